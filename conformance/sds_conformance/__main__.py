@@ -1,0 +1,6 @@
+"""``python -m sds_conformance``: the same as the command ``sds-conformance``."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main(prog_name="sds-conformance")

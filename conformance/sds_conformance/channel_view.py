@@ -1,0 +1,395 @@
+"""A trace, read as the facts of one participant in one channel.
+
+The reading follows the implementation's own claims (its delivery events, its Lamport timestamps) step by step and
+works out beside them what the text demands given those claims, so one fault does not make everything after it wrong.
+Scenarios, generated schedules and stored traces are all read this way: a check never knows where its trace came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sortedcontainers import SortedList
+
+from sds_harness.stage import bloom_parameters
+from sds_harness.trace import Party, Step, Trace, Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, ForeignFilter, Kind, Message
+
+from .facts import (
+    AckEvent,
+    Copy,
+    Delivered,
+    LogItem,
+    Mention,
+    Observed,
+    Received,
+    Sent,
+    Unmentioned,
+)
+from .lamport_tracker import LamportTracker
+
+TAIL = 16
+LARGEST_HISTORY = 200
+LARGEST_LAMPORT = 2**53 + 10
+"""Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
+LARGEST_CONTENT = 100 * 1024
+LARGEST_ID = 1024
+
+
+class ChannelView:
+    """The facts, in the order they happened."""
+
+    def __init__(self, trace: Trace, party: Party, channel_id: str) -> None:
+        self.trace = trace
+        self.party = party
+        self.channel_id = channel_id
+        self.configuration = party.in_force
+        self.sent: list[Sent] = []
+        """Content messages."""
+        self.syncs: list[Sent] = []
+        self.ephemerals: list[Sent] = []
+        self.copies: list[Copy] = []
+        self.strays: list[tuple[Step, Wire]] = []
+        """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
+        self.received: list[Received] = []
+        self.delivered: list[Delivered] = []
+        self.acks: list[AckEvent] = []
+        self.mentions: list[Mention] = []
+        self.unmentioned: list[Unmentioned] = []
+        self.observed: list[Observed] = []
+        self.ticks: list[Step] = []
+        self.hints: dict[str, set[bytes]] = {}
+        """Every retrieval hint the participant was given, by message ID."""
+        self.known_ids: set[str] = set()
+        """IDs of content messages that were sent or received."""
+        self._log: SortedList[LogItem] = SortedList()
+        self._logged: dict[str, LogItem] = {}
+        self._buffered: dict[str, Received] = {}
+        self._chains: dict[str, list[Received]] = {}
+        self._own: dict[str, Sent] = {}
+        self._last_broadcast: dict[str, Step] = {}
+        self._outstanding: dict[str, int] = {}
+        self._clock = LamportTracker(party.opened_ms)
+        self._asked_filters = _asked_filters(trace)
+        self._wants_lost = bool(party.in_force.lost_timeout_ms)
+        for step in trace.of(party.name):
+            self._read(step)
+
+    # ---- questions checks ask ----------------------------------------------------------------------------------
+
+    def can(self, capability: int) -> bool:
+        return self.trace.declaration.can(capability)
+
+    @property
+    def gives_up(self) -> bool:
+        """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
+        return self._wants_lost
+
+    @property
+    def history_size(self) -> int | None:
+        """Message IDs per causal history: in force, or the most that was ever seen; None if nothing tells."""
+        if self.configuration.HasField("causal_history_size"):
+            return self.configuration.causal_history_size
+        return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
+
+    @property
+    def outgoing(self) -> list[Sent]:
+        """Content and sync messages in the order they were sent."""
+        return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
+
+    def own(self, message_id: str) -> Sent | None:
+        """The own content message of that ID."""
+        return self._own.get(message_id)
+
+    def filter_of(self, bloom_filter: bytes) -> Callable[[str], bool] | None:
+        """Membership in a filter: by the declared bloom profile, else by what the codec built; None if neither."""
+        profile = PROFILES.get(self.trace.declaration.bloom_profile)
+        parameters = bloom_parameters(self.party)
+        if profile is not None and parameters is not None:
+            try:
+                return profile.read(bloom_filter, parameters).__contains__
+            except ForeignFilter:
+                return None
+        asked = self._asked_filters.get(bloom_filter)
+        return asked.__contains__ if asked is not None else None
+
+    def waiting_dependencies(self, received: Received) -> list[Received]:
+        """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""
+        if received.message.message_id not in self._chains:
+            ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
+            self._chains[received.message.message_id] = [
+                other
+                for other in self.received
+                if other.message.message_id in ids & received.unmet and other.acceptable and other.unmet
+            ]
+        return self._chains[received.message.message_id]
+
+    def depends(self, message_id: str, on: str) -> bool:
+        """Does a received message depend on another, directly or through others?"""
+        todo, seen = [message_id], set()
+        while todo:
+            current = todo.pop()
+            if current == on:
+                return True
+            if current not in seen:
+                seen.add(current)
+                todo += [e.message_id for r in self.received if r.message.message_id == current for e in r.message.causal_history]
+        return False
+
+    @property
+    def logged_ids(self) -> set[str]:
+        """IDs of the expected log at the end of the trace."""
+        return set(self._logged)
+
+    # ---- reading -------------------------------------------------------------------------------------------------
+
+    def _read(self, step: Step) -> None:
+        command = step.command
+        if command in ("send", "send_sync", "send_ephemeral") and step.channel_id != self.channel_id:
+            self._note_hint(step)
+            return
+        if command == "send":
+            self._note_hint(step)
+        if command == "receive":
+            self._read_receive(step)
+        elif command == "observe" and step.channel_id == self.channel_id:
+            self._read_observe(step)
+        elif command == "tick":
+            self._read_tick(step)
+        elif command in ("send", "send_sync", "send_ephemeral"):
+            self._read_broadcasts(step, certain=True)
+            self._read_events(step, None)
+
+    def _note_hint(self, step: Step) -> None:
+        if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
+            message_id = step.reply.effects.message_id if step.reply else ""
+            self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
+
+    def _read_tick(self, step: Step) -> None:
+        self.ticks.append(step)
+        before = len(self._logged)
+        self._read_events(step, None)
+        self._read_broadcasts(step, certain=len(self._logged) == before)
+
+    def _read_receive(self, step: Step) -> None:
+        wire = step.received
+        message = wire.message
+        if message is None or message.channel_id != self.channel_id:
+            return
+        received = self._received(step, message)
+        self.received.append(received)
+        self._clock.touch(step.now_ms)
+        if step.request.receive.HasField("retrieval_hint"):
+            self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
+        for entry in message.causal_history:
+            if entry.retrieval_hint is not None:
+                self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+        if received.kind is Kind.EPHEMERAL:
+            self._clock.ephemeral_passed()
+        counts = not received.own and not received.rejected and step.reply is not None
+        if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
+            self._review(received)
+        if counts and received.kind is Kind.CONTENT:
+            self.known_ids.add(message.message_id)
+            if not received.duplicate:
+                self._buffered[message.message_id] = received
+        self._read_events(step, received)
+        if counts and message.lamport_timestamp is not None and not received.delivered_at_once:
+            self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
+        self._read_broadcasts(step, certain=True)
+
+    def _received(self, step: Step, message: Message) -> Received:
+        ids = [entry.message_id for entry in message.causal_history]
+        unmet = frozenset(i for i in ids if i not in self._logged)
+        known = message.message_id in self._logged or message.message_id in self._buffered
+        return Received(
+            step,
+            message,
+            message.kind,
+            own=message.sender_id == self.party.name,
+            duplicate=message.kind is Kind.CONTENT and known,
+            unmet=unmet,
+            unmet_buffered=frozenset(i for i in unmet if i in self._buffered),
+            odd=self._oddness(message, ids, step.now_ms),
+            foreign_filter=message.bloom_filter is not None and self.filter_of(message.bloom_filter) is None,
+        )
+
+    def _oddness(self, message: Message, ids: list[str], now_ms: int) -> str:
+        declared = self.trace.declaration
+        lamport = message.lamport_timestamp or 0
+        ahead = declared.lamport_ahead_ms
+        if lamport > LARGEST_LAMPORT:
+            return "a Lamport timestamp beyond 2^53+10"
+        if ahead is not None and lamport > now_ms + ahead:
+            return "a Lamport timestamp beyond the declared bound"
+        if len(message.content or b"") > min(declared.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT):
+            return "content beyond the size that every implementation must take"
+        if len(ids) > LARGEST_HISTORY:
+            return "a causal history of more than 200 entries"
+        if not message.message_id or not message.sender_id or "" in ids:
+            return "an empty ID"
+        if len(message.message_id) > LARGEST_ID:
+            return "a message ID of more than 1,024 characters"
+        if message.message_id in ids:
+            return "a dependency on itself"
+        return ""
+
+    def _review(self, received: Received) -> None:
+        """Own messages that a received message speaks of, or with a readable filter does not speak of."""
+        mentioned = {entry.message_id for entry in received.message.causal_history}
+        holds = self.filter_of(received.message.bloom_filter) if received.message.bloom_filter is not None else None
+        readable = holds is not None or received.message.bloom_filter is None
+        for message_id in list(self._outstanding):
+            if message_id in mentioned:
+                self.mentions.append(Mention(received, message_id, True, self._outstanding[message_id]))
+                del self._outstanding[message_id]
+            elif holds is not None and holds(message_id):
+                self._outstanding[message_id] += 1
+                self.mentions.append(Mention(received, message_id, False, self._outstanding[message_id]))
+            elif readable:
+                self.unmentioned.append(Unmentioned(received, message_id))
+
+    def _read_events(self, step: Step, received: Received | None) -> None:
+        for event in step.events:
+            if event.channel_id != self.channel_id:
+                continue
+            match event.WhichOneof("event"):
+                case "delivered":
+                    self._read_delivered(step, event.delivered, received)
+                case "acknowledged":
+                    self._read_ack(step, event.acknowledged.message_id, possibly=False)
+                case "possibly_acknowledged":
+                    self._read_ack(step, event.possibly_acknowledged.message_id, possibly=True)
+
+    def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
+        acknowledged = {ack.message_id for ack in self.acks if not ack.possibly}
+        outstanding = message_id in self._own and message_id not in acknowledged
+        self.acks.append(AckEvent(step, message_id, possibly, outstanding))
+        if not possibly:
+            self._outstanding.pop(message_id, None)
+
+    def _read_delivered(self, step: Step, event: pb.Delivered, at: Received | None) -> None:
+        here = at if at is not None and at.message.message_id == event.message_id else None
+        received = here or self._arrival_of(event.message_id)
+        message = received.message if received is not None else None
+        ids = [entry.message_id for entry in message.causal_history] if message is not None else []
+        unmet = frozenset(i for i in ids if i not in self._logged)
+        delivery = Delivered(
+            step,
+            event.message_id,
+            event.content,
+            received,
+            unmet,
+            frozenset(i for i in unmet if i in self._buffered),
+            again=event.message_id in self._logged,
+        )
+        self.delivered.append(delivery)
+        if received is None or message is None:
+            return
+        received.delivered.append(delivery)
+        if received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
+            self._buffered.pop(event.message_id, None)
+            self._clock.delivered(message.lamport_timestamp)
+            self._insert(event.message_id, message.lamport_timestamp, own=False)
+
+    def _arrival_of(self, message_id: str) -> Received | None:
+        """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
+        if message_id in self._buffered:
+            return self._buffered[message_id]
+        arrivals = (r for r in reversed(self.received) if r.message.message_id == message_id and not r.own)
+        return next((r for r in arrivals if r.kind is not Kind.SYNC), None)
+
+    def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
+        fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
+        for wire in step.broadcasts:
+            message = wire.message
+            if message is None:
+                if step.channel_id in ("", self.channel_id):
+                    self.strays.append((step, wire))
+                fresh = None
+            elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
+                continue
+            elif fresh is not None:
+                self._read_sent(step, wire, message, fresh, certain)
+                fresh = None
+            elif message.message_id in self._own:
+                original = self._own[message.message_id]
+                self.copies.append(Copy(step, message, original, self._last_broadcast[message.message_id]))
+                self._last_broadcast[message.message_id] = step
+                self._clock.rebroadcast()
+            elif not message.content and step.command == "tick":
+                self._read_sent(step, wire, message, self.syncs, certain)
+            else:
+                self.strays.append((step, wire))
+
+    def _read_sent(self, step: Step, wire: Wire, message: Message, into: list[Sent], certain: bool) -> None:
+        size = max(TAIL, len(message.causal_history) + 1, self.configuration.causal_history_size)
+        sent = Sent(
+            step,
+            wire,
+            message,
+            tuple(self._log[-size:]),
+            len(self._log),
+            self._clock.expect(step.now_ms),
+            certain,
+            repeat=message.message_id in self.known_ids,
+        )
+        into.append(sent)
+        if into is self.ephemerals:
+            self._clock.ephemeral_passed()
+            return
+        if message.lamport_timestamp is not None and not sent.repeat:
+            self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
+        if sent.repeat:
+            self._clock.sent_again()
+        if into is self.sent and not sent.repeat:
+            self.known_ids.add(message.message_id)
+            self._own[message.message_id] = sent
+            self._last_broadcast[message.message_id] = step
+            self._outstanding[message.message_id] = 0
+            if message.lamport_timestamp is not None:
+                self._insert(message.message_id, message.lamport_timestamp, own=True)
+
+    def _read_observe(self, step: Step) -> None:
+        if step.answer != "state" or step.reply is None:
+            return
+        spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
+        self.observed.append(
+            Observed(
+                step,
+                step.reply.state,
+                tuple(self._log),
+                {message_id: message_id in spoken for message_id in self._outstanding},
+                frozenset(self._buffered),
+                self._clock.expect(step.now_ms),
+            )
+        )
+
+    def _insert(self, message_id: str, lamport: int, *, own: bool) -> None:
+        if message_id not in self._logged:
+            item = LogItem(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, len(self._logged))
+            self._logged[message_id] = item
+            self._log.add(item)
+
+
+def _asked_filters(trace: Trace) -> dict[bytes, set[str]]:
+    """Filters whose members the implementation's codec told: built over IDs, or queried."""
+    out: dict[bytes, set[str]] = {}
+    for step in trace.steps:
+        if step.reply is None:
+            continue
+        if step.answer == "filter":
+            out.setdefault(step.reply.filter.bloom_filter, set()).update(step.request.build_filter.message_ids)
+        elif step.answer == "membership":
+            query: Any = step.request.query_filter
+            hits = {i for i, hit in zip(query.message_ids, step.reply.membership.hits, strict=False) if hit}
+            out.setdefault(query.bloom_filter, set()).update(hits)
+    return out
+
+
+def channel_views(trace: Trace) -> list[ChannelView]:
+    """One view for every participant and channel of a trace."""
+    return [ChannelView(trace, party, channel) for party in trace.parties.values() for channel in party.channels]
+

@@ -1,0 +1,134 @@
+"""Section ACK: "Review ACK Status"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ..channel_view import ChannelView
+from ..facts import Mention
+from ..judgement import Observation, held, noted, violated
+from ..registry import check
+from .receive import acknowledged_by
+
+
+@check("SDS-ACK-01")
+def history_acknowledges(view: ChannelView) -> Iterator[Observation]:
+    """An own message named in a received causal history is acknowledged."""
+    for mention in view.mentions:
+        if mention.certain and not mention.received.unmet and mention.received.kind is Kind.CONTENT:
+            yield from _judge_certain(view, mention)
+
+
+def _judge_certain(view: ChannelView, mention: Mention) -> Iterator[Observation]:
+    result = acknowledged_by(view, mention.received, mention.message_id)
+    if result is True:
+        yield held(mention.received.step)
+    elif result is False:
+        yield violated(
+            mention.received.step,
+            f"{mention.message_id!r} acknowledged: it is in the causal history of {mention.received.message.message_id!r}",
+            "no acknowledgement",
+        )
+
+
+def _shown_state(view: ChannelView, mention: Mention) -> int | None:
+    """Its state by the first Observe after the mention; None if there is none."""
+    for observed in view.observed:
+        if observed.step.index == mention.received.step.index + 1 and observed.state.HasField("outgoing"):
+            states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+            return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED)
+    return None
+
+
+@check("SDS-ACK-02")
+def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
+    """An own message found in a received filter is possibly acknowledged."""
+    for mention in view.mentions:
+        if mention.certain:
+            continue
+        index = mention.received.step.index
+        said = [a for a in view.acks if a.message_id == mention.message_id and a.step.index <= index]
+        state = _shown_state(view, mention)
+        if said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED):
+            yield held(mention.received.step)
+        elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None:
+            yield violated(
+                mention.received.step,
+                f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received",
+                "no sign of it",
+            )
+
+
+@check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED)
+def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
+    """Several filters may acknowledge; after how many is told, not judged."""
+    for mention in view.mentions:
+        if not mention.certain and mention.hits >= 2:
+            acked = any(a.step is mention.received.step and a.message_id == mention.message_id and not a.possibly for a in view.acks)
+            if acked:
+                yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
+            else:
+                yield held(mention.received.step)
+
+
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED)
+def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
+    """A single filter never acknowledges: the message stays in the buffer."""
+    for mention in view.mentions:
+        if mention.certain or mention.hits != 1:
+            continue
+        acked = any(a.message_id == mention.message_id and not a.possibly and a.step is mention.received.step for a in view.acks)
+        if acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED:
+            yield violated(
+                mention.received.step, f"{mention.message_id!r} at most possibly acknowledged by one filter", "acknowledged"
+            )
+        else:
+            yield held(mention.received.step)
+
+
+@check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)
+def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
+    """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement."""
+    for received in view.received:
+        if received.own or received.rejected:
+            continue
+        signalled = [a for a in view.acks if a.step is received.step and not a.outstanding]
+        strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
+        if signalled:
+            yield violated(
+                received.step,
+                "acknowledgements of own outstanding messages only",
+                f"an acknowledgement of {signalled[0].message_id!r}",
+            )
+        elif strangers:
+            yield held(received.step)
+
+
+@check("SDS-ACK-06")
+def no_way_back(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message does not fall back to unacknowledged."""
+    possibly: set[str] = set()
+    for observed in view.observed:
+        for entry in observed.state.outgoing.entries:
+            if entry.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED:
+                possibly.add(entry.message_id)
+            if entry.message_id not in possibly:
+                continue
+            passed = any(
+                u.message_id == entry.message_id and u.received.step.index < observed.step.index for u in view.unmentioned
+            )
+            if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
+                yield violated(observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again")
+            elif passed:
+                yield held(observed.step)
+
+
+@check("SDS-ACK-07")
+def any_message_acknowledges(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages and messages that must wait acknowledge as well."""
+    for mention in view.mentions:
+        if mention.certain and (mention.received.kind is Kind.SYNC or mention.received.unmet):
+            yield from _judge_certain(view, mention)

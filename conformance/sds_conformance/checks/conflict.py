@@ -1,0 +1,62 @@
+"""Section CONFLICT: "Resolve Conflicts"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..channel_view import ChannelView
+from ..facts import LogItem
+from ..judgement import Observation, held, violated
+from ..log_orders import Neighbours, neighbours
+from ..registry import check
+
+
+def _judge(pair: Neighbours) -> Observation:
+    if pair.in_order:
+        return held(pair.step)
+    first, second = pair.first.message_id, pair.second.message_id
+    utf16 = _utf16(pair.first) < _utf16(pair.second)
+    return violated(
+        pair.step,
+        f"{second!r} before {first!r} in the log: equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first",
+        f"{first!r} before {second!r}",
+        # UTF-16 order differs only between supplementary characters and U+E000..U+FFFF, and is tolerated there.
+        "AMB-88" if utf16 and not (first + second).isascii() else "",
+    )
+
+
+def _utf16(item: LogItem) -> bytes:
+    return item.message_id.encode("utf-16-be", "surrogatepass")
+
+
+def _is_hash(item: LogItem) -> bool:
+    message_id = item.message_id
+    return len(message_id) >= 8 and len(message_id) % 2 == 0 and all(c in "0123456789abcdef" for c in message_id)
+
+
+@check("SDS-CONFLICT-01", pb.CAPABILITY_DELIVERED)
+def ties_ascend_by_id(view: ChannelView) -> Iterator[Observation]:
+    """Messages with equal Lamport timestamps are in ascending order of message ID."""
+    for pair in neighbours(view):
+        hashes = _is_hash(pair.first) and _is_hash(pair.second)
+        if pair.tied and not hashes and not (pair.first.own or pair.second.own):
+            yield _judge(pair)
+
+
+@check("SDS-CONFLICT-02", pb.CAPABILITY_DELIVERED)
+def lowest_hash_first(view: ChannelView) -> Iterator[Observation]:
+    """Where IDs are hashes, the lowest hash comes first."""
+    for pair in neighbours(view):
+        if pair.tied and _is_hash(pair.first) and _is_hash(pair.second):
+            if len(pair.first.message_id) == len(pair.second.message_id) and not (pair.first.own or pair.second.own):
+                yield _judge(pair)
+
+
+@check("SDS-CONFLICT-03", pb.CAPABILITY_DELIVERED)
+def own_messages_take_part(view: ChannelView) -> Iterator[Observation]:
+    """Own messages are ordered among those with equal timestamps like everybody else's."""
+    for pair in neighbours(view):
+        if pair.tied and pair.first.own != pair.second.own:
+            yield _judge(pair)

@@ -1,0 +1,120 @@
+"""Section EPHEMERAL: "Ephemeral Messages"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ..channel_view import ChannelView
+from ..judgement import Observation, held, noted, violated
+from ..registry import check
+from .send import lamport_rule, lamport_sends
+
+
+@check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
+def broadcast_once(view: ChannelView) -> Iterator[Observation]:
+    """Sending an ephemeral message broadcasts exactly one message."""
+    for sent in view.ephemerals:
+        count = len(sent.step.broadcasts)
+        if count == 1:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "one broadcast", f"{count}")
+
+
+@check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)
+def fields_unset(view: ChannelView) -> Iterator[Observation]:
+    """Lamport timestamp, causal history and filter are unset."""
+    for sent in view.ephemerals:
+        message = sent.message
+        fields = [
+            name
+            for name, is_set in (
+                ("lamport_timestamp", message.lamport_timestamp is not None),
+                ("causal_history", bool(message.causal_history)),
+                ("bloom_filter", message.bloom_filter is not None),
+            )
+            if is_set
+        ]
+        if fields:
+            yield violated(sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND)
+def not_buffered(view: ChannelView) -> Iterator[Observation]:
+    """An ephemeral message is not in the outgoing buffer and never broadcast again."""
+    own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
+    again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
+    for step, message in again:
+        yield violated(step, f"the ephemeral message {message.message_id!r} never broadcast again", "a copy")
+    for observed in view.observed:
+        buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
+        earlier = [s for s in own.values() if s.step.index < observed.step.index]
+        if buffered:
+            yield violated(observed.step, "no ephemeral message in the outgoing buffer", f"{sorted(buffered)[0]!r} in it")
+        elif earlier and observed.state.HasField("outgoing"):
+            yield held(observed.step)
+    for tick in view.ticks if not again else ():
+        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in own.values()):
+            yield held(tick)
+
+
+@check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED)
+def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
+    """A received ephemeral message is delivered immediately, whatever else waits."""
+    for received in view.received:
+        hybrid = bool(received.message.causal_history)
+        if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected or hybrid:
+            continue
+        if received.delivered_at_once:
+            yield held(received.step)
+        elif received.delivered:
+            yield violated(
+                received.step,
+                f"the ephemeral message {received.message.message_id!r} delivered at once",
+                f"its delivery only at step {received.delivered[0].step.index}",
+            )
+        else:
+            yield violated(
+                received.step, f"the ephemeral message {received.message.message_id!r} delivered to the application", "nothing"
+            )
+
+
+def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
+    received = {r.message.message_id for r in view.received if r.kind is Kind.EPHEMERAL and r.step.index < before}
+    return (received | {s.message.message_id for s in view.ephemerals if s.step.index < before}) - view.known_ids
+
+
+@check("SDS-EPHEMERAL-05")
+def not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Ephemeral messages are in no log and in no causal history."""
+    for sent in view.outgoing:
+        ids = _ephemeral_ids(view, sent.step.index)
+        named = [message_id for message_id in sent.history if message_id in ids]
+        if named:
+            yield violated(sent.step, "no ephemeral message in causal_history", f"{named[0]!r}")
+        elif ids:
+            yield held(sent.step)
+    for observed in view.observed:
+        ids = _ephemeral_ids(view, observed.step.index)
+        logged = ids & {entry.message_id for entry in observed.state.log.entries}
+        if logged:
+            yield violated(observed.step, "no ephemeral message in the log", f"{sorted(logged)[0]!r} in it")
+        elif ids and observed.state.HasField("log"):
+            yield held(observed.step)
+
+
+@check("SDS-EPHEMERAL-07")
+def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
+    """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.ephemeral and e.low > sent.step.now_ms and not e.rebroadcast:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield noted(sent.step, f"{seen} where {lamport_rule(sent)}: an ephemeral message moved the clock")

@@ -1,0 +1,102 @@
+"""Section OUTSWEEP: "Periodic Outgoing Buffer Sweep"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..channel_view import ChannelView
+from ..facts import Sent
+from ..judgement import Observation, held, violated
+from ..registry import check
+from .send import lamport_rule, lamport_sends
+
+_LENIENT_SWEEPS = 1
+
+
+def spoken_for(view: ChannelView, sent: Sent) -> int:
+    """Index of the step at which anything first spoke for an own message, beyond the trace if nothing did."""
+    message_id = sent.message.message_id
+    steps = [m.received.step.index for m in view.mentions if m.message_id == message_id]
+    steps += [a.step.index for a in view.acks if a.message_id == message_id]
+    return min(steps, default=len(view.trace.steps) + 1)
+
+
+def _period(view: ChannelView) -> int | None:
+    """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
+    if not view.can(pb.CAPABILITY_RESEND_PERIOD):
+        return 0
+    c = view.configuration
+    return c.resend_unacknowledged_ms if c.HasField("resend_unacknowledged_ms") else None
+
+
+@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND)
+def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """An unacknowledged message is broadcast again after its period, and again after the next."""
+    period = _period(view)
+    if period is None:
+        return
+    for sent in view.sent:
+        if sent.repeat:
+            continue
+        until = spoken_for(view, sent)
+        last, overdue = sent.step, 0
+        copies = {c.step.index: c for c in view.copies if c.original is sent}
+        for tick in view.ticks:
+            if not sent.step.index < tick.index < until:
+                continue
+            if tick.index in copies:
+                yield held(tick)
+                last, overdue = tick, 0
+            elif tick.now_ms >= last.now_ms + period and tick.now_ms > sent.step.now_ms:
+                overdue += 1
+                if overdue > _LENIENT_SWEEPS:
+                    yield violated(
+                        tick,
+                        f"a copy of {sent.message.message_id!r}, unacknowledged for {tick.now_ms - last.now_ms} ms "
+                        f"with a resend period of {period} ms",
+                        "none, although the sweep has run",
+                    )
+                    break
+
+
+@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND)
+def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """After an acknowledgement no copy follows."""
+    certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
+    for message_id, step in certain.items():
+        late = [c for c in view.copies if c.message.message_id == message_id and c.step.index > step.index]
+        ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
+        if late:
+            yield violated(late[0].step, f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy")
+        elif ticks:
+            yield held(ticks[-1])
+
+
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND)
+def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A rebroadcast does not advance the sender's own Lamport timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.rebroadcast and e.low > sent.step.now_ms:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}")
+
+
+@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD)
+def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
+    """No copy goes out before the set period is over."""
+    period = _period(view)
+    if not period:
+        return
+    for copy in view.copies:
+        if copy.step.index >= spoken_for(view, copy.original):
+            continue
+        waited = copy.step.now_ms - copy.previous.now_ms
+        if waited >= period:
+            yield held(copy.step)
+        else:
+            yield violated(copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms")

@@ -1,0 +1,243 @@
+"""Section SEND: "Send Message"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..channel_view import ChannelView
+from ..facts import Sent
+from ..judgement import Observation, held, noted, violated
+from ..registry import check
+
+
+def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
+    """Content messages with a Lamport timestamp that the rule applies to."""
+    for sent in view.sent:
+        if sent.message.lamport_timestamp is not None and not sent.repeat:
+            yield sent, sent.message.lamport_timestamp
+
+
+def lamport_rule(sent: Sent) -> str:
+    """What the message had to carry, in words."""
+    e = sent.lamport
+    value = str(e.low) if e.low == e.high else f"{e.low} to {e.high}"
+    return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, previous + 1)"
+
+
+@check("SDS-SEND-01")
+def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
+    """L = max(now, previous + 1), after own messages."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source not in ("open", "send") or e.late_delivery or e.rebroadcast or e.ephemeral:
+            continue
+        if e.tolerates(seen):
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, lamport_rule(sent), f"{seen}")
+
+
+@check("SDS-SEND-02")
+def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
+    """When the clock has stepped back, the next message has the previous timestamp + 1."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.clock_stepped_back and e.source == "send" and not e.late_delivery:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
+
+
+@check("SDS-SEND-03")
+def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
+    """The message carries the timestamp after the increase: what the participant shows, and one more each time."""
+    previous: Sent | None = None
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if previous is not None and e.source == "send" and e.low > sent.step.now_ms and not e.late_delivery:
+            before = previous.message.lamport_timestamp
+            if seen == e.low:
+                yield held(sent.step)
+            elif not (e.rebroadcast or e.ephemeral) and not e.tolerates(seen):
+                yield violated(sent.step, f"{e.low}, one more than the {before} of the message before", f"{seen}")
+        previous = sent
+    for observed in view.observed:
+        last = max((s for s in view.outgoing if s.step.index < observed.step.index), key=_index, default=None)
+        if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
+            continue
+        quiet = not any(last.step.index < r.step.index < observed.step.index for r in view.received)
+        if quiet and not last.repeat and last.step.command == "send":
+            if observed.state.lamport_timestamp == last.message.lamport_timestamp:
+                yield held(observed.step)
+            else:
+                yield violated(
+                    observed.step,
+                    f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent",
+                    f"{last.message.lamport_timestamp} in it",
+                )
+
+
+def _index(sent: Sent) -> int:
+    return sent.step.index
+
+
+def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
+    """The IDs that belong in the causal history, ascending; None where the log before is not certain."""
+    size = view.history_size
+    if not size or not sent.certain or sent.repeat:
+        return None
+    return [item.message_id for item in sent.tail[-min(size, sent.log_size) :]] if sent.log_size else []
+
+
+def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
+    """Is the first expected message tied in Lamport with the one before it? Then their order is another's matter."""
+    before = len(sent.tail) - len(expected) - 1
+    return bool(expected) and before >= 0 and sent.tail[before].lamport == sent.tail[before + 1].lamport
+
+
+@check("SDS-SEND-04")
+def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
+    """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
+    for sent in view.sent:
+        expected = history_end(view, sent)
+        if expected is None or tied_at_the_edge(sent, expected):
+            continue
+        own = {item.message_id for item in sent.tail if item.own}
+        if set(sent.history) == set(expected):
+            yield held(sent.step)
+        elif own and not own & set(sent.history):
+            continue  # Own messages are not in the log at all: that is SEND-11's to say.
+        else:
+            yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
+
+
+@check("SDS-SEND-05")
+def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
+    """Causal histories are in log order, oldest or newest first, always the same way."""
+    direction = 0
+    for sent in view.outgoing:
+        places = {item.message_id: item.lamport for item in sent.tail}
+        lamports = [places[message_id] for message_id in sent.history if message_id in places]
+        steps = [(b > a) - (b < a) for a, b in zip(lamports, lamports[1:], strict=False) if a != b]
+        if not steps or not sent.certain:
+            continue
+        if any(step != steps[0] for step in steps):
+            yield violated(sent.step, "the causal history in log order", f"Lamport timestamps {lamports} in it")
+        elif direction not in (0, steps[0]):
+            yield violated(sent.step, "the same direction as in the messages before", "the opposite one")
+        else:
+            direction = steps[0]
+            yield held(sent.step)
+
+
+@check("SDS-SEND-06", pb.CAPABILITY_DELIVERED)
+def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
+    """Messages with 0 to 200 entries in their causal history are taken."""
+    for received in view.received:
+        if received.plain and not received.unmet:
+            count = len(received.message.causal_history)
+            if received.delivered:
+                yield held(received.step)
+            else:
+                yield violated(received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing")
+
+
+@check("SDS-SEND-07")
+def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has the recommended two entries."""
+    if view.party.asked.HasField("causal_history_size"):
+        return
+    for sent in view.sent:
+        if sent.certain and sent.log_size >= 3 and not sent.repeat:
+            if len(sent.history) == 2:
+                yield held(sent.step)
+            else:
+                yield noted(sent.step, f"{len(sent.history)} entries by default; the text recommends 2")
+
+
+@check("SDS-SEND-08")
+def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
+    """A history entry has the hint that was supplied for its ID, or none."""
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            given = view.hints.get(entry.message_id, set())
+            if not given and entry.retrieval_hint is None:
+                continue
+            if entry.retrieval_hint is None or entry.retrieval_hint in given:
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}")
+
+
+def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
+    """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
+    ids = [
+        r.message.message_id
+        for r in view.received
+        if r.step.index < sent.step.index and r.acceptable and not r.rejected
+        if not delivered or any(d.step.index < sent.step.index for d in r.delivered)
+    ]
+    kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
+    return ids[-kept:]
+
+
+@check("SDS-SEND-09")
+def filter_is_current(view: ChannelView) -> Iterator[Observation]:
+    """The filter in a message holds what was delivered before it was sent."""
+    for sent in view.sent:
+        expected = received_before(view, sent, delivered=True)
+        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        if holds is None or not expected or sent.repeat:
+            continue
+        missing = [message_id for message_id in expected if not holds(message_id)]
+        if missing:
+            yield violated(sent.step, f"{missing[0]!r}, delivered before, in the filter of the message", "it is not in it")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-SEND-10", pb.CAPABILITY_RESEND)
+def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
+    """A sent message is in the outgoing buffer until it is acknowledged."""
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for message_id, spoken_for in observed.outstanding.items():
+            if message_id in buffered:
+                yield held(observed.step)
+            elif not spoken_for:
+                yield violated(observed.step, f"{message_id!r}, not acknowledged, in the outgoing buffer", f"{buffered or 'none'}")
+    resent = {copy.message.message_id for copy in view.copies}
+    for sent in view.sent:
+        if sent.message.message_id in resent:
+            yield held(sent.step)
+
+
+@check("SDS-SEND-11")
+def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """Own messages enter the own log: the next one refers to them, and replies to them are delivered."""
+    for sent in view.outgoing:
+        expected = history_end(view, sent)
+        own = [item.message_id for item in sent.tail if item.own and item.message_id in (expected or ())]
+        if expected is None or not own or tied_at_the_edge(sent, expected):
+            continue
+        everything_own = {item.message_id for item in sent.tail if item.own}
+        if not everything_own & set(sent.history):
+            yield violated(sent.step, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
+        else:
+            yield held(sent.step)
+    if not view.can(pb.CAPABILITY_DELIVERED):
+        return
+    for received in view.received:
+        ids = [entry.message_id for entry in received.message.causal_history]
+        if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
+            if received.delivered:
+                yield held(received.step)
+            else:
+                yield violated(received.step, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
+
+

@@ -1,0 +1,227 @@
+"""Section STATE: "Participant state"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..channel_view import ChannelView
+from ..judgement import Observation, held, violated
+from ..log_orders import neighbours
+from ..registry import check
+from .outsweep import spoken_for
+from .send import lamport_rule, lamport_sends, received_before
+
+
+@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS)
+def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
+    """Each channel has a Lamport timestamp of its own."""
+    ahead = _most_ahead_elsewhere(view)
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if ahead <= sent.step.now_ms or e.high >= ahead:
+            continue
+        if e.tolerates(seen):
+            yield held(sent.step)
+        elif seen >= ahead:
+            yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
+
+
+def _most_ahead_elsewhere(view: ChannelView) -> int:
+    messages = [
+        step.received.message
+        for step in view.trace.of(view.party.name)
+        if step.command == "receive" and step.received.message is not None
+    ]
+    others = set(view.party.channels) - {view.channel_id}
+    return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
+
+
+@check("SDS-STATE-02")
+def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
+    """The timestamp starts at the epoch time in milliseconds."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source == "open":
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                opened = view.party.opened_ms
+                yield violated(sent.step, f"{lamport_rule(sent)}; the channel was opened at {opened}", f"{seen}")
+
+
+@check("SDS-STATE-03")
+def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
+    """After idle time the timestamp is the epoch time, not one more than before."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        ahead = max(e.high, e.buffered_high, e.sync_high)
+        if e.source in ("send", "delivery") and e.previous + 1000 < sent.step.now_ms == ahead:
+            if seen == sent.step.now_ms:
+                yield held(sent.step)
+            elif seen < sent.step.now_ms:
+                yield violated(sent.step, f"the current time {sent.step.now_ms} after idling", f"{seen}")
+
+
+@check("SDS-STATE-05")
+def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
+    """The bloom filter has no false negatives for the newest received IDs."""
+    for sent in view.outgoing:
+        expected = received_before(view, sent, delivered=True)
+        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        if holds is None or len(expected) < 3 or sent.repeat:
+            continue
+        missing = [message_id for message_id in expected if not holds(message_id)]
+        if missing:
+            yield violated(sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing[0]!r} is not")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-STATE-08", pb.CAPABILITY_RESEND)
+def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Unacknowledged own messages are shown as such."""
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+        for message_id, spoken_for in observed.outstanding.items():
+            if spoken_for:
+                continue
+            if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
+                yield held(observed.step)
+            else:
+                shown = pb.AckState.Name(states[message_id]) if message_id in states else "not there"
+                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown)
+
+
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
+def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Messages with unmet dependencies are in the incoming buffer."""
+    for observed in view.observed:
+        if observed.state.HasField("incoming") and not view.gives_up:
+            kept = set(observed.state.incoming.message_ids)
+            for message_id in observed.buffered:
+                if message_id in kept:
+                    yield held(observed.step)
+                elif _unmet_now(view, message_id, observed.step.index):
+                    yield violated(observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}")
+
+
+def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
+    arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < before]
+    done = {d.message_id for d in view.delivered if d.step.index < before}
+    return any(r.acceptable and not r.rejected and r.unmet - done for r in arrivals)
+
+
+@check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
+def log_is_complete(view: ChannelView) -> Iterator[Observation]:
+    """The log holds every own and every delivered message, and nothing else."""
+    bound = view.trace.declaration.log_entries
+    for observed in view.observed:
+        if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
+            continue
+        shown = {entry.message_id for entry in observed.state.log.entries}
+        expected = {item.message_id for item in observed.log}
+        known = view.known_ids
+        if expected - shown:
+            yield violated(observed.step, f"{sorted(expected - shown)[0]!r} in the log", "it is not in it")
+        elif shown - known:
+            yield violated(observed.step, "only messages of the channel in the log", f"{sorted(shown - known)[0]!r} in it")
+        elif expected:
+            yield held(observed.step)
+
+
+@check("SDS-STATE-11", pb.CAPABILITY_DELIVERED)
+def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
+    """The log is ordered by Lamport timestamp."""
+    for pair in neighbours(view):
+        if pair.tied:
+            continue
+        if pair.in_order:
+            yield held(pair.step)
+        else:
+            first, second = pair.first, pair.second
+            yield violated(
+                pair.step,
+                f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})",
+                "the other way round",
+            )
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A message that nothing speaks for stays unacknowledged."""
+    for silent in view.unmentioned:
+        events = [a for a in view.acks if a.step is silent.received.step and a.message_id == silent.message_id]
+        before = [m for m in view.mentions if m.message_id == silent.message_id and m.received.step.index < silent.received.step.index]
+        if events and not before:
+            yield violated(
+                silent.received.step,
+                f"{silent.message_id!r} unacknowledged: neither history nor filter names it",
+                f"{'possibly ' if events[0].possibly else ''}acknowledged",
+            )
+        elif not before:
+            yield held(silent.received.step)
+
+
+@check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message stays in the outgoing buffer."""
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for mention in view.mentions:
+            once = mention.hits == 1 and not mention.certain and mention.received.step.index < observed.step.index
+            more = [m for m in view.mentions if m.message_id == mention.message_id and m is not mention]
+            if once and not [m for m in more if m.received.step.index < observed.step.index]:
+                if mention.message_id in buffered:
+                    yield held(observed.step)
+                else:
+                    yield violated(observed.step, f"{mention.message_id!r}, possibly acknowledged, in the buffer", "it is gone")
+
+
+@check("SDS-STATE-15", pb.CAPABILITY_RESEND)
+def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
+    """An acknowledged message is not in the outgoing buffer, or only as acknowledged."""
+    for observed in view.observed:
+        certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
+        if not certain or not observed.state.HasField("outgoing"):
+            continue
+        left = [
+            entry.message_id
+            for entry in observed.state.outgoing.entries
+            if entry.message_id in certain and entry.state != pb.ACK_STATE_ACKNOWLEDGED
+        ]
+        if left:
+            yield violated(observed.step, f"{left[0]!r}, acknowledged, out of the outgoing buffer", "it is still there")
+        else:
+            yield held(observed.step)
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED)
+def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
+    """What a message of one channel says of a message of another changes nothing there."""
+    for step in view.trace.of(view.party.name):
+        message = step.received.message if step.command == "receive" else None
+        if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.name:
+            continue
+        named = [view.own(e.message_id) for e in message.causal_history]
+        for sent in named:
+            if sent is None or spoken_for(view, sent) < step.index:
+                continue
+            acked = [
+                event.acknowledged.message_id
+                for event in step.events
+                if event.WhichOneof("event") == "acknowledged" and event.acknowledged.message_id == sent.message.message_id
+            ]
+            if acked:
+                yield violated(
+                    step,
+                    f"{acked[0]!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}",
+                    "acknowledged",
+                )
+            else:
+                yield held(step)

@@ -1,0 +1,255 @@
+"""Section SYNC: "Periodic Sync Message"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ..channel_view import ChannelView
+from ..facts import Sent
+from ..judgement import Observation, held, violated
+from ..registry import check
+from .ack import acknowledged_by
+from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
+
+_ENOUGH = 4
+"""That many IDs that should not be in a filter, all of them in it, are no chance: at 0.1 % to 1 % false positives."""
+
+
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC)
+def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
+    """An idle participant sends sync messages in each of its channels."""
+    interval = view.configuration.sync_interval_ms
+    if not interval or not view.ticks or not view.sent:
+        return
+    idle_since = view.sent[-1].step
+    late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= idle_since.now_ms + 10 * interval]
+    automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > idle_since.index]
+    if automatic:
+        yield held(automatic[0].step)
+    elif late:
+        yield violated(late[0], f"a sync message within ten intervals of {interval} ms", "none")
+
+
+@check("SDS-SYNC-02", pb.CAPABILITY_SYNC)
+def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages have no content."""
+    for sync in view.syncs:
+        if sync.message.content:
+            yield violated(sync.step, "a sync message without content", f"{len(sync.message.content)} bytes of it")
+        else:
+            yield held(sync.step)
+
+
+@check("SDS-SYNC-03", pb.CAPABILITY_SYNC)
+def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
+    """A sync message carries max(now, previous + 1)."""
+    for sync in view.syncs:
+        seen, e = sync.message.lamport_timestamp, sync.lamport
+        if seen is not None and e.tolerates(seen):
+            yield held(sync.step)
+        else:
+            yield violated(sync.step, lamport_rule(sync), f"{'none' if seen is None else seen}")
+
+
+@check("SDS-SYNC-04", pb.CAPABILITY_SYNC)
+def sync_history(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the causal history that a regular one would have."""
+    for sync in view.syncs:
+        expected = history_end(view, sync)
+        if not expected or tied_at_the_edge(sync, expected):
+            continue
+        own = {item.message_id for item in sync.tail if item.own}
+        if set(sync.history) == set(expected):
+            yield held(sync.step)
+        elif not own or own & set(sync.history):
+            yield violated(sync.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sync.history)}")
+
+
+@check("SDS-SYNC-05", pb.CAPABILITY_SYNC)
+def sync_filter(view: ChannelView) -> Iterator[Observation]:
+    """A sync message's filter holds every received content ID."""
+    for sync in view.syncs:
+        expected = received_before(view, sync, delivered=True)
+        holds = view.filter_of(sync.message.bloom_filter) if sync.message.bloom_filter is not None else None
+        if expected and holds is not None:
+            missing = [message_id for message_id in expected if not holds(message_id)]
+            if missing:
+                yield violated(sync.step, f"{missing[0]!r}, received before, in the filter of the sync", "it is not in it")
+            else:
+                yield held(sync.step)
+
+
+@check("SDS-SYNC-06", pb.CAPABILITY_SYNC)
+def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
+    """A sync message is not in the outgoing buffer and never broadcast again."""
+    by_id = {sync.message.message_id: sync for sync in view.syncs}
+    for step, wire in view.strays:
+        if wire.message is not None and wire.message.message_id in by_id:
+            yield violated(step, f"the sync message {wire.message.message_id!r} never broadcast again", "a copy")
+    seen: dict[str, Sent] = {}
+    for sync in view.syncs:
+        if sync.step.command == "tick" and sync.message.message_id in seen and not sync.lamport.tolerates(
+            sync.message.lamport_timestamp or 0
+        ):
+            yield violated(sync.step, f"the sync message {sync.message.message_id!r} never broadcast again", "a copy")
+        seen[sync.message.message_id] = sync
+    for observed in view.observed:
+        earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
+        buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
+        if buffered - view.known_ids:
+            yield violated(observed.step, "no sync message in the outgoing buffer", f"{sorted(buffered)[0]!r} in it")
+        elif earlier and observed.state.HasField("outgoing"):
+            yield held(observed.step)
+    for tick in view.ticks:
+        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in view.syncs):
+            yield held(tick)
+
+
+@check("SDS-SYNC-07", pb.CAPABILITY_SYNC)
+def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
+    """Neither own nor received sync messages are named in causal histories."""
+    for sent in view.outgoing:
+        syncs = _sync_ids(view, sent.step.index)
+        named = [message_id for message_id in sent.history if message_id in syncs]
+        if named:
+            yield violated(sent.step, "no sync message in causal_history", f"{named[0]!r}")
+        elif syncs:
+            yield held(sent.step)
+
+
+def _sync_ids(view: ChannelView, before: int) -> set[str]:
+    own = {s.message.message_id for s in view.syncs if s.step.index < before}
+    received = {r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before}
+    return (own | received) - view.known_ids
+
+
+@check("SDS-SYNC-08")
+def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages do not enter bloom filters."""
+    for sent in view.outgoing:
+        syncs = _sync_ids(view, sent.step.index)
+        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        if holds is None or len(syncs) < _ENOUGH or sent.repeat:
+            continue
+        own = {s.message.message_id for s in view.syncs} & syncs
+        received = syncs - own
+        for which in (own, received):
+            if len(which) >= _ENOUGH and all(holds(message_id) for message_id in which):
+                yield violated(sent.step, "no sync message in the filter", f"all {len(which)} of them")
+                break
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-SYNC-09")
+def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages are not in the log, nor do they satisfy a dependency."""
+    for observed in view.observed:
+        syncs = _sync_ids(view, observed.step.index)
+        logged = syncs & {entry.message_id for entry in observed.state.log.entries}
+        if logged:
+            yield violated(observed.step, "no sync message in the log", f"{sorted(logged)[0]!r} in it")
+        elif syncs and observed.state.HasField("log"):
+            yield held(observed.step)
+    if not view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
+        return
+    for received in view.received:
+        on_sync = received.unmet & _sync_ids(view, received.step.index)
+        if received.acceptable and on_sync:
+            if received.delivered:
+                yield violated(
+                    received.step,
+                    f"{received.message.message_id!r} to wait: {sorted(on_sync)[0]!r} is a sync message, never in the log",
+                    "its delivery",
+                )
+            else:
+                yield held(received.step)
+
+
+@check("SDS-SYNC-10")
+def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
+    """A sync message counts although its ID was used by an earlier one."""
+    seen: set[str] = set()
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own:
+            continue
+        if received.message.message_id in seen:
+            for mention in view.mentions:
+                if mention.received is received and mention.certain:
+                    result = acknowledged_by(view, received, mention.message_id)
+                    if result is True:
+                        yield held(received.step)
+                    elif result is False:
+                        yield violated(
+                            received.step,
+                            f"{mention.message_id!r} acknowledged by a sync message whose ID was used before",
+                            "no acknowledgement",
+                        )
+        seen.add(received.message.message_id)
+
+
+@check("SDS-SYNC-12")
+def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
+    """Causal history and filter of a sync message are processed like those of a regular one."""
+    for mention in view.mentions:
+        if mention.received.kind is not Kind.SYNC:
+            continue
+        if mention.certain:
+            result = acknowledged_by(view, mention.received, mention.message_id)
+        elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+            result = any(
+                a.message_id == mention.message_id and a.step.index <= mention.received.step.index for a in view.acks
+            )
+        else:
+            continue
+        what = "acknowledged" if mention.certain else "possibly acknowledged"
+        if result is True:
+            yield held(mention.received.step)
+        elif result is False:
+            yield violated(mention.received.step, f"{mention.message_id!r} {what} by the sync message", "no sign of it")
+
+
+@check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)
+def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
+    """A sync message with unmet dependencies is never delivered or logged, not even when they have come."""
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own or not received.unmet:
+            continue
+        message_id = received.message.message_id
+        if message_id in view.known_ids:
+            continue
+        delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
+        if delivered:
+            yield violated(delivered[0].step, "a sync message never delivered", f"a delivery of {message_id!r}")
+        elif received.unmet <= view.logged_ids:
+            yield held(received.step)
+
+
+@check("SDS-SYNC-14", pb.CAPABILITY_SYNC)
+def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """After a sync message the next content message carries a greater timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source != "sync" or e.low <= sent.step.now_ms or e.late_delivery:
+            continue
+        if seen == e.low:
+            yield held(sent.step)
+        elif seen == e.low - 1:
+            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18")
+        elif seen < e.low:
+            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
+
+
+@check("SDS-SYNC-15")
+def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """A received sync message does not move the local timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.sync_high > max(e.high, e.buffered_high):
+            if seen <= e.high:
+                yield held(sent.step)
+            elif seen <= e.sync_high:
+                yield violated(sent.step, f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17")

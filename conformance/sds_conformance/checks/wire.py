@@ -1,0 +1,235 @@
+"""Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.trace import Step, Wire
+from sds_reference import MalformedMessage
+from sds_reference.wire_fields import LEN, VARINT, WireField, split
+
+from ..channel_view import ChannelView
+from ..facts import Sent
+from ..judgement import Observation, held, violated
+from ..registry import check
+
+_MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
+_ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
+_REPEATED = (11, 13)
+_WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
+
+
+def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
+    for sent in view.sent + view.syncs + view.ephemerals:
+        yield sent.step, sent.wire
+    yield from view.strays
+
+
+def _fields(wire: Wire) -> list[WireField] | None:
+    try:
+        return split(wire.raw)
+    except MalformedMessage:
+        return None
+
+
+def _values(sent: Sent, number: int) -> list[int | bytes]:
+    return [field.value for field in _fields(sent.wire) or [] if field.number == number]
+
+
+def _text(values: list[int | bytes]) -> str | None:
+    """The last string of a field; None if there is none or it is not UTF-8."""
+    if not values or not isinstance(values[-1], bytes):
+        return None
+    try:
+        return values[-1].decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _stray_entries(fields: list[WireField]) -> Iterator[str]:
+    for field in fields:
+        if field.number in _REPEATED and isinstance(field.value, bytes):
+            try:
+                inner = split(field.value)
+            except MalformedMessage:
+                yield f"an entry of field {field.number} that is no HistoryEntry"
+                continue
+            for entry in inner:
+                if _ENTRY_FIELDS.get(entry.number) != entry.wire_type:
+                    yield f"field {entry.number} in an entry of field {field.number}"
+
+
+@check("SDS-MSG-01")
+def message_structure(view: ChannelView) -> Iterator[Observation]:
+    """Every broadcast splits into the fields of the text, with their wire types, and decodes."""
+    expected = "a Message with fields 1, 2, 3, 10, 11, 12, 13 and 20 only, each of its type"
+    for step, wire in _all_wires(view):
+        fields = _fields(wire)
+        if fields is None:
+            yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")
+            continue
+        wrong = [f for f in fields if f.number in _MESSAGE_FIELDS and _MESSAGE_FIELDS[f.number] != f.wire_type]
+        unknown = sorted({f.number for f in fields if f.number not in _MESSAGE_FIELDS})
+        numbers = [f.number for f in fields if f.number not in _REPEATED]
+        twice = sorted({number for number in numbers if numbers.count(number) > 1})
+        strays = list(_stray_entries(fields))
+        if wrong:
+            kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
+            yield violated(step, expected, f"field {wrong[0].number} as {kind}")
+        elif unknown or strays:
+            named = ", ".join(map(str, unknown))
+            seen = f"field {named}, which the text does not have" if unknown else strays[0]
+            # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
+            other_layout = not {1, 2, 3} <= set(numbers)
+            yield violated(step, expected, seen, "" if other_layout or strays else "AMB-116")
+        elif twice:
+            yield violated(step, expected, f"field {twice[0]} twice")
+        elif wire.error:
+            yield violated(step, expected, f"bytes that do not decode: {wire.error}")
+        else:
+            yield held(step)
+
+
+@check("SDS-MSG-01")
+def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
+    """A message in the layout of the text is not refused."""
+    for received in view.received:
+        if received.plain:
+            if received.rejected:
+                reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
+                yield violated(received.step, "a well-formed message to be accepted", f"a refusal: {reason}")
+            else:
+                yield held(received.step)
+
+
+@check("SDS-MSG-02")
+def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
+    """Field 1 is the participant ID as UTF-8."""
+    for sent in view.sent:
+        seen = _text(_values(sent, 1))
+        if seen == view.party.name:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"field 1 (sender_id) = {view.party.name!r}", f"{seen!r}")
+
+
+@check("SDS-MSG-03")
+def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
+    """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
+    for sent in view.sent:
+        seen = _text(_values(sent, 2))
+        answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
+        if not seen:
+            yield violated(sent.step, "field 2 (message_id) to be a non-empty string", f"{seen!r}")
+        elif answered and seen != answered:
+            yield violated(sent.step, f"field 2 (message_id) = {answered!r}, the ID given to the application", f"{seen!r}")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-04")
+def channel_in_field_3(view: ChannelView) -> Iterator[Observation]:
+    """Field 3 is the channel that the application named, in all kinds of messages."""
+    for sent in view.sent + view.syncs + view.ephemerals:
+        seen = _text(_values(sent, 3))
+        if seen == view.channel_id:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"field 3 (channel_id) = {view.channel_id!r}", f"{seen!r}")
+
+
+@check("SDS-MSG-05")
+def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
+    """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits."""
+    for sent in view.outgoing:
+        values = _values(sent, 10)
+        if not values or not isinstance(values[-1], int):
+            yield violated(sent.step, "field 10 (lamport_timestamp) as a varint", "no such field")
+            continue
+        seen, expected = values[-1], sent.lamport
+        if expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high:
+            yield violated(sent.step, f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}", f"{seen}")
+        elif expected.low > 1 << 53 and not expected.tolerates(seen):
+            yield violated(sent.step, f"field 10 exact to the last bit: {expected.low}", f"{seen}")
+        elif not sent.repeat:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-05")
+def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
+    """A content message whose Lamport timestamp is present and 0 is a regular message: it enters the log."""
+    for received in view.received:
+        if received.acceptable and received.message.lamport_timestamp == 0 and not received.rejected:
+            message_id = received.message.message_id
+            for later in view.observed:
+                if later.step.index > received.step.index and later.state.HasField("log") and received.delivered:
+                    ids = [entry.message_id for entry in later.state.log.entries]
+                    if message_id in ids:
+                        yield held(later.step)
+                    else:
+                        yield violated(later.step, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
+            for later_message in view.received:
+                dependents = [e.message_id for e in later_message.message.causal_history]
+                if message_id in dependents and received.delivered and later_message.acceptable:
+                    if later_message.delivered:
+                        yield held(later_message.step)
+                    elif not later_message.unmet:
+                        yield violated(
+                            later_message.step,
+                            f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message",
+                            "the message that depends on it was never delivered",
+                        )
+
+
+@check("SDS-MSG-06")
+def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
+    """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
+    for sent in view.outgoing:
+        if not sent.log_size or not sent.certain or sent.repeat:
+            continue
+        entries = [value for value in _values(sent, 11) if isinstance(value, bytes)]
+        if not entries:
+            yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
+            continue
+        bad = next((entry for entry in entries if not _entry_id(entry)), None)
+        if bad is None:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "each entry of field 11 a HistoryEntry with its ID in field 1", f"{bad[:40]!r}")
+
+
+def _entry_id(entry: bytes) -> str | None:
+    try:
+        return _text([field.value for field in split(entry) if field.number == 1])
+    except MalformedMessage:
+        return None
+
+
+@check("SDS-MSG-07")
+def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
+    """Field 12 is present in every content and sync message; zero length only while nothing was received."""
+    for sent in view.outgoing:
+        values = _values(sent, 12)
+        received = any(
+            r.kind.value == "content" and not r.own and not r.rejected and r.step.index < sent.step.index
+            for r in view.received
+        )
+        if not values or not isinstance(values[-1], bytes):
+            yield violated(sent.step, "field 12 (bloom_filter) in every content and sync message", "no such field")
+        elif not values[-1] and received:
+            yield violated(sent.step, "a filter over the IDs received so far in field 12", "zero bytes")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-09")
+def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
+    """Field 20 is exactly the bytes the application sent."""
+    for sent in view.sent:
+        expected = sent.step.request.send.content
+        values = _values(sent, 20)
+        if values and values[-1] == expected:
+            yield held(sent.step)
+        else:
+            shown = f"{len(values[-1])} bytes" if values and isinstance(values[-1], bytes) else "no such field"
+            yield violated(sent.step, f"field 20 (content) = the {len(expected)} bytes given", f"{shown} that differ")

@@ -1,0 +1,34 @@
+"""The command line: ``sds-conformance`` and ``python -m sds_conformance``."""
+
+from __future__ import annotations
+
+import click
+
+from sds_harness.session import suite_version
+
+from .requirements import requirements
+from .run import run
+from .selftest import selftest
+from .smoke import smoke
+
+_EPILOG = """
+\b
+Exit codes:
+  0  conformant                  3  the implementation could not be driven
+  1  non-conformant              4  nothing was exercised
+  2  wrong use of this command
+"""
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(suite_version(), prog_name="sds-conformance")
+def main() -> None:
+    """Say, requirement by requirement, whether an implementation is SDS.
+
+    SDS is the Scalable Data Sync protocol for distributed logs. An implementation under test is any program that
+    speaks the testee protocol (proto/sds/testee/v1/testee.proto) on stdin and stdout.
+    """
+
+
+for command in (run, smoke, requirements, selftest):
+    main.add_command(command)

@@ -1,0 +1,72 @@
+"""``sds-conformance smoke``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+import click
+from rich.text import Text
+
+from sds_harness.faults import TesteeFault
+from sds_reference import ConfigurationError
+
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
+from ..catalogue import CURRENT
+from ..narration import came_out, done
+from ..registry import SCENARIOS
+from ..runner import BrokenRun, Runner
+from ..story import declared_line, show_breakdown, show_certificate
+from .options import connector, consoles, driving, implementation, limits_of
+
+_SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance smoke -- node my-adapter.mjs
+  sds-conformance smoke --framing binary -- ./my-adapter
+"""
+
+
+@click.command(epilog=_EPILOG)
+@driving
+def smoke(
+    framing: str, dialect: str, start_timeout: float, timeout: float, memory: int, command: tuple[str, ...]
+) -> None:
+    """See whether an adapter works at all, before anything is judged.
+
+    Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
+    """
+    out, err = consoles()
+    driven = implementation(command)
+    limits = limits_of(timeout, start_timeout, memory)
+    runner = Runner(connector(driven, framing, limits), limits, CURRENT, dialect)
+    try:
+        declared = runner.start()
+        show_certificate(out, declared, dialect or declared.dialect, CURRENT)
+        out.print(Text.assemble(("  Declares    ", "dim"), declared_line(declared)))
+        for _, trace in runner.play([SCENARIOS[name] for name in _SCENARIOS]):
+            out.print(Text(f"\n{trace.schedule}", "bold"))
+            for step in trace.steps:
+                out.print(Text(f"  {step.index:>3} {done(step)}"))
+                for line in came_out(step):
+                    out.print(Text(f"        {line}", "cyan"))
+            if trace.stopped:
+                out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
+        runner.close()
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        sys.exit(EXIT_NOT_DRIVEN)
+    except ConfigurationError as error:
+        raise click.UsageError(str(error)) from None
+    finally:
+        runner.kill()
+    out.print()
+    for broken in runner.breakdowns:
+        show_breakdown(out, broken)
+    if runner.breakdowns:
+        sys.exit(EXIT_NON_CONFORMANT)
+    out.print(Text("The adapter answers. Next:", "green"))
+    out.print(f"  sds-conformance run -- {shlex.join(driven)}", soft_wrap=True)
+    sys.exit(EXIT_CONFORMANT)

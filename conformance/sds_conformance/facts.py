@@ -1,0 +1,190 @@
+"""The facts of one channel that checks judge: what a participant sent, received, delivered and showed, and what the
+text says its state must have been at that moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sds_harness.trace import Step, Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LogItem:
+    """A place in the expected log; the order of these is the order of the log."""
+
+    lamport: int
+    key: bytes
+    """Message ID as UTF-8."""
+    message_id: str = field(compare=False)
+    own: bool = field(compare=False)
+    arrival: int = field(compare=False)
+    """Counts insertions: 0 is what entered the log first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LamportExpectation:
+    """What a message sent now has to carry, by the letter, and how far positions tolerate otherwise."""
+
+    low: int
+    high: int
+    """By the letter ``low <= L <= high``; they differ only before the first use of a channel (AMB-12, AMB-111)."""
+    source: str
+    """Where the clock's value came from: ``open``, ``send``, ``sync`` or ``delivery``."""
+    previous: int
+    """Least value the local timestamp can have had before."""
+    buffered_high: int
+    """Upper end if received but undelivered content moved the clock (AMB-15)."""
+    sync_high: int
+    """Upper end if received sync messages moved it (AMB-17)."""
+    sync_low: int
+    """Lower end if sending a sync message did not move it (AMB-18)."""
+    late_delivery: bool
+    """Something with a timestamp not above the clock was delivered since the last own message."""
+    rebroadcast: bool
+    """A copy of an own message went out since the last own message."""
+    ephemeral: bool
+    """An ephemeral message was sent or received since the last own message."""
+    clock_stepped_back: bool
+    """Virtual time is before that of the last own message."""
+
+    def tolerates(self, lamport: int) -> bool:
+        """Is ``lamport`` within all that the letter or a position allows?"""
+        return min(self.low, self.sync_low) <= lamport <= max(self.high, self.buffered_high, self.sync_high)
+
+
+@dataclass(slots=True)
+class Sent:
+    """The first broadcast of an own message."""
+
+    step: Step
+    wire: Wire
+    message: Message
+    tail: tuple[LogItem, ...]
+    """End of the expected log before the message, ascending; at least as long as its causal history."""
+    log_size: int
+    lamport: LamportExpectation
+    certain: bool
+    """False if the step also changed the log, so that "before" is not known."""
+    repeat: bool = False
+    """Its ID was used before."""
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """Message IDs of its causal history."""
+        return tuple(entry.message_id for entry in self.message.causal_history)
+
+
+@dataclass(slots=True)
+class Copy:
+    """A later broadcast of an own message."""
+
+    step: Step
+    message: Message
+    original: Sent
+    previous: Step
+    """Where it was last broadcast before."""
+
+
+@dataclass(slots=True)
+class Received:
+    """A message that arrived in the channel."""
+
+    step: Step
+    message: Message
+    kind: Kind
+    own: bool
+    """Its sender ID is the participant's own."""
+    duplicate: bool
+    """Content whose ID is in the log or buffered already."""
+    unmet: frozenset[str]
+    """IDs of its causal history that are not in the expected log."""
+    unmet_buffered: frozenset[str]
+    """Those of ``unmet`` that have arrived and wait in the incoming buffer."""
+    odd: str
+    """Why a conforming sender would not have sent it, "" if it could have."""
+    foreign_filter: bool = False
+    """It has a bloom filter that is not of the implementation's own kind."""
+    delivered: list[Delivered] = field(default_factory=list)
+
+    @property
+    def plain(self) -> bool:
+        """Acceptable in every respect: nothing about it is unusual."""
+        return self.acceptable and not self.foreign_filter
+
+    @property
+    def rejected(self) -> bool:
+        return self.step.answer == "rejected"
+
+    @property
+    def acceptable(self) -> bool:
+        """Ordinary content of somebody else that was not refused and is not known yet."""
+        return self.kind is Kind.CONTENT and not self.own and not self.duplicate and not self.odd
+
+    @property
+    def delivered_at_once(self) -> bool:
+        return any(delivery.step is self.step for delivery in self.delivered)
+
+
+@dataclass(slots=True)
+class Delivered:
+    """A delivery event."""
+
+    step: Step
+    message_id: str
+    content: bytes
+    received: Received | None
+    """The arrival it belongs to, None if there was none."""
+    unmet: frozenset[str]
+    """IDs of the causal history that are not in the expected log now."""
+    unmet_buffered: frozenset[str]
+    again: bool
+    """The ID was delivered or sent before."""
+
+
+@dataclass(slots=True)
+class AckEvent:
+    """An acknowledgement signal."""
+
+    step: Step
+    message_id: str
+    possibly: bool
+    outstanding: bool
+    """It names an own message that was not acknowledged before."""
+
+
+@dataclass(slots=True)
+class Mention:
+    """A received message says something about an own message that is outstanding."""
+
+    received: Received
+    message_id: str
+    certain: bool
+    """In the causal history; otherwise in the bloom filter only."""
+    hits: int
+    """In how many filters it was up to now, this one included."""
+
+
+@dataclass(slots=True)
+class Unmentioned:
+    """A received message says nothing about an own message that is outstanding, and its filter can be read."""
+
+    received: Received
+    message_id: str
+
+
+@dataclass(slots=True)
+class Observed:
+    """State as the implementation showed it."""
+
+    step: Step
+    state: pb.State
+    log: tuple[LogItem, ...]
+    """The expected log."""
+    outstanding: dict[str, bool]
+    """Own messages without certain acknowledgement: does any filter or event speak for them?"""
+    buffered: frozenset[str]
+    """Content that has arrived and waits for dependencies."""
+    lamport: LamportExpectation
+    """For the next message; the state's own value is one less at most."""

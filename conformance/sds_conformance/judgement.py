@@ -1,0 +1,45 @@
+"""What a check says of one place in a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sds_harness.trace import Step
+
+
+class Outcome(Enum):
+    """One observation of a check. A check that makes none was not exercised."""
+
+    HELD = "held"
+    """The situation the requirement speaks of arose, and the requirement was met."""
+    VIOLATED = "violated"
+    NOTED = "noted"
+    """The situation arose, and what was seen is worth a word but no reproach."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One observation, at one step."""
+
+    outcome: Outcome
+    step: int
+    expected: str = ""
+    seen: str = ""
+    position: str = ""
+    """The position that softens a violation to a warning, "" if none does."""
+
+
+def held(step: Step) -> Observation:
+    """The requirement was exercised here and met."""
+    return Observation(Outcome.HELD, step.index)
+
+
+def violated(step: Step, expected: str, seen: str, position: str = "") -> Observation:
+    """The requirement was violated here: ``expected`` and ``seen`` as half sentences for the story."""
+    return Observation(Outcome.VIOLATED, step.index, expected, seen, position)
+
+
+def noted(step: Step, seen: str) -> Observation:
+    """Exercised, with something to tell."""
+    return Observation(Outcome.NOTED, step.index, "", seen)

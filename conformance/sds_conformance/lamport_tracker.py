@@ -1,0 +1,86 @@
+"""Follows a participant's Lamport timestamp as far as it is known from the outside."""
+
+from __future__ import annotations
+
+from .facts import LamportExpectation
+
+
+class LamportTracker:
+    """The local timestamp lies in ``[low, high]``; after an own message it is known exactly."""
+
+    def __init__(self, opened_ms: int) -> None:
+        self._low = self._high = opened_ms
+        self._source = "open"
+        self._used = False
+        self._last_own_now: int | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._buffered_high = self._sync_high = 0
+        self._sync_low = self._low
+        self._late_delivery = self._rebroadcast = self._ephemeral = False
+
+    def expect(self, now_ms: int) -> LamportExpectation:
+        """For a message sent at ``now_ms``."""
+        low, high = self._low, self._high
+        if not self._used:
+            # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111).
+            low, high = min(low, now_ms), max(high, now_ms)
+        return LamportExpectation(
+            low=max(now_ms, low + 1),
+            high=max(now_ms, high + 1),
+            source=self._source,
+            previous=low,
+            buffered_high=max(now_ms, self._buffered_high + 1),
+            sync_high=max(now_ms, self._sync_high + 1),
+            sync_low=max(now_ms, self._sync_low + 1),
+            late_delivery=self._late_delivery,
+            rebroadcast=self._rebroadcast,
+            ephemeral=self._ephemeral,
+            clock_stepped_back=self._last_own_now is not None and now_ms < self._last_own_now,
+        )
+
+    def sent(self, lamport: int, now_ms: int, *, sync: bool) -> None:
+        """An own message went out; the timestamp it carries is taken for the local one."""
+        before = self._low
+        self._used = True
+        self._low = self._high = lamport
+        self._source = "sync" if sync else "send"
+        self._last_own_now = now_ms
+        self._reset()
+        if sync:
+            self._sync_low = min(before, lamport)
+
+    def touch(self, now_ms: int) -> None:
+        """The channel is used: if for the first time, its timestamp may have been initialised only now."""
+        if not self._used:
+            self._used = True
+            self._low, self._high = min(self._low, now_ms), max(self._high, now_ms)
+            self._sync_low = self._low
+
+    def delivered(self, lamport: int) -> None:
+        """Content was delivered."""
+        if lamport > self._high:
+            self._low = self._high = self._sync_low = lamport
+            self._source = "delivery"
+        else:
+            self._late_delivery = True
+            self._low = max(self._low, lamport)
+            self._sync_low = max(self._sync_low, lamport)
+
+    def received_undelivered(self, lamport: int, *, sync: bool) -> None:
+        """Content went to the buffer, or a sync message arrived: by the letter nothing moves."""
+        if sync:
+            self._sync_high = max(self._sync_high, lamport)
+        else:
+            self._buffered_high = max(self._buffered_high, lamport)
+
+    def sent_again(self) -> None:
+        """A message went out under an ID that was used before; whether that moved the timestamp, nothing tells."""
+        self._high += 1
+
+    def rebroadcast(self) -> None:
+        self._rebroadcast = True
+
+    def ephemeral_passed(self) -> None:
+        self._ephemeral = True

@@ -1,0 +1,67 @@
+"""Orders of the log as an implementation shows them: by Observe, and through the causal histories of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sds_harness.trace import Step
+
+from .channel_view import ChannelView
+from .facts import LogItem, Sent
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Two messages that stand next to each other in the log as shown, ``first`` before ``second``."""
+
+    step: Step
+    first: LogItem
+    second: LogItem
+
+    @property
+    def tied(self) -> bool:
+        """Equal Lamport timestamps: message IDs decide."""
+        return self.first.lamport == self.second.lamport
+
+    @property
+    def in_order(self) -> bool:
+        return self.first < self.second
+
+    @property
+    def inserted_before(self) -> bool:
+        """The one that entered the log later belongs before the other."""
+        early, late = sorted((self.first, self.second), key=lambda item: item.arrival)
+        return late < early
+
+
+def neighbours(view: ChannelView) -> Iterator[Neighbours]:
+    """All neighbours in all orders that were shown."""
+    for observed in view.observed:
+        if observed.state.HasField("log"):
+            items = {item.message_id: item for item in observed.log}
+            yield from _pairs(observed.step, [entry.message_id for entry in observed.state.log.entries], items)
+    direction = _direction(view)
+    for sent in view.outgoing:
+        if sent.certain and direction:
+            items = {item.message_id: item for item in sent.tail}
+            yield from _pairs(sent.step, list(sent.history)[::direction], items)
+
+
+def _pairs(step: Step, ids: list[str], items: dict[str, LogItem]) -> Iterator[Neighbours]:
+    known = [items[message_id] for message_id in ids if message_id in items]
+    for first, second in zip(known, known[1:], strict=False):
+        if first != second:
+            yield Neighbours(step, first, second)
+
+
+def _direction(view: ChannelView) -> int:
+    """1 if causal histories go from old to new, -1 if the other way, 0 if nothing tells (AMB-29)."""
+    score = sum(_ascent(sent) for sent in view.outgoing if sent.certain)
+    return (score > 0) - (score < 0)
+
+
+def _ascent(sent: Sent) -> int:
+    places = {item.message_id: item.lamport for item in sent.tail}
+    lamports = [places[message_id] for message_id in sent.history if message_id in places]
+    return sum((b > a) - (b < a) for a, b in zip(lamports, lamports[1:], strict=False))

@@ -1,0 +1,123 @@
+"""Plays scenarios against an implementation and goes on when it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from sds_harness.declaration import Declaration
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.link import Limits, Link
+from sds_harness.session import Session
+from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.trace import Trace
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from .registry import Scenario
+
+PATIENCE = 4
+"""So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
+
+
+@dataclass(frozen=True)
+class BrokenRun:
+    """A breakdown and where it happened: a scenario, or "handshake", "honesty probe" or "end of the session"."""
+
+    where: str
+    step: int
+    command: str
+    breakdown: Breakdown
+
+
+class Runner:
+    """One implementation under test and everything that is needed to talk to it again after it broke."""
+
+    def __init__(
+        self, connect: Callable[[], Link], limits: Limits, revision: str, dialect: str = ""
+    ) -> None:
+        self._connect = connect
+        self._limits = limits
+        self._revision = revision
+        self._asked_dialect = dialect
+        self._session: Session | None = None
+        self.breakdowns: list[BrokenRun] = []
+        self.declaration: Declaration | None = None
+        self.gave_up = False
+
+    def start(self) -> Declaration:
+        """Handshake and honesty probe. Raises TesteeFault if the implementation cannot be driven at all."""
+        self.declaration = self._open().declaration
+        session = self._open()
+        try:
+            session.probe_honesty()
+        except TesteeFault as fault:
+            self._broke("honesty probe", None, fault)
+        return self.declaration
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The wire dialect in use: asked for, or declared."""
+        name = self._asked_dialect or (self.declaration.dialect if self.declaration else "")
+        return load_dialect(name) if name else None
+
+    def play(self, scenarios: Iterable[Scenario]) -> Iterator[tuple[Scenario, Trace]]:
+        """The trace of each scenario, as far as it got."""
+        in_a_row = 0
+        for scenario in scenarios:
+            try:
+                session = self._open()
+            except TesteeFault as fault:
+                self._broke("handshake", None, fault)
+                in_a_row += 1
+                if in_a_row >= PATIENCE:
+                    self.gave_up = True
+                    return
+                continue
+            stage = Stage(session, scenario.name, self.dialect)
+            try:
+                scenario.function(stage)
+                stage.close()
+                in_a_row = 0
+            except ScheduleStopped as stopped:
+                stage.trace.stopped = str(stopped)
+                in_a_row = 0
+            except TesteeFault as fault:
+                self._broke(scenario.name, stage.trace, fault)
+                in_a_row += 1
+            yield scenario, stage.trace
+            if in_a_row >= PATIENCE:
+                self.gave_up = True
+                return
+
+    def close(self) -> None:
+        """End the session; a process that does not end is noted as a breakdown."""
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except TesteeFault as fault:
+                self.breakdowns.append(BrokenRun("end of the session", 0, "", fault.breakdown))
+
+    def kill(self) -> None:
+        """End the session at once."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.kill()
+
+    def _open(self) -> Session:
+        if self._session is None:
+            self._session = Session(self._connect, self._limits, self._revision)
+        return self._session
+
+    def _broke(self, where: str, trace: Trace | None, fault: TesteeFault) -> None:
+        self.kill()
+        step = trace.steps[-1] if trace is not None and trace.steps else None
+        if trace is not None and trace.breakdown is None:
+            trace.breakdown = fault.breakdown
+        self.breakdowns.append(
+            BrokenRun(where, step.index if step else 0, step.command if step else "", fault.breakdown)
+        )
+
+
+SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
+"""Breakdowns that are reported but do not make an implementation non-conformant: nothing of SDS was at stake."""

@@ -1,0 +1,16 @@
+"""The scenarios: schedules written by hand, one module per part of the protocol. Importing this package registers them."""
+
+from . import acknowledging, channels, clocks, delivering, ephemerals, hostile, ordering, sweeping, syncing, wire
+
+__all__ = [
+    "acknowledging",
+    "channels",
+    "clocks",
+    "delivering",
+    "ephemerals",
+    "hostile",
+    "ordering",
+    "sweeping",
+    "syncing",
+    "wire",
+]

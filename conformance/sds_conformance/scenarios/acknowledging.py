@@ -1,0 +1,102 @@
+"""The ACK status of own messages."""
+
+from __future__ import annotations
+
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..registry import scenario
+
+HOUR = 3_600_000
+
+
+@scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
+def named_in_a_history(stage: Stage) -> None:
+    """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    other = bob.content(stage.now_ms + 1)
+    alice.receive(other)
+    alice.observe()
+    sent = [alice.send() for _ in range(3)]
+    alice.observe()
+    alice.receive(bob.content(stage.now_ms + 10, sent[0], sent[2], other))
+    alice.observe()
+    alice.receive(bob.content(stage.now_ms + 11, sent[0], other, "never-sent"))
+    alice.observe()
+
+
+@scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
+def found_in_filters(stage: Stage) -> None:
+    """Own messages are found in one filter, in none, and in several."""
+    alice = stage.open()
+    sent = [alice.send() for _ in range(3)]
+    alice.observe()
+    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
+    with_two = stage.filter_over(sent[0].message_id, sent[1].message_id)
+    empty = stage.filter_over("somebody-elses")
+    if with_two is None or empty is None:
+        return
+    base = stage.now_ms
+    alice.receive(peers[0].content(base + 1, bloom_filter=with_two))
+    alice.observe()
+    alice.receive(peers[1].content(base + 2, bloom_filter=empty))
+    alice.observe()
+    with_one = stage.filter_over(sent[0].message_id)
+    for number, peer in enumerate(peers):
+        alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
+    alice.observe()
+
+
+@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02")
+def acknowledged_by_anything(stage: Stage) -> None:
+    """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    sent = [alice.send() for _ in range(4)]
+    base = stage.now_ms
+    alice.receive(bob.sync(base + 1, message_id="s"))
+    alice.receive(bob.sync(base + 2, sent[0], message_id="s"))
+    alice.observe()
+    alice.receive(stage.peer("carol").sync(base + 3, sent[1], message_id="s", empty_content=True))
+    alice.receive(bob.content(base + 4, sent[2], "never-sent"))
+    alice.observe()
+    with_four = stage.filter_over(sent[3].message_id)
+    if with_four is not None:
+        alice.receive(bob.sync(base + 5, bloom_filter=with_four))
+        alice.observe()
+
+
+@scenario("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
+def nobody_answers(stage: Stage) -> None:
+    """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    bob = stage.peer("bob")
+    alice.send()
+    alice.observe()
+    for _ in range(13):
+        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
+        alice.tick()
+    alice.observe()
+    # What arrives meanwhile must not change the copies.
+    alice.receive(bob.content(stage.now_ms))
+    for _ in range(7):
+        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
+        alice.tick()
+
+
+@scenario("OUTSWEEP-04", "STATE-15", "ACK-01")
+def acknowledged_and_done(stage: Stage) -> None:
+    """A message is acknowledged after its first copy; no further copy follows."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    message = alice.send()
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    stage.advance(period + 1)
+    alice.tick()
+    alice.receive(stage.peer("bob").content(stage.now_ms, message))
+    for _ in range(10):
+        stage.advance(period)
+        alice.tick()
+    alice.observe()

@@ -1,0 +1,39 @@
+"""Ephemeral messages need no synchronisation."""
+
+from __future__ import annotations
+
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..registry import scenario
+
+HOUR = 3_600_000
+
+
+@scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18")
+def received_ephemerals(stage: Stage) -> None:
+    """Ephemeral messages arrive while others wait."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(bob.ephemeral(b"typing"))
+    for number in range(3):
+        alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
+    alice.receive(bob.ephemeral(b"still typing"), bob.content(stage.now_ms + 9))
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+
+
+@scenario("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13")
+def own_ephemerals(stage: Stage) -> None:
+    """Ephemeral messages are sent, and hours pass."""
+    stage.need(pb.CAPABILITY_EPHEMERAL)
+    alice = stage.open()
+    alice.receive(stage.peer("bob").content(stage.now_ms))
+    alice.send_ephemeral(b"typing")
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    for _ in range(3):
+        stage.advance(HOUR)
+        alice.tick()

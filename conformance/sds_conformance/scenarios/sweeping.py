@@ -1,0 +1,36 @@
+"""What the periodic sweeps find when many things wait at once."""
+
+from __future__ import annotations
+
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..registry import scenario
+
+
+@scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
+def many_waiting(stage: Stage) -> None:
+    """Several chains wait; their roots come one by one, the last buffered message is freed last."""
+    alice = stage.open()
+    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
+    base = stage.now_ms
+    roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
+    middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
+    end = carol.content(base + 20, *middles)
+    alice.receive(end, *middles)
+    for root in (roots[2], roots[0], roots[1]):
+        alice.receive(root)
+        alice.settle()
+        alice.observe()
+
+
+@scenario("SYNC-01")
+def idle_with_automatic_syncs(stage: Stage) -> None:
+    """A participant idles in two channels for many sync intervals."""
+    stage.need(pb.CAPABILITY_PERIODIC_SYNC)
+    alice = stage.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
+    for channel in ("c1", "c2"):
+        alice.send(channel_id=channel)
+    for _ in range(24):
+        stage.advance((alice.party.in_force.sync_interval_ms or 30_000) // 2)
+        alice.tick()

@@ -1,0 +1,249 @@
+"""The outcome of a run as a person reads it on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import Declaration, capability_name
+from sds_reference import PROFILES
+
+from .certification import Certification
+from .narration import came_out, done, story_steps
+from .registry import SCENARIOS
+from .report import replay_command
+from .runner import BrokenRun
+from .verdict import Finding, RequirementVerdict, Verdict
+
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.WARN: "yellow",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.SKIPPED: "cyan",
+    Verdict.ERROR: "bold white on red",
+}
+_LABEL = 10
+MAX_LINES = 4
+"""So many lines of what came out of the step that broke a rule."""
+
+
+def show_certificate(console: Console, declared: Declaration, dialect: str, revision: str) -> None:
+    """Who is tested, and what it declares."""
+    name = f"{declared.name} {declared.version}".strip()
+    language = f" ({declared.language})" if declared.language else ""
+    _labelled(console, "Testing", Text(f"{name}{language}", "bold"))
+    _labelled(console, "Against", Text(f"{revision}, core SDS"))
+    if revision not in declared.revisions:
+        spoken = ", ".join(declared.revisions) or "none"
+        _labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
+    _labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
+    if dialect:
+        note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
+        _labelled(console, "Dialect", Text(note))
+    console.print()
+
+
+def filter_note(profile: str) -> str:
+    """What the declared bloom profile means for others, in so many words."""
+    if profile in PROFILES:
+        others = " and ".join(name for name in PROFILES if name != profile)
+        return (
+            f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
+            f"implementation, nor are its filters by theirs."
+        )
+    named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
+    return f"{named}; filters are judged by asking the implementation what they hold."
+
+
+def show_findings(console: Console, outcome: Certification, command: Sequence[str]) -> None:
+    """Every requirement that failed or warns, as a story each, then the breakdowns."""
+    for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
+        for verdict in outcome.verdicts:
+            if verdict.verdict is wanted:
+                _show_verdict(console, verdict, outcome, command)
+    for broken in outcome.breakdowns:
+        show_breakdown(console, broken)
+
+
+def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, command: Sequence[str]) -> None:
+    requirement = verdict.requirement
+    head = Text.assemble(
+        (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
+        (f" {requirement.id}", "bold"),
+        f"  {requirement.level}, section {requirement.anchor!r}",
+    )
+    console.print(head)
+    _labelled(console, "Rule", Text(requirement.statement))
+    if verdict.verdict is Verdict.ERROR:
+        _labelled(console, "Our fault", Text(verdict.reason))
+    finding = next((f for f in verdict.findings if f.severity is verdict.verdict), None)
+    if finding is not None:
+        show_finding(console, finding, outcome)
+        others = sum(1 for f in verdict.findings if f is not finding) + verdict.findings_dropped
+        if others:
+            where = sorted({f.scenario for f in verdict.findings if f is not finding} - {finding.scenario})
+            also = f", also in {', '.join(where)}" if where else ""
+            _labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
+    _labelled(console, "Again", Text(replay_command(requirement.id, outcome, command), "blue"), whole=True)
+    console.print()
+
+
+def show_finding(console: Console, finding: Finding, outcome: Certification) -> None:
+    """What was done, what was expected, what came out."""
+    scenario = SCENARIOS.get(finding.scenario)
+    if scenario is not None:
+        _labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
+    trace = outcome.traces.get(finding.scenario)
+    if trace is not None:
+        label = "Done"
+        for step, text in story_steps(trace, finding.participant, finding.step):
+            number = f"{step.index:>3} " if step is not None else "  … "
+            _labelled(console, label, Text.assemble((number, "dim"), text))
+            label = ""
+            if step is not None and step.index == finding.step:
+                for line in came_out(step)[:MAX_LINES]:
+                    _labelled(console, "", Text.assemble("    ", ("→ ", "dim"), line))
+    _labelled(console, "Expected", Text(finding.expected or "-"))
+    _labelled(console, "Seen", Text(finding.seen, "bold"))
+    if finding.position:
+        _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}", "dim"))
+
+
+def show_breakdown(console: Console, broken: BrokenRun) -> None:
+    """What broke, whose fault it is, and the question to ask next."""
+    breakdown = broken.breakdown
+    console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
+    at = f" (step {broken.step}, {broken.command})" if broken.step else ""
+    _labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    label = "stderr"
+    for line in breakdown.stderr:
+        _labelled(console, label, Text(line, "dim"))
+        label = ""
+    _labelled(console, "Ask", Text(breakdown.advice))
+    console.print()
+
+
+def show_notes(console: Console, outcome: Certification) -> None:
+    """What is told and not judged, and what could not be judged."""
+    notes: dict[str, list[Finding]] = {}
+    for verdict in outcome.verdicts:
+        found = [finding for finding in verdict.findings if finding.severity is Verdict.PASS]
+        if found and verdict.verdict is Verdict.PASS:
+            notes[verdict.requirement.id] = found
+    for requirement_id, findings in notes.items():
+        seen = findings[0].seen if not findings[0].expected else f"expected {findings[0].expected}; seen: {findings[0].seen}"
+        _labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
+    for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
+        reasons: dict[str, list[str]] = {}
+        for verdict in outcome.verdicts:
+            if verdict.verdict is kind:
+                reasons.setdefault(verdict.reason, []).append(verdict.requirement.id)
+        for reason, ids in reasons.items():
+            shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
+            _labelled(console, kind.value[:9].capitalize(), Text.assemble((shown, STYLES[kind]), f": {reason}"))
+    if notes or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
+        console.print()
+
+
+def show_summary(console: Console, outcome: Certification) -> None:
+    """The table by section, and the last line."""
+    titles = {section.id: section.title for section in outcome.plan.catalogue.sections}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Section", no_wrap=True)
+    columns = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
+    for verdict in columns:
+        table.add_column({Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value), justify="right")
+    for section, title in titles.items():
+        rows = [v for v in outcome.verdicts if v.requirement.section == section]
+        if rows:
+            counts = [sum(1 for v in rows if v.verdict is verdict) for verdict in columns]
+            table.add_row(title[:32], *_cells(counts, columns))
+    table.add_section()
+    table.add_row("All", *_cells([outcome.count(verdict) for verdict in columns], columns), style="bold")
+    console.print(table)
+    console.print()
+    console.print(verdict_line(outcome))
+
+
+def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
+    return [Text(str(n) if n else "·", STYLES[verdict] if n else "dim") for n, verdict in zip(counts, columns, strict=True)]
+
+
+def verdict_line(outcome: Certification) -> Text:
+    """One sentence that says it all."""
+    name = outcome.declaration.name
+    played = f"{len(outcome.traces)} scenarios, {outcome.steps} steps, {outcome.seconds:.1f} s"
+    if outcome.interrupted:
+        return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
+    match outcome.exit_code:
+        case 0:
+            warnings = outcome.count(Verdict.WARN)
+            but = f", with {warnings} warning{'s' if warnings != 1 else ''}" if warnings else ""
+            return Text(f"{name} conforms to what was tested{but} ({played}).", "bold green")
+        case 4:
+            return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
+        case 3:
+            return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
+        case _:
+            reasons = [
+                f"{n} {what}"
+                for n, what in (
+                    (outcome.count(Verdict.FAIL), "failed"),
+                    (len(outcome.breakdowns), "breakdowns"),
+                    (outcome.count(Verdict.ERROR), "errors of ours"),
+                )
+                if n
+            ]
+            return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
+
+
+def show_conversation(console: Console, requirement_id: str, outcome: Certification) -> None:
+    """The wire conversation of the scenario that says most about one requirement, decoded."""
+    verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
+    finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
+    sightings = outcome.sightings.get(requirement_id, {})
+    name = finding.scenario if finding else max(sightings, key=lambda n: sightings[n], default="")
+    trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
+    if trace is None:
+        return
+    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    for step in trace.steps:
+        mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
+        console.print(Text.assemble(mark, (f"{step.index:>3} ", "dim"), done(step)), soft_wrap=False)
+        for line in came_out(step):
+            console.print(Padding(Text(line, "cyan"), (0, 0, 0, 10)))
+        for wire in step.broadcasts if step.command != "receive" else ():
+            _show_hex(console, wire.raw)
+        if step.command == "receive":
+            _show_hex(console, step.received.raw)
+    if trace.stopped:
+        console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
+    console.print()
+
+
+def _show_hex(console: Console, raw: bytes) -> None:
+    shown = raw[:48].hex(" ", 4)
+    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
+    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
+
+
+def _labelled(console: Console, label: str, text: Text, *, whole: bool = False) -> None:
+    """A line with a label; ``whole`` lets it run over the edge, so that it can be copied."""
+    if whole:
+        console.print(Text.assemble((f"  {label:<{_LABEL}}", "dim"), text), soft_wrap=True)
+        return
+    grid = Table.grid(padding=0)
+    grid.add_column(width=_LABEL + 2, no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    grid.add_row(Text(f"  {label}", "dim"), text)
+    console.print(grid)
+
+
+def declared_line(declared: Declaration) -> str:
+    """The declared capabilities, by name."""
+    return ", ".join(sorted(capability_name(c) for c in declared.capabilities)) or "none"

@@ -1,0 +1,180 @@
+"""Verdicts: what all observations of all traces say about each requirement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sds_harness.declaration import capability_name
+from sds_harness.trace import Trace
+
+from .catalogue import Catalogue, Requirement
+from .channel_view import ChannelView, channel_views
+from .judgement import Observation, Outcome
+from .registry import CHECKS, Check, Scenario
+
+MAX_FINDINGS = 5
+"""Findings kept of one requirement; the rest are counted."""
+
+
+class Verdict(Enum):
+    """The verdict on one requirement."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    WARN = "warn"
+    """A SHOULD was violated, or a MUST that a position softens."""
+    INCONCLUSIVE = "inconclusive"
+    """Not exercised, or the implementation broke before."""
+    SKIPPED = "skipped"
+    """A capability is not declared."""
+    ERROR = "error"
+    """The suite itself failed."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a requirement was violated, or where there is something to tell."""
+
+    requirement: str
+    check: str
+    scenario: str
+    participant: str
+    channel_id: str
+    step: int
+    expected: str
+    seen: str
+    position: str
+    severity: Verdict
+    """FAIL, WARN, or PASS for a note."""
+
+
+@dataclass
+class RequirementVerdict:
+    """The verdict on one requirement, with its evidence."""
+
+    requirement: Requirement
+    verdict: Verdict = Verdict.INCONCLUSIVE
+    exercised: int = 0
+    """Observations: places where the situation arose that the requirement speaks of."""
+    traces: int = 0
+    """Runs in which it was exercised."""
+    findings: list[Finding] = field(default_factory=list)
+    findings_dropped: int = 0
+    reason: str = ""
+    """Why it is inconclusive or skipped, or what went wrong in the suite."""
+
+
+class Judge:
+    """Takes traces one by one, keeps evidence, and gives the verdicts at the end."""
+
+    def __init__(self, catalogue: Catalogue, requirement_ids: Iterable[str], *, strict: bool = False) -> None:
+        self._strict = strict
+        self._verdicts = {
+            requirement_id: RequirementVerdict(catalogue.requirements[requirement_id])
+            for requirement_id in requirement_ids
+        }
+        self._errors: dict[str, str] = {}
+        self._obstacles: dict[str, list[str]] = {}
+        self._lacking: dict[str, set[int]] = {}
+        self._sightings: dict[str, dict[str, int]] = {}
+
+    def add(self, trace: Trace, scenario: Scenario | None = None) -> None:
+        """Judge one trace; ``scenario`` says what it was played for."""
+        views = channel_views(trace)
+        for requirement_id, verdict in self._verdicts.items():
+            exercised = 0
+            for check in CHECKS.get(requirement_id, ()):
+                lacking = [c for c in check.needs if not trace.declaration.can(c)]
+                if lacking:
+                    self._lacking.setdefault(requirement_id, set()).update(lacking)
+                    continue
+                for view in views:
+                    exercised += self._apply(check, view, verdict)
+            verdict.exercised += exercised
+            verdict.traces += bool(exercised)
+            if scenario is not None and requirement_id in scenario.exercises and not exercised:
+                self._note_obstacle(requirement_id, trace)
+            if exercised:
+                self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
+
+    def sightings(self, requirement_id: str) -> dict[str, int]:
+        """Schedules in which the requirement was exercised, with the number of observations."""
+        return self._sightings.get(requirement_id, {})
+
+    def verdicts(self) -> list[RequirementVerdict]:
+        """The verdicts, in the order of the catalogue."""
+        for requirement_id, verdict in self._verdicts.items():
+            verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
+        return list(self._verdicts.values())
+
+    def _apply(self, check: Check, view: ChannelView, verdict: RequirementVerdict) -> int:
+        count = 0
+        try:
+            for observation in check.function(view):
+                count += 1
+                if observation.outcome is not Outcome.HELD:
+                    self._keep(check, view, verdict, observation)
+        except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+            where = f"{check.name} on {view.trace.schedule}"
+            self._errors[check.requirement] = f"{where}: {type(error).__name__}: {error}"
+        return count
+
+    def _keep(self, check: Check, view: ChannelView, verdict: RequirementVerdict, observation: Observation) -> None:
+        severity = self._severity(verdict.requirement, observation)
+        same = [f for f in verdict.findings if f.scenario == view.trace.schedule and f.severity is severity]
+        if len(verdict.findings) >= MAX_FINDINGS or len(same) >= 2:
+            verdict.findings_dropped += 1
+            return
+        verdict.findings.append(
+            Finding(
+                check.requirement,
+                check.name,
+                view.trace.schedule,
+                view.party.name,
+                view.channel_id,
+                observation.step,
+                observation.expected,
+                observation.seen,
+                observation.position or verdict.requirement.softened,
+                severity,
+            )
+        )
+
+    def _severity(self, requirement: Requirement, observation: Observation) -> Verdict:
+        if observation.outcome is Outcome.NOTED or requirement.optional:
+            return Verdict.PASS
+        soft = observation.position or requirement.softened
+        if requirement.binding and (self._strict or not soft):
+            return Verdict.FAIL
+        return Verdict.WARN
+
+    def _note_obstacle(self, requirement_id: str, trace: Trace) -> None:
+        if trace.breakdown is not None:
+            why = f"the implementation broke down first ({trace.breakdown.kind.value} in {trace.schedule})"
+        elif trace.stopped:
+            why = f"{trace.schedule}: {trace.stopped}"
+        else:
+            return
+        self._obstacles.setdefault(requirement_id, []).append(why)
+
+    def _conclude(self, requirement_id: str, verdict: RequirementVerdict) -> tuple[Verdict, str]:
+        if requirement_id in self._errors:
+            return Verdict.ERROR, self._errors[requirement_id]
+        severities = {finding.severity for finding in verdict.findings}
+        for severity in (Verdict.FAIL, Verdict.WARN):
+            if severity in severities:
+                return severity, ""
+        if verdict.exercised:
+            return Verdict.PASS, ""
+        obstacles = self._obstacles.get(requirement_id, [])
+        broken = [why for why in obstacles if "broke down" in why]
+        if broken:
+            return Verdict.INCONCLUSIVE, broken[0]
+        lacking = self._lacking.get(requirement_id)
+        if lacking:
+            return Verdict.SKIPPED, f"not declared: {', '.join(sorted(map(capability_name, lacking)))}"
+        if any("needs the capability" in why for why in obstacles):
+            return Verdict.SKIPPED, next(why for why in obstacles if "needs the capability" in why)
+        return Verdict.INCONCLUSIVE, obstacles[0] if obstacles else "not exercised"

@@ -1,0 +1,175 @@
+// One participant: a MessageChannel of @waku/sds for each of its channels.
+import { Message, MessageChannel, MessageChannelEvent as Event } from "@waku/sds";
+
+import { base64, Rejected } from "./protocol.mjs";
+
+/** The channel options for a Configuration; what the library has no option for is left out. */
+function channelOptions(configuration, sdsR) {
+  const options = { enableRepair: sdsR };
+  const { causalHistorySize, lostTimeoutMs, possibleAckThreshold } = configuration;
+  if (causalHistorySize !== undefined) options.causalHistorySize = causalHistorySize;
+  if (lostTimeoutMs !== undefined) options.timeoutForLostMessagesMs = lostTimeoutMs;
+  if (possibleAckThreshold !== undefined) {
+    // In the protocol 0 is never; to the library it would be at once.
+    options.possibleAcksThreshold = possibleAckThreshold || Number.MAX_SAFE_INTEGER;
+  }
+  return options;
+}
+
+/** The Configuration in force, read back from a channel made with `options`. */
+function configurationInForce(options) {
+  const channel = new MessageChannel("", "", options);
+  const { possibleAcksThreshold } = channel;
+  return {
+    causalHistorySize: channel.causalHistorySize,
+    bloomCapacity: channel.filter.options.capacity,
+    bloomErrorRate: channel.filter.options.errorRate,
+    // The library has no timer: it never syncs by itself, and sweeps when it is told to.
+    syncIntervalMs: "0",
+    incomingSweepMs: "0",
+    lostTimeoutMs: String(channel.timeoutForLostMessagesMs ?? 0),
+    possibleAckThreshold: possibleAcksThreshold === Number.MAX_SAFE_INTEGER ? 0 : possibleAcksThreshold,
+  };
+}
+
+export class Participant {
+  #channels = new Map();
+  #sdsR;
+  // What the library did since the last answer.
+  #broadcasts = [];
+  #events = [];
+  #taskErrors = [];
+
+  constructor(participantId, channelIds, configuration, sdsR) {
+    const options = channelOptions(configuration, sdsR);
+    this.configuration = configurationInForce(options);
+    this.#sdsR = sdsR;
+    for (const channelId of new Set(channelIds)) {
+      const channel = new MessageChannel(channelId, participantId, options);
+      this.#listen(channel);
+      this.#channels.set(channelId, channel);
+    }
+  }
+
+  // ---- Commands ----------------------------------------------------------------------------------------------------
+
+  send(channelId, content, retrievalHint) {
+    return this.#sending(
+      channelId,
+      (channel, handOver) => channel.pushOutgoingMessage(content, handOver),
+      { success: true, retrievalHint },
+    );
+  }
+
+  sendEphemeral(channelId, content) {
+    return this.#sending(
+      channelId,
+      (channel, handOver) => channel.pushOutgoingEphemeralMessage(content, handOver),
+      true,
+    );
+  }
+
+  async sendSync(channelId) {
+    await this.channel(channelId).pushOutgoingSyncMessage(async (message) => this.#broadcast(message));
+    return this.#effects();
+  }
+
+  async receive(wire, retrievalHint) {
+    let message;
+    try {
+      message = Message.decode(wire);
+    } catch (error) {
+      throw new Rejected(`Message.decode threw: ${error.message}`);
+    }
+    if (message === undefined) throw new Rejected("Message.decode made no message of these bytes");
+    // The library itself drops what is for another channel.
+    for (const channel of this.#channels.values()) {
+      channel.pushIncomingMessage(message, retrievalHint);
+      await channel.processTasks();
+    }
+    return this.#effects();
+  }
+
+  async tick() {
+    for (const channel of this.#channels.values()) {
+      channel.sweepIncomingBuffer();
+      const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();
+      for (const message of [...unacknowledged, ...possiblyAcknowledged]) this.#broadcast(message);
+      if (this.#sdsR) await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
+    }
+    return this.#effects();
+  }
+
+  channel(channelId) {
+    const channel = this.#channels.get(channelId);
+    if (channel === undefined) throw new Rejected(`not a member of channel ${JSON.stringify(channelId)}`);
+    return channel;
+  }
+
+  // ---- Effects -----------------------------------------------------------------------------------------------------
+
+  /** Queue a message with `push`, let the library process it, and answer with the message it handed over. */
+  async #sending(channelId, push, outcome) {
+    const channel = this.channel(channelId);
+    let messageId = "";
+    try {
+      await push(channel, async (message) => {
+        messageId = message.messageId;
+        this.#broadcast(message);
+        return outcome;
+      });
+    } catch (error) {
+      throw new Rejected(error.message);
+    }
+    await channel.processTasks();
+    // No message was handed over, and the library said why: that is how it refuses an empty ephemeral message.
+    const [refusal] = this.#taskErrors;
+    if (!messageId && refusal !== undefined) {
+      this.#taskErrors = [];
+      throw new Rejected(refusal.message);
+    }
+    return this.#effects(messageId);
+  }
+
+  #broadcast(message) {
+    this.#broadcasts.push(base64(message.encode()));
+    return true;
+  }
+
+  #effects(messageId = "") {
+    const effects = { broadcasts: this.#broadcasts, events: this.#events, messageId };
+    this.#broadcasts = [];
+    this.#events = [];
+    this.#taskErrors = [];
+    return effects;
+  }
+
+  /** Turn the library's own signals into events, in its order. No listener may throw: Node would end the process. */
+  #listen(channel) {
+    const { channelId } = channel;
+    // The library says which ID is delivered; the content was in its InMessageReceived for that ID.
+    const received = new Map();
+    const signal = (name, toEvent) => {
+      channel.addEventListener(name, ({ detail }) => this.#events.push({ channelId, ...toEvent(detail) }));
+    };
+    channel.addEventListener(Event.InMessageReceived, ({ detail }) => received.set(detail.messageId, detail));
+    signal(Event.InMessageDelivered, (messageId) => {
+      const content = received.get(messageId)?.content ?? new Uint8Array();
+      return { delivered: { messageId, content: base64(content) } };
+    });
+    signal(Event.OutMessageAcknowledged, (messageId) => ({ acknowledged: { messageId } }));
+    signal(Event.OutMessagePossiblyAcknowledged, ({ messageId }) => ({ possiblyAcknowledged: { messageId } }));
+    signal(Event.InMessageMissing, (entries) => ({ missing: { entries: entries.map(missingEntry) } }));
+    signal(Event.InMessageLost, (entries) => ({ lost: { messageIds: entries.map(({ messageId }) => messageId) } }));
+    // The library swallows what its tasks throw, except for this signal.
+    channel.addEventListener(Event.ErrorTask, ({ detail: { command, error } }) => {
+      this.#taskErrors.push(error);
+      const where = `channel ${JSON.stringify(channelId)}, task ${command}`;
+      process.stderr.write(`${where}: ${String(error).replace(/\s+/g, " ")}\n`);
+    });
+  }
+}
+
+function missingEntry({ messageId, retrievalHint }) {
+  return retrievalHint === undefined ? { messageId } : { messageId, retrievalHint: base64(retrievalHint) };
+}

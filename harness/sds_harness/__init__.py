@@ -1,0 +1,5 @@
+"""Drives implementations of SDS from the outside and records what they do as traces.
+
+From the wire up: ``process`` (a child and its watchdog), ``link`` (framing), ``session`` (handshake, rules of the
+testee protocol), ``stage`` (virtual time, participants, scripted peers), ``trace`` (what happened).
+"""

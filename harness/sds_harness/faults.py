@@ -1,0 +1,63 @@
+"""What can go wrong in driving an implementation, and who is to blame for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class FaultKind(Enum):
+    """Ways in which an implementation under test, or its adapter, breaks the conversation."""
+
+    NO_START = "no-start"
+    HANG = "hang"
+    CRASH = "crash"
+    EXIT = "exit"
+    GARBAGE = "garbage"
+    OVERSIZED = "oversized"
+    WRONG_ID = "wrong-id"
+    WRONG_ANSWER = "wrong-answer"
+    OUT_OF_MEMORY = "out-of-memory"
+    ERROR = "error"
+    DISHONEST = "dishonest"
+    NEVER_EXITS = "never-exits"
+
+
+_ADVICE: dict[FaultKind, str] = {
+    FaultKind.NO_START: "Does the command run by itself in this folder? Quote it as one word if it has spaces.",
+    FaultKind.HANG: "Does the adapter flush stdout after every reply? Raise --timeout if it is only slow.",
+    FaultKind.CRASH: "Its last words on stderr are above. Does it crash on this input without the adapter, too?",
+    FaultKind.EXIT: "The process must answer every request and end only when its stdin ends.",
+    FaultKind.GARBAGE: "Does something print to stdout? Only replies may; logs go to stderr.",
+    FaultKind.OVERSIZED: "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?",
+    FaultKind.WRONG_ID: "A reply echoes the id of its request; each request gets exactly one reply, in order.",
+    FaultKind.WRONG_ANSWER: "See testee.proto for the answer that belongs to each command.",
+    FaultKind.OUT_OF_MEMORY: "Raise --memory if it really needs that much.",
+    FaultKind.ERROR: "The adapter itself reports that it could not do its work.",
+    FaultKind.DISHONEST: "A command that does not exist must be answered `unsupported`.",
+    FaultKind.NEVER_EXITS: "The process must end when its stdin ends; is a timer or a thread still alive?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """A conversation that broke: what happened, to blame on the implementation or its adapter."""
+
+    kind: FaultKind
+    detail: str
+    """One sentence: what was asked and what came instead."""
+    stderr: tuple[str, ...] = ()
+    """The last lines of its standard error."""
+
+    @property
+    def advice(self) -> str:
+        """The likely question to ask next."""
+        return _ADVICE[self.kind]
+
+
+class TesteeFault(Exception):
+    """The implementation under test broke the conversation."""
+
+    def __init__(self, kind: FaultKind, detail: str, stderr: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{kind.value}: {detail}")
+        self.breakdown = Breakdown(kind, detail, stderr)

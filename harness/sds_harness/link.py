@@ -1,0 +1,173 @@
+"""Links carry one request to an implementation and its reply back. What carries them is all they know."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn, Protocol
+
+from sds_proto.testee.v1.testee_pb2 import Reply, Request
+from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
+
+from .faults import FaultKind, TesteeFault
+from .process import TesteeProcess
+
+
+class Link(Protocol):
+    """One conversation."""
+
+    def call(self, request: Request, timeout_s: float) -> Reply:
+        """The reply to ``request``. Raises TesteeFault."""
+        ...
+
+    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
+        """The reply to a command that does not exist. Raises TesteeFault."""
+        ...
+
+    def stderr_lines(self) -> tuple[str, ...]: ...
+
+    def close(self) -> None:
+        """End the conversation. Raises TesteeFault when the other end does not."""
+        ...
+
+    def kill(self) -> None:
+        """End the conversation at once, whatever the other end is doing."""
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an implementation may use."""
+
+    start_s: float = 30.0
+    """Until the first answer of a fresh process."""
+    command_s: float = 10.0
+    """Until the answer to any other command."""
+    exit_s: float = 3.0
+    """From the end of stdin to the end of the process."""
+    memory_bytes: int = 4 << 30
+    """Resident memory of the process and its children."""
+
+
+# A command number and name that no version of the protocol will use.
+_UNKNOWN_BINARY = b"\xfa\xff\xff\x0f\x00"
+_UNKNOWN_JSON = "frobnicate"
+
+
+class StdioLink:
+    """A process that speaks one of the framings on stdin and stdout."""
+
+    def __init__(self, command: Sequence[str], framing: Framing, limits: Limits) -> None:
+        self._framing = framing
+        self._limits = limits
+        self._buffer = bytearray()
+        self._process = TesteeProcess(command, {ENVIRONMENT_VARIABLE: framing.value}, limits.memory_bytes)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def call(self, request: Request, timeout_s: float) -> Reply:
+        return self._exchange(self._framing.pack(request), timeout_s, request.WhichOneof("command") or "nothing")
+
+    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
+        if self._framing is Framing.BINARY:
+            body = Request(id=request_id).SerializeToString() + _UNKNOWN_BINARY
+            frame = len(body).to_bytes(4, "big") + body
+        else:
+            frame = f'{{"id":"{request_id}","{_UNKNOWN_JSON}":{{}}}}\n'.encode()
+        return self._exchange(frame, timeout_s, "an unknown command")
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._process.stderr_lines()
+
+    def close(self) -> None:
+        if not self._process.close(self._limits.exit_s):
+            detail = f"still running {self._limits.exit_s:g} s after its stdin ended, and killed"
+            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        self._process.close(0)
+
+    def _exchange(self, frame: bytes, timeout_s: float, what: str) -> Reply:
+        process = self._process
+        if self._buffer:
+            self._fail(FaultKind.GARBAGE, f"more on stdout than one reply: {_excerpt(self._buffer)}")
+        process.deadline_in(timeout_s)
+        if not process.write(frame):
+            self._fail_ended(what, timeout_s, "stdin")
+        searched = 0
+        try:
+            while (body := self._framing.take(self._buffer, searched)) is None:
+                searched = len(self._buffer)
+                chunk = process.read()
+                if not chunk:
+                    self._fail_ended(what, timeout_s, "stdout")
+                self._buffer += chunk
+        except FramingError as error:
+            self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
+        process.deadline_in(float("inf"))
+        try:
+            reply = self._framing.parse(body, Reply)
+        except FramingError as error:
+            self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({error}): {_excerpt(body)}")
+        if not reply.id and reply.WhichOneof("answer") is None:
+            self._fail(FaultKind.GARBAGE, f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
+        return reply
+
+    def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
+        """The conversation ended while ``pipe`` was in use: find out why."""
+        process = self._process
+        if process.failure is FaultKind.HANG and pipe == "stdin":
+            self._fail(FaultKind.HANG, f"{what} was not read from stdin within {timeout_s:g} s")
+        if process.failure is FaultKind.HANG:
+            said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+            self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{said}")
+        if process.failure is FaultKind.OUT_OF_MEMORY:
+            limit = self._limits.memory_bytes >> 20
+            self._fail(FaultKind.OUT_OF_MEMORY, f"over {limit} MiB of memory in answer to {what}, and killed")
+        status = process.settle_exit()
+        if status is None:
+            self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
+        if status < 0:
+            name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
+            self._fail(FaultKind.CRASH, f"killed by {name} in answer to {what}")
+        kind = FaultKind.CRASH if status else FaultKind.EXIT
+        self._fail(kind, f"the process ended with exit code {status} in answer to {what}")
+
+    def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+        self.kill()
+        raise TesteeFault(kind, detail, self.stderr_lines())
+
+
+class LocalLink:
+    """An implementation in this very process, for self-tests: any callable from Request to Reply."""
+
+    def __init__(self, handle: Callable[[Request], Reply]) -> None:
+        self._handle = handle
+
+    def call(self, request: Request, timeout_s: float) -> Reply:
+        try:
+            return self._handle(request)
+        except Exception as error:  # whatever it raises is a crash of the implementation
+            raise TesteeFault(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
+
+    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
+        return self.call(Request(id=request_id), timeout_s)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return ()
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    def kill(self) -> None:
+        """Nothing to end."""
+
+
+def _excerpt(data: bytes | bytearray) -> str:
+    text = bytes(data[:120]).decode("utf-8", "backslashreplace")
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return f'"{shown}"' + ("..." if len(data) > 120 else "")

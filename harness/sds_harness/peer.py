@@ -1,0 +1,73 @@
+"""Scripted peers: participants whose wire messages the harness writes itself, byte by byte where it wants to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sds_reference import HistoryEntry, Message
+
+Dependency = str | Message | HistoryEntry
+
+
+class ScriptedPeer:
+    """A peer in one channel. It keeps no state but a counter for its message IDs."""
+
+    def __init__(self, name: str, channel_id: str) -> None:
+        self.name = name
+        self.channel_id = channel_id
+        self._count = 0
+
+    def content(
+        self,
+        lamport: int,
+        *depends_on: Dependency,
+        content: bytes | None = None,
+        message_id: str | None = None,
+        bloom_filter: bytes | None = None,
+    ) -> Message:
+        """A content message that depends on the given messages."""
+        number = self._next()
+        return Message(
+            self.name,
+            f"{self.name}-{number}" if message_id is None else message_id,
+            self.channel_id,
+            lamport,
+            history(depends_on),
+            bloom_filter,
+            (),
+            f"content {number} of {self.name}".encode() if content is None else content,
+        )
+
+    def sync(
+        self,
+        lamport: int,
+        *depends_on: Dependency,
+        message_id: str | None = None,
+        bloom_filter: bytes | None = None,
+        empty_content: bool = False,
+    ) -> Message:
+        """A sync message; ``empty_content`` sets the content field to zero bytes instead of leaving it out."""
+        message = self.content(lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter)
+        if message_id is None:
+            message = replace(message, message_id=f"sync-{message.message_id}")
+        return replace(message, content=b"" if empty_content else None)
+
+    def ephemeral(self, content: bytes, message_id: str | None = None) -> Message:
+        """An ephemeral message."""
+        number = self._next()
+        return Message(self.name, message_id or f"eph-{self.name}-{number}", self.channel_id, content=content)
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+
+def history(depends_on: Sequence[Dependency]) -> tuple[HistoryEntry, ...]:
+    """A causal history of IDs, messages or ready entries."""
+    return tuple(
+        entry
+        if isinstance(entry, HistoryEntry)
+        else HistoryEntry(entry.message_id if isinstance(entry, Message) else entry)
+        for entry in depends_on
+    )

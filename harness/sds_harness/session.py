@@ -1,0 +1,109 @@
+"""A session: one link to one implementation, from the handshake to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import NoReturn
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .declaration import Declaration
+from .faults import FaultKind, TesteeFault
+from .link import Limits, Link
+
+PROTOCOL_VERSION = 1
+
+_ANSWERS: dict[str, str] = {
+    "hello": "hello",
+    "open": "opened",
+    "observe": "state",
+    "build_filter": "filter",
+    "query_filter": "membership",
+}
+_REFUSALS = ("unsupported", "rejected", "error")
+
+
+def suite_version() -> str:
+    """Version of this distribution."""
+    try:
+        return version("sds-conformance")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+class Session:
+    """Numbers requests, holds replies to the rules of the protocol, and knows what was declared."""
+
+    def __init__(self, connect: Callable[[], Link], limits: Limits, revision: str) -> None:
+        self._limits = limits
+        self._last_id = 0
+        self._fault: TesteeFault | None = None
+        self.link = connect()
+        try:
+            self.declaration = self._handshake(revision)
+        except BaseException:
+            self.kill()
+            raise
+
+    def call(self, request: pb.Request, timeout_s: float | None = None) -> pb.Reply:
+        """The answer to ``request``: of the kind that belongs to the command, or `unsupported` or `rejected`.
+
+        Raises TesteeFault, and the same one for whatever is asked after it.
+        """
+        if self._fault is not None:
+            raise self._fault
+        self._last_id += 1
+        request.id = self._last_id
+        try:
+            reply = self.link.call(request, timeout_s or self._limits.command_s)
+        except TesteeFault as fault:
+            self._fault = fault
+            raise
+        command = request.WhichOneof("command")
+        assert command is not None
+        answer = reply.WhichOneof("answer")
+        if reply.id != request.id:
+            # An adapter that cannot read a request cannot know its id either: quote what it says first.
+            said = f" ({reply.error.message[:200]})" if answer == "error" else ""
+            self._fail(FaultKind.WRONG_ID, f"request {request.id} ({command}) was answered with id {reply.id}{said}")
+        if answer == "error":
+            self._fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
+        if answer != _ANSWERS.get(command, "effects") and answer not in _REFUSALS:
+            expected = _ANSWERS.get(command, "effects")
+            self._fail(FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}")
+        return reply
+
+    def probe_honesty(self) -> None:
+        """Send a command that does not exist. Raises TesteeFault unless the answer is a refusal."""
+        self._last_id += 1
+        reply = self.link.call_unknown(self._last_id, self._limits.command_s)
+        answer = reply.WhichOneof("answer")
+        if answer not in _REFUSALS:
+            self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
+
+    def close(self) -> None:
+        """End the session. Raises TesteeFault if the process does not end."""
+        self.link.close()
+
+    def kill(self) -> None:
+        """End the session at once."""
+        self.link.kill()
+
+    def _handshake(self, revision: str) -> Declaration:
+        hello = pb.Hello(
+            protocol_version=PROTOCOL_VERSION, harness=f"sds-conformance {suite_version()}", revision=revision
+        )
+        reply = self.call(pb.Request(hello=hello), self._limits.start_s)
+        if reply.WhichOneof("answer") != "hello":
+            refusal = reply.rejected.reason or reply.unsupported.what
+            self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
+        if reply.hello.protocol_version != PROTOCOL_VERSION:
+            spoken = reply.hello.protocol_version
+            self._fail(FaultKind.WRONG_ANSWER, f"speaks version {spoken} of the testee protocol, not {PROTOCOL_VERSION}")
+        return Declaration.from_hello(reply.hello)
+
+    def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+        self.kill()  # first, for its last words on stderr to be complete
+        self._fault = TesteeFault(kind, detail, self.link.stderr_lines())
+        raise self._fault

@@ -1,0 +1,259 @@
+"""The stage on which a schedule is played: virtual time, participants under test, and the trace that is kept.
+
+Every command to the implementation goes through here and becomes a step. A schedule that needs what was not declared,
+or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no fault of anybody.
+"""
+
+from __future__ import annotations
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, BloomParameters, Message, build_filter, encode
+from sds_reference.testee.dialect import Dialect
+
+from .declaration import capability_name
+from .faults import TesteeFault
+from .peer import ScriptedPeer
+from .session import Session
+from .trace import Party, Step, Trace
+
+START_MS = 1_800_000_000_000
+"""Where virtual time starts, in epoch milliseconds (January 2027)."""
+QUIET_TICKS = 2
+MAX_TICKS = 200
+
+Payload = bytes | Message
+
+
+class ScheduleStopped(Exception):
+    """The schedule cannot go on: a capability is not declared, or a needed command was refused."""
+
+
+class Stage:
+    """Plays one schedule on one session."""
+
+    def __init__(self, session: Session, schedule: str, dialect: Dialect | None = None) -> None:
+        self.session = session
+        self.dialect = dialect
+        self.now_ms = START_MS
+        """Virtual time. A schedule may set it to anything, backwards too."""
+        self.trace = Trace(schedule, session.declaration, dialect)
+        self._actors: list[Actor] = []
+
+    def open(
+        self,
+        name: str = "alice",
+        channels: tuple[str, ...] = ("c1",),
+        configuration: pb.Configuration | None = None,
+    ) -> Actor:
+        """Make a participant under test. Automatic sync messages are off unless ``configuration`` says otherwise."""
+        if len(channels) > 1:
+            self.need(pb.CAPABILITY_CHANNELS)
+        asked = pb.Configuration(sync_interval_ms=0)
+        asked.MergeFrom(configuration or pb.Configuration())
+        request = pb.Request(
+            open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=channels, configuration=asked)
+        )
+        step = self.step(name, request)
+        if step.reply is None or step.answer != "opened":
+            raise ScheduleStopped(f"opening participant {name!r} was {_refusal(step)}")
+        in_force = pb.Configuration()
+        in_force.CopyFrom(step.reply.opened.configuration)
+        party = Party(name, step.reply.opened.handle, channels, self.now_ms, asked, in_force)
+        self.trace.parties[name] = party
+        actor = Actor(self, party)
+        self._actors.append(actor)
+        return actor
+
+    def peer(self, name: str, channel_id: str = "c1") -> ScriptedPeer:
+        """A scripted peer."""
+        return ScriptedPeer(name, channel_id)
+
+    def advance(self, milliseconds: int) -> None:
+        """Let virtual time pass; negative steps the clock back."""
+        self.now_ms += milliseconds
+
+    def need(self, *capabilities: int) -> None:
+        """End the schedule here unless all ``capabilities`` are declared."""
+        for capability in capabilities:
+            if not self.trace.declaration.can(capability):
+                raise ScheduleStopped(f"needs the capability {capability_name(capability)}")
+
+    def filter_over(self, *message_ids: str) -> bytes | None:
+        """A bloom filter, as the implementation understands it, that holds exactly ``message_ids``.
+
+        Built by the declared bloom profile, else by the implementation's own codec; None where neither exists.
+        """
+        declared = self.trace.declaration
+        if declared.bloom_profile in PROFILES:
+            parameters = self._bloom_parameters()
+            if parameters is not None:
+                return build_filter(PROFILES[declared.bloom_profile], parameters, message_ids)
+        if declared.can(pb.CAPABILITY_FILTER_CODEC):
+            step = self.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=message_ids)))
+            if step.reply is not None and step.answer == "filter":
+                return step.reply.filter.bloom_filter
+        return None
+
+    def close(self) -> None:
+        """Free the participants; not part of the trace."""
+        for actor in self._actors:
+            self.session.call(pb.Request(close=pb.Close(now_ms=self.now_ms, handle=actor.party.handle)))
+
+    def step(self, participant: str, request: pb.Request) -> Step:
+        """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
+        steps = self.trace.steps
+        step = Step(len(steps) + 1, participant, request, None, self.dialect)
+        steps.append(step)
+        try:
+            step.reply = self.session.call(request)
+        except TesteeFault as fault:
+            self.trace.breakdown = fault.breakdown
+            raise
+        if step.answer == "unsupported":
+            what = step.reply.unsupported.what[:100]
+            raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
+        return step
+
+    def _bloom_parameters(self) -> BloomParameters | None:
+        for party in self.trace.parties.values():
+            return bloom_parameters(party)
+        return None
+
+
+def bloom_parameters(party: Party) -> BloomParameters | None:
+    """Size of a participant's filter, if its configuration says it."""
+    c = party.in_force
+    if not (c.HasField("bloom_capacity") and c.HasField("bloom_error_rate")):
+        return None
+    return BloomParameters.sized(c.bloom_capacity, c.bloom_error_rate)
+
+
+class Actor:
+    """A participant under test, as a schedule drives it."""
+
+    def __init__(self, stage: Stage, party: Party) -> None:
+        self.stage = stage
+        self.party = party
+        self._sent = 0
+
+    @property
+    def name(self) -> str:
+        return self.party.name
+
+    def send(
+        self,
+        content: bytes | None = None,
+        channel_id: str | None = None,
+        message_id: str | None = None,
+        retrieval_hint: bytes | None = None,
+    ) -> Message:
+        """Send content, by default one that no other message has; the message it broadcast."""
+        declared = self.stage.trace.declaration
+        self._sent += 1
+        if content is None:
+            content = f"message {self._sent} of {self.name}".encode()
+        if message_id is not None:
+            if not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+                self.stage.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+        elif declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+            message_id = f"{self.name}-own-{self._sent}"
+        command = pb.Send(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=channel_id or self.party.channels[0],
+            content=content,
+            message_id=message_id or "",
+            retrieval_hint=retrieval_hint,
+        )
+        return self._sent_by(self._do(pb.Request(send=command)))
+
+    def send_ephemeral(self, content: bytes = b"typing", channel_id: str | None = None) -> Message:
+        """Send an ephemeral message; the message it broadcast."""
+        self.stage.need(pb.CAPABILITY_EPHEMERAL)
+        self._sent += 1
+        required = self.stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        command = pb.SendEphemeral(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=channel_id or self.party.channels[0],
+            content=content,
+            message_id=f"{self.name}-own-{self._sent}" if required else "",
+        )
+        return self._sent_by(self._do(pb.Request(send_ephemeral=command)))
+
+    def send_sync(self, channel_id: str | None = None) -> Message | None:
+        """Send a sync message; what it broadcast, None if it had nothing to say, which is legal."""
+        self.stage.need(pb.CAPABILITY_SYNC)
+        command = pb.SendSync(
+            now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=channel_id or self.party.channels[0]
+        )
+        step = self._do(pb.Request(send_sync=command))
+        return step.broadcasts[0].message if step.broadcasts else None
+
+    def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
+        """Messages arrive, in order; ``bytes`` go as they are. The step of the last."""
+        step: Step | None = None
+        for payload in payloads:
+            wire = encode(payload) if isinstance(payload, Message) else payload
+            if self.stage.dialect is not None and isinstance(payload, Message):
+                wire = self.stage.dialect.to_private(wire)
+            command = pb.Receive(
+                now_ms=self.stage.now_ms, handle=self.party.handle, wire=wire, retrieval_hint=retrieval_hint
+            )
+            step = self._do(pb.Request(receive=command))
+        assert step is not None, "receive needs at least one message"
+        return step
+
+    def tick(self) -> Step:
+        """Let the periodic work run that is due now."""
+        return self._do(pb.Request(tick=pb.Tick(now_ms=self.stage.now_ms, handle=self.party.handle)))
+
+    def settle(self) -> None:
+        """Tick until quiet: some implementations deliver at once, others on a sweep, one level at a time.
+
+        Virtual time passes only where the configuration names a sweep period.
+        """
+        quiet = 0
+        for _ in range(MAX_TICKS):
+            self.stage.advance(self.party.in_force.incoming_sweep_ms)
+            step = self.tick()
+            progress = any(event.WhichOneof("event") in ("delivered", "lost") for event in step.events)
+            quiet = 0 if progress else quiet + 1
+            if quiet >= QUIET_TICKS:
+                return
+
+    def observe(self, *filter_ids: str, channel_id: str | None = None) -> pb.State | None:
+        """Look at the state, where the implementation can show it; None where it cannot."""
+        if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
+            return None
+        command = pb.Observe(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=channel_id or self.party.channels[0],
+            filter_ids=filter_ids,
+        )
+        step = self._do(pb.Request(observe=command))
+        return step.reply.state if step.reply is not None and step.answer == "state" else None
+
+    def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
+        """Ask the implementation's codec, where it has one, whether a filter of its messages holds the IDs."""
+        if self.stage.trace.declaration.can(pb.CAPABILITY_FILTER_CODEC):
+            command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
+            self._do(pb.Request(query_filter=command))
+
+    def _do(self, request: pb.Request) -> Step:
+        return self.stage.step(self.name, request)
+
+    def _sent_by(self, step: Step) -> Message:
+        if step.answer == "rejected":
+            raise ScheduleStopped(f"{step.command} was {_refusal(step)}")
+        for wire in step.broadcasts:
+            if wire.message is not None:
+                return wire.message
+        what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
+        raise ScheduleStopped(f"{step.command} at step {step.index} {what}")
+
+
+def _refusal(step: Step) -> str:
+    reason = step.reply.rejected.reason[:200] if step.reply is not None else ""
+    return f"refused: {reason or 'no reason given'}"

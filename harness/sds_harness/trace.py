@@ -1,0 +1,138 @@
+"""The trace: what one schedule did to an implementation, step by step. Everything that judges reads traces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from google.protobuf import json_format
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import MalformedMessage, Message, decode
+from sds_reference.testee.dialect import Dialect
+
+from .declaration import Declaration
+from .faults import Breakdown
+
+
+class Wire:
+    """Bytes on the network: as they were, and as a message of the text where they are one."""
+
+    __slots__ = ("error", "message", "raw", "text")
+
+    def __init__(self, raw: bytes, dialect: Dialect | None) -> None:
+        self.raw = raw
+        """The bytes themselves."""
+        self.text: bytes = raw
+        """The bytes in the layout of the text: translated if a dialect is in use."""
+        self.message: Message | None = None
+        """What they decode to."""
+        self.error = ""
+        """Why they do not decode."""
+        try:
+            if dialect is not None:
+                self.text = dialect.to_text(raw)
+            self.message = decode(self.text)
+        except MalformedMessage as error:
+            self.error = str(error)
+
+
+@dataclass
+class Step:
+    """One command to one participant, and its answer."""
+
+    index: int
+    """Position in the trace, from 1."""
+    participant: str
+    request: pb.Request
+    reply: pb.Reply | None
+    """None where the implementation broke down instead of answering."""
+    dialect: Dialect | None = None
+
+    @property
+    def command(self) -> str:
+        """Name of the command: ``send``, ``receive``, ..."""
+        return self.request.WhichOneof("command") or ""
+
+    @property
+    def answer(self) -> str:
+        """Name of the answer: ``effects``, ``rejected``, ..., or "" for none."""
+        return (self.reply.WhichOneof("answer") or "") if self.reply is not None else ""
+
+    @property
+    def now_ms(self) -> int:
+        return int(getattr(getattr(self.request, self.command), "now_ms", 0))
+
+    @property
+    def channel_id(self) -> str:
+        """The channel the command names, "" if none."""
+        return str(getattr(getattr(self.request, self.command), "channel_id", ""))
+
+    @property
+    def events(self) -> list[pb.Event]:
+        """Signals of the implementation, in order."""
+        return list(self.reply.effects.events) if self.reply is not None and self.answer == "effects" else []
+
+    @cached_property
+    def broadcasts(self) -> list[Wire]:
+        """What it handed to the network, in order."""
+        if self.reply is None or self.answer != "effects":
+            return []
+        return [Wire(raw, self.dialect) for raw in self.reply.effects.broadcasts]
+
+    @cached_property
+    def received(self) -> Wire:
+        """What arrived, for ``receive``."""
+        return Wire(self.request.receive.wire, self.dialect)
+
+
+@dataclass
+class Party:
+    """A participant under test: how it was opened."""
+
+    name: str
+    """Its participant ID."""
+    handle: int
+    channels: tuple[str, ...]
+    opened_ms: int
+    asked: pb.Configuration
+    in_force: pb.Configuration
+
+
+@dataclass
+class Trace:
+    """One run of one schedule."""
+
+    schedule: str
+    """Name of the scenario or schedule."""
+    declaration: Declaration
+    dialect: Dialect | None = None
+    parties: dict[str, Party] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    breakdown: Breakdown | None = None
+    """Set when the conversation broke at the last step."""
+    stopped: str = ""
+    """Set when the schedule could not go on for a legal reason: a capability or a refusal, in words."""
+
+    def of(self, participant: str) -> Iterator[Step]:
+        """The steps of one participant."""
+        return (step for step in self.steps if step.participant == participant)
+
+    def to_json_lines(self) -> Iterator[str]:
+        """A header, then one line a step: for people and tools that look at a single run."""
+        yield _dump({"schedule": self.schedule, "implementation": self.declaration.name, "steps": len(self.steps)})
+        for step in self.steps:
+            row: dict[str, Any] = {"step": step.index, "participant": step.participant}
+            row["request"] = json_format.MessageToDict(step.request)
+            if step.reply is not None:
+                row["reply"] = json_format.MessageToDict(step.reply)
+            yield _dump(row)
+        if self.breakdown:
+            yield _dump({"breakdown": self.breakdown.kind.value, "detail": self.breakdown.detail})
+
+
+def _dump(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))

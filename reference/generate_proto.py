@@ -1,0 +1,31 @@
+"""Regenerate the package ``sds_proto`` from ``proto/``: ``python reference/generate_proto.py [OUT]``.
+
+OUT is the folder that receives the package, ``reference/`` when not given. Needs grpcio-tools, which carries protoc.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from grpc_tools import protoc
+
+HERE = Path(__file__).resolve().parent
+PROTO = HERE.parent / "proto" / "sds"
+
+
+def generate(out: Path) -> list[Path]:
+    """Write the modules and their type stubs below ``out``; return the paths written."""
+    sources = sorted(PROTO.rglob("*.proto"))
+    code = protoc.main(
+        ["protoc", f"--proto_path=sds_proto={PROTO}", f"--python_out={out}", f"--pyi_out={out}"]
+        + [f"sds_proto/{source.relative_to(PROTO)}" for source in sources]
+    )
+    if code:
+        raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto file")
+    return sorted((out / "sds_proto").rglob("*_pb2.py*"))
+
+
+if __name__ == "__main__":
+    for path in generate(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE):
+        print(path)

@@ -1,0 +1,163 @@
+"""Bloom profiles: how the opaque ``bloom_filter`` bytes are made and read.
+
+The text ("Participant state") asks for a filter per channel and leaves size, hash and encoding open. A profile fixes
+them, each byte for byte as the implementation it is named after, so filters are comparable only within one profile.
+In the wire layouts here the bit of index ``i`` stands in byte ``(i >> 3) ^ swizzle`` at position ``i & 7``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from sds_proto.bloom.nim_sds_pb2 import BloomFilter as NimEnvelope
+
+from .bloom_hashes import farmhash64_nim, murmur3_32_js, murmur3_32_nim
+from .errors import ConfigurationError, ForeignFilter
+
+_MAX_BITS = 1 << 30
+_MAX_HASHES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BloomParameters:
+    """Size of a filter: ``capacity`` IDs at ``error_rate``, ``bits`` (m) and ``hashes`` (k)."""
+
+    capacity: int
+    error_rate: float
+    bits: int
+    hashes: int
+
+    @classmethod
+    def sized(cls, capacity: int, error_rate: float) -> BloomParameters:
+        """The sizing both published implementations share: whole bits per ID, then the k that is best for them."""
+        if capacity < 1 or not 0 < error_rate < 1:
+            raise ConfigurationError(
+                f"bloom filter of capacity {capacity} and error rate {error_rate}: need >= 1 and 0 < rate < 1"
+            )
+        bits_per_id = math.ceil(-math.log(error_rate) / math.log(2) ** 2)
+        bits = capacity * bits_per_id
+        if bits > _MAX_BITS:
+            raise ConfigurationError(f"bloom filter of {bits} bits: the model allows {_MAX_BITS}")
+        return cls(capacity, error_rate, bits, max(1, math.floor(math.log(2) * bits_per_id + 0.5)))
+
+    @property
+    def byte_length(self) -> int:
+        """Length of the bit array: whole 64-bit words, one more than ``bits // 64``."""
+        return 8 * (1 + self.bits // 64)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterView:
+    """A received filter, ready for queries."""
+
+    profile: BloomProfile
+    parameters: BloomParameters
+    bits: bytes
+
+    def holds(self, positions: tuple[tuple[int, int], ...]) -> bool:
+        """Are all the bits at ``positions`` (of ``BloomProfile.positions``) set?"""
+        bits = self.bits
+        return all(bits[byte] & mask for byte, mask in positions)
+
+    def __contains__(self, message_id: str) -> bool:
+        return self.holds(self.profile.positions(message_id, self.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class BloomProfile:
+    """One way to hash, lay out and wrap a filter."""
+
+    name: str
+    description: str
+    hash: Callable[[str], int]
+    swizzle: int
+    wrap: Callable[[bytes, BloomParameters], bytes]
+    unwrap: Callable[[bytes, BloomParameters], tuple[BloomParameters, bytes]]
+
+    def positions(self, message_id: str, parameters: BloomParameters) -> tuple[tuple[int, int], ...]:
+        """(byte, mask) of each of the k bits of ``message_id``, by double hashing."""
+        m = parameters.bits
+        first = self.hash(message_id) % m
+        step = self.hash(message_id + " b") % m
+        swizzle = self.swizzle
+        places = []
+        for n in range(parameters.hashes):
+            index = (first + n * step) % m
+            places.append(((index >> 3) ^ swizzle, 1 << (index & 7)))
+        return tuple(places)
+
+    def read(self, wire: bytes, agreed: BloomParameters) -> FilterView:
+        """Open the ``bloom_filter`` bytes of a message; ``agreed`` counts where the bytes do not carry a size.
+
+        Raises ForeignFilter when they are not of this profile.
+        """
+        parameters, bits = self.unwrap(wire, agreed)
+        return FilterView(self, parameters, bits)
+
+
+def _bare(bits: bytes, parameters: BloomParameters) -> bytes:
+    return bits
+
+
+def _from_bare(wire: bytes, agreed: BloomParameters) -> tuple[BloomParameters, bytes]:
+    if len(wire) != agreed.byte_length:
+        raise ForeignFilter(f"{len(wire)} bytes instead of the {agreed.byte_length} agreed")
+    return agreed, wire
+
+
+def _nim_envelope(bits: bytes, parameters: BloomParameters) -> bytes:
+    return NimEnvelope(
+        bits=bits,
+        capacity=parameters.capacity,
+        error_rate_millionths=round(parameters.error_rate * 1_000_000),
+        hash_count=parameters.hashes,
+        bit_count=parameters.bits,
+    ).SerializeToString()
+
+
+def _from_nim_envelope(wire: bytes, agreed: BloomParameters) -> tuple[BloomParameters, bytes]:
+    try:
+        envelope = NimEnvelope.FromString(wire)
+    except DecodeError:
+        raise ForeignFilter(f"{len(wire)} bytes that are not a nim-sds filter envelope") from None
+    parameters = BloomParameters(
+        envelope.capacity, envelope.error_rate_millionths / 1_000_000, envelope.bit_count, envelope.hash_count
+    )
+    if not 0 < parameters.bits <= _MAX_BITS or not 0 < parameters.hashes <= _MAX_HASHES:
+        raise ForeignFilter(f"a filter of {parameters.bits} bits and {parameters.hashes} hashes")
+    if len(envelope.bits) != parameters.byte_length:
+        raise ForeignFilter(f"{len(envelope.bits)} bytes for {parameters.bits} bits")
+    return parameters, envelope.bits
+
+
+WAKU_SDS_JS = BloomProfile(
+    "waku-sds-js",
+    "@waku/sds: bare big-endian 64-bit words, Murmur3-32, size agreed out of band",
+    murmur3_32_js,
+    7,
+    _bare,
+    _from_bare,
+)
+NIM_SDS = BloomProfile(
+    "nim-sds",
+    "nim-sds on stock Nim 2.2: protobuf envelope, little-endian 64-bit words, FarmHash64",
+    farmhash64_nim,
+    0,
+    _nim_envelope,
+    _from_nim_envelope,
+)
+NIM_SDS_MURMUR3 = BloomProfile(
+    "nim-sds-murmur3",
+    "nim-sds built with -d:nimStringHash2: protobuf envelope, little-endian 64-bit words, Murmur3-32",
+    murmur3_32_nim,
+    0,
+    _nim_envelope,
+    _from_nim_envelope,
+)
+
+PROFILES: dict[str, BloomProfile] = {profile.name: profile for profile in (WAKU_SDS_JS, NIM_SDS, NIM_SDS_MURMUR3)}
+"""The known profiles by name. No two of them understand each other's filters."""

@@ -1,0 +1,350 @@
+"""Section "Protocol Steps": what a participant does in one channel.
+
+Theory of operation. A Channel holds the state that "Participant state" lists, and has one public method for each thing
+that can happen: the application sends (``send``, ``send_ephemeral``), a message arrives (``receive``), time passes
+(``tick``, which runs the two periodic sweeps and the periodic sync). Each takes the current time in milliseconds and
+returns Effects; the channel itself has no clock, no network and no randomness. The steps below the public methods are
+named after the headings of the text and are the seams at which variants and mutants differ.
+"""
+
+from __future__ import annotations
+
+from .bloom_filter import RollingBloomFilter
+from .config import AfterLoss, Config, OwnIds
+from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
+from .errors import ForeignFilter, MalformedMessage, RefusedSend
+from .incoming_buffer import Buffered, IncomingBuffer
+from .lamport_clock import LamportClock
+from .local_log import LocalLog, LogEntry
+from .message import HistoryEntry, Kind, Message, encode
+from .message_id import computed_message_id
+from .outgoing_buffer import AckState, Outgoing, OutgoingBuffer
+
+
+class Channel:
+    """One participant's side of one channel."""
+
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        self.participant_id = participant_id
+        self.channel_id = channel_id
+        self.config = config
+        self.clock = LamportClock(now_ms)
+        self.log = LocalLog()
+        self.outgoing = OutgoingBuffer()
+        self.incoming = IncomingBuffer()
+        self.parameters = config.bloom_parameters
+        self.filter = RollingBloomFilter(config.bloom_profile, self.parameters, config.bloom_retained_ids)
+        self._serial = 0
+        self._swept_ms = now_ms
+        self._quiet_since_ms = now_ms
+
+    # ---- Send Message ------------------------------------------------------------------------------------------
+
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        """Send application content ("Send Message").
+
+        ``message_id`` is computed when not given; ``retrieval_hint`` is what the transport will know the message by.
+        Raises RefusedSend for empty content, which would be a sync message, and for an ID that is in use.
+        """
+        if not content:
+            raise RefusedSend("content is empty: on the wire that is a sync message")
+        if message_id and (message_id in self.log or message_id in self.incoming):
+            raise RefusedSend(f"message ID {message_id!r} is in use")
+        lamport = self.next_lamport(now_ms)
+        message_id = message_id or self.new_message_id(lamport, content)
+        if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
+            self.filter.insert(message_id)
+        message = self.compose(message_id, lamport, content)
+        wire = self.encode(message)
+        effects = Effects([wire], message_id=message_id)
+        self.after_broadcast(message, wire, now_ms, retrieval_hint)
+        return effects
+
+    def next_lamport(self, now_ms: int) -> int:
+        """"MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)"."""
+        return self.clock.next(now_ms)
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        """An ID where the application gives none (section "Message")."""
+        self._serial += 1
+        return computed_message_id(self.participant_id, self.channel_id, lamport, self._serial, content)
+
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        """A content or sync message with causal history and filter "according to regular message rules"."""
+        return Message(
+            self.participant_id,
+            message_id,
+            self.channel_id,
+            lamport,
+            self.causal_history(),
+            self.filter.to_wire(),
+            (),
+            content,
+        )
+
+    def causal_history(self) -> tuple[HistoryEntry, ...]:
+        """"The preceding few message IDs in the local history", as an ordered list."""
+        entries = [
+            HistoryEntry(entry.message_id, entry.retrieval_hint)
+            for entry in self.log.preceding(self.config.causal_history_size)
+        ]
+        if self.config.causal_history_descending:
+            entries.reverse()
+        return tuple(entries)
+
+    def encode(self, message: Message) -> bytes:
+        """Wire bytes of an own message."""
+        return encode(message)
+
+    def after_broadcast(self, message: Message, wire: bytes, now_ms: int, retrieval_hint: bytes | None) -> None:
+        """Into the outgoing buffer, and into the own log: a later message of ours follows this one."""
+        self._quiet_since_ms = now_ms
+        self.remember_outgoing(message, wire, now_ms)
+        self.log_own(message, retrieval_hint)
+        if self.config.own_ids_in_filter is OwnIds.AFTER_SENDING:
+            self.filter.insert(message.message_id)
+
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        """"The message MUST be added to the participant's buffer of unacknowledged outgoing messages"."""
+        positions = self.config.bloom_profile.positions(message.message_id, self.parameters)
+        self.outgoing.add(Outgoing(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms))
+
+    def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
+        """Own messages are in the log too, or every reply to them would wait for ever (AMB-19)."""
+        assert message.lamport_timestamp is not None
+        self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
+        self.incoming.met(message.message_id)
+
+    # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
+
+    def send_sync(self, now_ms: int) -> Effects:
+        """Send a sync message: no content, and none of the traces a regular message leaves."""
+        effects = Effects()
+        if not len(self.log) and not self.config.sync_with_empty_log:
+            return effects
+        lamport = self.next_sync_lamport(now_ms)
+        message = self.compose(self.new_message_id(lamport, b""), lamport, None)
+        self._quiet_since_ms = now_ms
+        effects.broadcasts.append(self.encode(message))
+        return effects
+
+    def next_sync_lamport(self, now_ms: int) -> int:
+        """"A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)"; the clock moves (AMB-18)."""
+        return self.next_lamport(now_ms)
+
+    def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
+        """Send a message for which no synchronization is required; no state changes.
+
+        Raises RefusedSend for empty content: without a Lamport timestamp either, it would mean nothing.
+        """
+        if not content:
+            raise RefusedSend("content is empty: an ephemeral message has nothing else")
+        message_id = message_id or self.new_message_id(None, content)
+        message = Message(self.participant_id, message_id, self.channel_id, content=content)
+        return Effects([self.encode(message)], message_id=message_id)
+
+    # ---- Receive Message -----------------------------------------------------------------------------------------
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        """A message of this channel arrives ("Receive Message"); ``retrieval_hint`` is the transport's.
+
+        Raises MalformedMessage, and changes nothing, for a message that cannot take part.
+        """
+        effects = Effects()
+        if self.is_own(message):
+            return effects
+        kind = message.kind
+        if kind is Kind.EPHEMERAL:
+            self.receive_ephemeral(message, effects)
+            return effects
+        if kind is Kind.UNDEFINED:
+            return effects
+        self.refuse_unusable(message, kind, now_ms)
+        if kind is Kind.CONTENT and self.is_duplicate(message):
+            if self.config.review_duplicates:
+                self.review_ack_status(message, effects, now_ms)
+            return effects
+        if self.config.sync_only_when_quiet:
+            self._quiet_since_ms = max(self._quiet_since_ms, now_ms)
+        self.review_ack_status(message, effects, now_ms)
+        if kind is Kind.CONTENT:
+            self.insert_into_filter(message)
+        unmet = self.unmet_dependencies(message)
+        if unmet:
+            self.buffer(message, unmet, now_ms, retrieval_hint)
+            self.signal_missing(message, unmet, effects)
+        elif kind is Kind.CONTENT:
+            self.deliver(message, effects, retrieval_hint)
+            if self.config.cascade_on_receive:
+                self.deliver_ready(effects)
+        return effects
+
+    def is_own(self, message: Message) -> bool:
+        """"SHOULD ignore the message if it has a sender_id matching its own"."""
+        return message.sender_id == self.participant_id
+
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        """A content message without an ID could never be referenced; a bound on Lamport timestamps is configuration."""
+        if kind is Kind.CONTENT and not message.message_id:
+            raise MalformedMessage("a content message without message_id")
+        bound = self.config.max_lamport_ahead_ms
+        assert message.lamport_timestamp is not None
+        if bound is not None and message.lamport_timestamp > now_ms + bound:
+            raise MalformedMessage(f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead")
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        """"SHOULD be delivered immediately without buffering [...] or including in the local log"."""
+        if self.config.ephemeral_ids_in_filter:
+            self.filter.insert(message.message_id)
+        effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
+
+    def is_duplicate(self, message: Message) -> bool:
+        """"MAY deduplicate": IDs that are logged or buffered (AMB-39)."""
+        return message.message_id in self.log or message.message_id in self.incoming
+
+    def insert_into_filter(self, message: Message) -> None:
+        """"MUST include the received message ID in its local bloom filter", before and whether or not it is delivered."""
+        self.filter.insert(message.message_id)
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        """IDs of the causal history that do not "appear in the local history of the receiving participant"."""
+        return {entry.message_id for entry in message.causal_history if entry.message_id not in self.log}
+
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        """"MUST add the message to the incoming buffer of messages with unmet causal dependencies"."""
+        if message.kind is Kind.CONTENT or self.config.buffer_syncs:
+            self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint))
+
+    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        """Tell the application which dependencies it may retrieve, with the hints that came along."""
+        entries = {entry.message_id: entry for entry in message.causal_history if entry.message_id in unmet}
+        effects.events.append(Missing(self.channel_id, tuple(entries.values())))
+
+    # ---- Deliver Message -----------------------------------------------------------------------------------------
+
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        """"Deliver Message": the clock follows, the log takes the ID in its place, the application gets the content."""
+        assert message.lamport_timestamp is not None
+        self.witness_lamport(message.lamport_timestamp)
+        self.insert_into_log(message, retrieval_hint)
+        self.incoming.met(message.message_id)
+        effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
+
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        """"MUST update its local Lamport timestamp to match the received message" if that one is greater."""
+        self.clock.witness(lamport_timestamp)
+
+    def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
+        """"MUST insert the message ID into its local log, based on Lamport timestamp"; ties by "Resolve Conflicts"."""
+        assert message.lamport_timestamp is not None
+        self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, message.sender_id, retrieval_hint))
+
+    # ---- Review ACK Status ---------------------------------------------------------------------------------------
+
+    def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
+        """"Review ACK Status" with the causal history, which is certain, before the filter, which is not (AMB-60)."""
+        self.review_causal_history(message, effects)
+        self.review_bloom_filter(message, effects, now_ms)
+
+    def review_causal_history(self, message: Message, effects: Effects) -> None:
+        """"MUST mark all messages in the received causal_history as acknowledged"."""
+        for entry in message.causal_history:
+            self.acknowledge(entry.message_id, effects)
+
+    def acknowledge(self, message_id: str, effects: Effects) -> None:
+        """Only a message of the outgoing buffer can be acknowledged; that removes it."""
+        if self.outgoing.acknowledge(message_id):
+            effects.events.append(Acknowledged(self.channel_id, message_id))
+
+    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+        """"MUST mark all messages included in the bloom_filter as possibly acknowledged".
+
+        A filter of another encoding is skipped, and nothing else of the message is lost (AMB-53).
+        """
+        if message.bloom_filter is None or not len(self.outgoing):
+            return
+        try:
+            view = self.config.bloom_profile.read(message.bloom_filter, self.parameters)
+        except ForeignFilter:
+            return
+        same_size = view.parameters == self.parameters
+        counts_hits = self.config.possible_ack_threshold is not None
+        for entry in list(self.outgoing) if counts_hits else self.outgoing.unacknowledged():
+            if view.holds(entry.positions) if same_size else entry.message_id in view:
+                self.filter_hit(entry, effects, now_ms)
+
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        """An own message was in a received filter."""
+        entry.filter_hits += 1
+        threshold = self.config.possible_ack_threshold
+        if threshold is not None and entry.filter_hits >= threshold:
+            self.acknowledge(entry.message_id, effects)
+        elif entry.state is AckState.UNACKNOWLEDGED:
+            self.outgoing.mark_possibly_acknowledged(entry)
+            self.schedule_resend(entry, now_ms)
+            effects.events.append(PossiblyAcknowledged(self.channel_id, entry.message_id))
+
+    # ---- The periodic work ---------------------------------------------------------------------------------------
+
+    def tick(self, now_ms: int) -> Effects:
+        """Run whatever periodic work is due: both sweeps, then the sync message."""
+        effects = Effects()
+        if not 0 <= now_ms - self._swept_ms < self.config.incoming_sweep_ms:  # also when the clock has stepped back
+            self._swept_ms = now_ms
+            self.sweep_incoming(now_ms, effects)
+        self.sweep_outgoing(now_ms, effects)
+        interval = self.config.sync_interval_ms
+        if interval is not None and now_ms - self._quiet_since_ms >= interval + self.config.sync_backoff_ms:
+            self._quiet_since_ms = now_ms
+            try:
+                effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
+            except RefusedSend:
+                pass  # nothing can follow 2^64-1, and the work of the sweeps must not be lost to that
+        return effects
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        """"Periodic Incoming Buffer Sweep"."""
+        self.deliver_ready(effects)
+        if self.config.lost_timeout_ms is not None:
+            self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
+
+    def deliver_ready(self, effects: Effects) -> None:
+        """"If all dependencies of a message are met, the participant MUST proceed to deliver the message"."""
+        while (entry := self.incoming.take_ready()) is not None:
+            if entry.message.kind is Kind.CONTENT:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        """"MAY mark them as irretrievably lost": dependencies of what was received at or before ``received_ms``."""
+        given_up = self.incoming.take_older(received_ms)
+        for entry in sorted(given_up, key=lambda entry: entry.message.lamport_timestamp or 0):
+            lost = tuple(sorted(dependency for dependency in entry.unmet if dependency not in self.log))
+            if lost:
+                effects.events.append(Lost(self.channel_id, lost))
+            if entry.message.kind is Kind.CONTENT and self.config.after_loss is AfterLoss.DELIVER:
+                self.deliver(entry.message, effects, entry.retrieval_hint)
+                self.deliver_ready(effects)
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        """"MUST rebroadcast unacknowledged outgoing messages after a set period"."""
+        for entry in self.outgoing.take_due(now_ms):
+            effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        """The copy is the message as it was sent: IDs are immutable, and nothing of it is sent anew (AMB-65, AMB-98)."""
+        return entry.wire
+
+    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+        """"Distinct resend periods for unacknowledged and possibly acknowledged messages"."""
+        period = (
+            self.config.resend_unacknowledged_ms
+            if entry.state is AckState.UNACKNOWLEDGED
+            else self.config.resend_possibly_acknowledged_ms
+        )
+        if period is None:
+            entry.due_ms = -1  # matches no heap item, so the sweep never takes it
+        else:
+            self.outgoing.reschedule(entry, now_ms + period)

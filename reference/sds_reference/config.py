@@ -1,0 +1,120 @@
+"""Everything the text leaves open, as one value. The defaults are the positions the suite takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .bloom_profiles import PROFILES, WAKU_SDS_JS, BloomParameters, BloomProfile
+from .errors import ConfigurationError
+from .revision import SDS_2026_01, Revision
+
+
+class UnknownChannelPolicy(Enum):
+    """A message arrives for a channel that was never joined (AMB-48)."""
+
+    IGNORE = "ignore"
+    CREATE = "create"
+
+
+class AfterLoss(Enum):
+    """What happens to a message whose dependencies are irretrievably lost (AMB-92)."""
+
+    DELIVER = "deliver"
+    DROP = "drop"
+
+
+class OwnIds(Enum):
+    """Own message IDs in the own filter (AMB-19). Both published implementations put them in after sending."""
+
+    AFTER_SENDING = "after sending"
+    BEFORE_SENDING = "before sending"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Configuration of a participant; times in milliseconds, ``None`` switches a thing off."""
+
+    revision: Revision = SDS_2026_01
+
+    causal_history_size: int = 2
+    """Message IDs in a causal history; the text recommends two ("Send Message")."""
+    causal_history_descending: bool = False
+    """Newest first instead of oldest first; the text says "ordered" (AMB-29)."""
+
+    bloom_profile: BloomProfile = WAKU_SDS_JS
+    """Hash and encoding of the filter (AMB-54)."""
+    bloom_capacity: int = 10_000
+    bloom_error_rate: float = 0.001
+    bloom_retained: float = 0.5
+    """Share of the capacity, the newest IDs, that survives a roll-over (AMB-55)."""
+    own_ids_in_filter: OwnIds = OwnIds.AFTER_SENDING
+    ephemeral_ids_in_filter: bool = False
+    """"Receive Message" would put them in, "no synchronization" would not (AMB-36)."""
+
+    resend_unacknowledged_ms: int = 30_000
+    """"A set period" ("Periodic Outgoing Buffer Sweep", AMB-63)."""
+    resend_possibly_acknowledged_ms: int | None = 90_000
+    """A distinct period; None never resends them (AMB-66)."""
+    possible_ack_threshold: int | None = None
+    """That many filter hits make a message *acknowledged* ("Review ACK Status", a MAY); at least 2 (AMB-57)."""
+
+    review_duplicates: bool = False
+    """Review the ACK status with copies of known messages as well (AMB-23)."""
+    cascade_on_receive: bool = True
+    """Deliver buffered messages as soon as their dependencies are met, not only on the sweep (AMB-94)."""
+    incoming_sweep_ms: int = 0
+    """Period of the incoming buffer sweep; 0 is at every tick."""
+    lost_timeout_ms: int | None = None
+    """After that long unmet dependencies are marked irretrievably lost (a MAY)."""
+    after_loss: AfterLoss = AfterLoss.DELIVER
+    buffer_syncs: bool = False
+    """Keep sync messages with unmet dependencies in the incoming buffer until they are met (AMB-42)."""
+
+    sync_interval_ms: int | None = 30_000
+    """Period of automatic sync messages per channel ("Periodic Sync Message")."""
+    sync_backoff_ms: int = 0
+    """The caller's random backoff, added to every interval; the model itself draws nothing."""
+    sync_only_when_quiet: bool = False
+    """Count the interval from the last message of anybody in the channel (a MAY, AMB-102)."""
+    sync_with_empty_log: bool = True
+    """Send a sync message although there is nothing to report (AMB-103)."""
+
+    unknown_channel: UnknownChannelPolicy = UnknownChannelPolicy.IGNORE
+    max_lamport_ahead_ms: int | None = None
+    """Refuse messages whose Lamport timestamp is further ahead than this (AMB-107)."""
+
+    def __post_init__(self) -> None:
+        def need(holds: bool, sentence: str) -> None:
+            if not holds:
+                raise ConfigurationError(sentence)
+
+        need(self.causal_history_size >= 1, "causal_history_size must be at least 1: nothing would be ordered")
+        need(0 < self.bloom_retained < 1, "bloom_retained must lie between 0 and 1: a roll-over keeps a share")
+        need(self.resend_unacknowledged_ms > 0, "resend_unacknowledged_ms must be positive")
+        need(_positive(self.resend_possibly_acknowledged_ms), "resend_possibly_acknowledged_ms must be positive")
+        threshold = self.possible_ack_threshold
+        need(threshold is None or threshold >= 2, "possible_ack_threshold must be at least 2: one is ambiguous")
+        need(_positive(self.lost_timeout_ms), "lost_timeout_ms must be positive")
+        need(_positive(self.sync_interval_ms), "sync_interval_ms must be positive")
+        need(self.incoming_sweep_ms >= 0 and self.sync_backoff_ms >= 0, "periods must not be negative")
+
+    @property
+    def bloom_parameters(self) -> BloomParameters:
+        return BloomParameters.sized(self.bloom_capacity, self.bloom_error_rate)
+
+    @property
+    def bloom_retained_ids(self) -> int:
+        return max(1, int(self.bloom_capacity * self.bloom_retained)) if self.bloom_capacity > 1 else 0
+
+
+def _positive(period_ms: int | None) -> bool:
+    return period_ms is None or period_ms > 0
+
+
+def bloom_profile(name: str) -> BloomProfile:
+    """The bloom profile called ``name``."""
+    if name not in PROFILES:
+        raise ConfigurationError(f"no bloom profile {name!r}: known are {', '.join(PROFILES)}")
+    return PROFILES[name]

@@ -1,0 +1,78 @@
+"""The buffer of incoming messages with unmet causal dependencies (section "Participant state")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .message import Kind, Message
+
+
+@dataclass(slots=True)
+class Buffered:
+    """A received message and the IDs it still waits for."""
+
+    message: Message
+    unmet: set[str]
+    received_ms: int
+    retrieval_hint: bytes | None
+
+
+class IncomingBuffer:
+    """Buffered messages, with an index from each unmet dependency to those that wait for it.
+
+    Content messages are kept by their ID. Sync messages, whose IDs may repeat or collide, get a place of their own.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[str | int, Buffered] = {}
+        self._waiting: dict[str, dict[str | int, None]] = {}
+        self._ready: dict[str | int, None] = {}
+        self._serial = 0
+
+    def add(self, entry: Buffered) -> None:
+        self._serial += 1
+        key = entry.message.message_id if entry.message.kind is Kind.CONTENT else self._serial
+        self._entries[key] = entry
+        for dependency in entry.unmet:
+            self._waiting.setdefault(dependency, {})[key] = None
+
+    def met(self, dependency: str) -> None:
+        """``dependency`` is in the local log now."""
+        for key in self._waiting.pop(dependency, ()):
+            entry = self._entries.get(key)
+            if entry is None:
+                continue
+            entry.unmet.discard(dependency)
+            if not entry.unmet:
+                self._ready[key] = None
+
+    def take_ready(self) -> Buffered | None:
+        """Remove and return the message that has been ready longest, None if none is."""
+        for key in self._ready:
+            del self._ready[key]
+            return self._entries.pop(key)
+        return None
+
+    def take_older(self, received_ms: int) -> list[Buffered]:
+        """Remove and return what was received at or before ``received_ms`` and still waits."""
+        old: list[tuple[str | int, Buffered]] = []
+        # Arrival order is the order of the dict, so the look-up ends at the first one that is young enough.
+        for key, entry in self._entries.items():
+            if entry.received_ms > received_ms:
+                break
+            if key not in self._ready:
+                old.append((key, entry))
+        for key, _ in old:
+            del self._entries[key]
+        return [entry for _, entry in old]
+
+    def __contains__(self, message_id: str) -> bool:
+        """Is a content message of that ID buffered?"""
+        return message_id in self._entries
+
+    def __iter__(self) -> Iterator[Buffered]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)

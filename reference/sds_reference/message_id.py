@@ -1,0 +1,19 @@
+"""Section "Message": a globally unique identifier, "likely based on a message hash"."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+
+def computed_message_id(sender_id: str, channel_id: str, lamport_timestamp: int | None, serial: int, content: bytes) -> str:
+    """The default message ID: 64 lower-case hex digits of a SHA-256 over everything that tells two messages apart.
+
+    Content alone would collide (two participants say "ok"), so the sender, the channel, the Lamport timestamp (unique
+    per sender and channel) and ``serial`` (counts the messages without one) go in too, each with its length in front.
+    """
+    digest = sha256()
+    lamport = b"" if lamport_timestamp is None else lamport_timestamp.to_bytes(8, "big")
+    for part in (sender_id.encode(), channel_id.encode(), lamport, serial.to_bytes(8, "big"), content):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.hexdigest()

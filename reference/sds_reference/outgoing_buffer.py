@@ -1,0 +1,89 @@
+"""The buffer of unacknowledged outgoing messages (sections "Participant state", "Periodic Outgoing Buffer Sweep")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from heapq import heappop, heappush
+
+
+class AckState(Enum):
+    """States of an outgoing message. *Acknowledged* removes it from the buffer, so it has no member here."""
+
+    UNACKNOWLEDGED = "unacknowledged"
+    POSSIBLY_ACKNOWLEDGED = "possibly acknowledged"
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """An own message that waits for its acknowledgement."""
+
+    message_id: str
+    wire: bytes
+    """The message as it was broadcast."""
+    positions: tuple[tuple[int, int], ...]
+    """Where a filter of the local profile and size holds its ID."""
+    due_ms: int
+    """When the sweep broadcasts it next."""
+    state: AckState = AckState.UNACKNOWLEDGED
+    filter_hits: int = 0
+    """In how many received filters its ID was."""
+
+
+class OutgoingBuffer:
+    """Own messages by ID, in the order sent.
+
+    Their resend times are in a heap, so a sweep costs what it resends; those still *unacknowledged* have an index, so
+    a review of a filter costs what may change by it.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Outgoing] = {}
+        self._unacknowledged: dict[str, Outgoing] = {}
+        self._due: list[tuple[int, int, str]] = []
+        self._serial = 0
+
+    def add(self, entry: Outgoing) -> None:
+        self._entries[entry.message_id] = entry
+        self._unacknowledged[entry.message_id] = entry
+        self.reschedule(entry, entry.due_ms)
+
+    def reschedule(self, entry: Outgoing, due_ms: int) -> None:
+        """Set the next resend time, in milliseconds."""
+        entry.due_ms = due_ms
+        self._serial += 1
+        heappush(self._due, (due_ms, self._serial, entry.message_id))
+
+    def unacknowledged(self) -> list[Outgoing]:
+        """The messages without any acknowledgement."""
+        return list(self._unacknowledged.values())
+
+    def mark_possibly_acknowledged(self, entry: Outgoing) -> None:
+        """*Unacknowledged* to *possibly acknowledged*; there is no way back."""
+        entry.state = AckState.POSSIBLY_ACKNOWLEDGED
+        self._unacknowledged.pop(entry.message_id, None)
+
+    def acknowledge(self, message_id: str) -> bool:
+        """Remove an acknowledged message; False if it is not here."""
+        self._unacknowledged.pop(message_id, None)
+        return self._entries.pop(message_id, None) is not None
+
+    def take_due(self, now_ms: int) -> list[Outgoing]:
+        """Messages whose resend time has come, *unacknowledged* ones first. The caller reschedules them."""
+        due: dict[str, Outgoing] = {}
+        while self._due and self._due[0][0] <= now_ms:
+            due_ms, _, message_id = heappop(self._due)
+            entry = self._entries.get(message_id)
+            if entry is not None and entry.due_ms == due_ms:
+                due[message_id] = entry
+        return sorted(due.values(), key=lambda entry: entry.state is AckState.POSSIBLY_ACKNOWLEDGED)
+
+    def __contains__(self, message_id: str) -> bool:
+        return message_id in self._entries
+
+    def __iter__(self) -> Iterator[Outgoing]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,1 @@
+"""The reference model behind the testee protocol: the one folder of the model that does I/O."""

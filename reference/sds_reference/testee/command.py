@@ -1,0 +1,121 @@
+"""The command line of ``python -m sds_reference``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..bloom_profiles import PROFILES
+from ..config import Config, bloom_profile
+from ..errors import ConfigurationError
+from ..mutants import MUTANTS
+from ..participant import Participant
+from ..variants import VARIANTS
+from .dialect import load_dialect
+from .framing import ENVIRONMENT_VARIABLE, Framing
+from .server import Testee, TesteeOptions
+from .stdio import serve
+
+_EPILOG = """examples:
+  sds-conformance run -- python -m sds_reference
+  sds-conformance run -- python -m sds_reference --variant sweep-only
+  sds-conformance run --dialect nim-sds -- python -m sds_reference --dialect nim-sds
+  sds-conformance run --select SDS-SEND-01 -- python -m sds_reference --mutant lamport-without-clock
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options, each of which changes one thing."""
+    out = argparse.ArgumentParser(
+        prog="python -m sds_reference",
+        description="The SDS reference model as an implementation under test: the testee protocol on stdin and stdout.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    out.add_argument("--framing", choices=[framing.value for framing in Framing],
+                     default=os.environ.get(ENVIRONMENT_VARIABLE, Framing.JSON.value),
+                     help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)")
+    out.add_argument("--bloom-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
+    out.add_argument("--dialect", metavar="NAME", help="speak a private wire layout, for example nim-sds")
+    out.add_argument("--without", action="append", default=[], metavar="CAPABILITY",
+                     help="do not declare a capability, for example observe; may be repeated")
+    which = out.add_mutually_exclusive_group()
+    which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault")
+    which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
+    which.add_argument("--list", action="store_true", help="list mutants and variants, and exit")
+    return out
+
+
+def options(arguments: argparse.Namespace) -> TesteeOptions:
+    """What the command line asks for. Raises ConfigurationError."""
+    config = Config()
+    participant_class: type[Participant] = Participant
+    name = "sds_reference"
+    if arguments.mutant:
+        chosen = _look_up(MUTANTS, arguments.mutant, "mutant")
+        config, participant_class = chosen.configure(config), chosen.participant_class
+        name = f"sds_reference mutant {chosen.name}"
+    if arguments.variant:
+        variant = _look_up(VARIANTS, arguments.variant, "variant")
+        config = variant.configure(config)
+        name = f"sds_reference variant {variant.name}"
+    if arguments.bloom_profile:
+        config = replace(config, bloom_profile=bloom_profile(arguments.bloom_profile))
+    return TesteeOptions(
+        version=_version(),
+        config=config,
+        participant_class=participant_class,
+        name=name,
+        dialect=load_dialect(arguments.dialect) if arguments.dialect else None,
+        without=frozenset(_capability(text) for text in arguments.without),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until stdin ends. 0, or 2 for a command line that makes no sense."""
+    parsing = parser()
+    arguments = parsing.parse_args(argv)
+    if arguments.list:
+        for mutant in MUTANTS.values():
+            print(f"mutant   {mutant.name}: {mutant.requirement}, {mutant.summary}")
+        for variant in VARIANTS.values():
+            print(f"variant  {variant.name}: {variant.summary}")
+        return 0
+    try:
+        testee = Testee(options(arguments))
+    except ConfigurationError as error:
+        parsing.error(str(error))
+    try:
+        serve(testee.handle, Framing(arguments.framing))
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 0
+    return 0
+
+
+T = TypeVar("T")
+
+
+def _look_up(known: Mapping[str, T], name: str, what: str) -> T:
+    if name not in known:
+        raise ConfigurationError(f"no {what} {name!r}: `python -m sds_reference --list` names them")
+    return known[name]
+
+
+def _capability(text: str) -> int:
+    name = f"CAPABILITY_{text.upper().replace('-', '_')}"
+    if name not in pb.Capability.keys():
+        raise ConfigurationError(f"no capability {text!r}: testee.proto lists them")
+    return pb.Capability.Value(name)
+
+
+def _version() -> str:
+    try:
+        return version("sds-conformance")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -1,0 +1,98 @@
+"""Between the model's values and the testee protocol's messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..channel import Channel
+from ..config import Config
+from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
+from ..errors import ConfigurationError
+from ..outgoing_buffer import AckState
+
+_ACK_STATES = {
+    AckState.UNACKNOWLEDGED: pb.ACK_STATE_UNACKNOWLEDGED,
+    AckState.POSSIBLY_ACKNOWLEDGED: pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED,
+}
+
+
+def effects_to_pb(effects: Effects) -> pb.Effects:
+    """The Effects of an answer."""
+    out = pb.Effects(broadcasts=effects.broadcasts, message_id=effects.message_id)
+    for event in effects.events:
+        _add_event(out, event)
+    return out
+
+
+def _add_event(out: pb.Effects, event: Event) -> None:
+    to = out.events.add(channel_id=event.channel_id)
+    match event:
+        case Delivered():
+            to.delivered.message_id = event.message_id
+            to.delivered.content = event.content
+        case Acknowledged():
+            to.acknowledged.message_id = event.message_id
+        case PossiblyAcknowledged():
+            to.possibly_acknowledged.message_id = event.message_id
+        case Missing():
+            for entry in event.entries:
+                to.missing.entries.add(message_id=entry.message_id, retrieval_hint=entry.retrieval_hint)
+        case Lost():
+            to.lost.message_ids.extend(event.message_ids)
+
+
+def state_to_pb(channel: Channel, filter_ids: list[str]) -> pb.State:
+    """Everything that Observe shows."""
+    return pb.State(
+        lamport_timestamp=channel.clock.value,
+        log=pb.Log(
+            entries=[
+                pb.LogEntry(message_id=entry.message_id, lamport_timestamp=entry.lamport_timestamp)
+                for entry in channel.log
+            ]
+        ),
+        outgoing=pb.OutgoingBuffer(
+            entries=[
+                pb.OutgoingEntry(message_id=entry.message_id, state=_ACK_STATES[entry.state])
+                for entry in channel.outgoing
+            ]
+        ),
+        incoming=pb.IncomingBuffer(message_ids=[entry.message.message_id for entry in channel.incoming]),
+        filter_hits=[message_id in channel.filter for message_id in filter_ids],
+    )
+
+
+def config_from_pb(asked: pb.Configuration, base: Config) -> Config:
+    """``base`` with what was asked for. Raises ConfigurationError."""
+    changes: dict[str, Any] = {}
+    for name in ("causal_history_size", "bloom_capacity", "bloom_error_rate", "resend_unacknowledged_ms"):
+        if asked.HasField(name):
+            changes[name] = getattr(asked, name)
+    if asked.HasField("incoming_sweep_ms"):
+        changes["incoming_sweep_ms"] = asked.incoming_sweep_ms
+    # On the wire 0 means off, in the model None does.
+    for name in ("resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "possible_ack_threshold"):
+        if asked.HasField(name):
+            changes[name] = getattr(asked, name) or None
+    config = replace(base, **changes)
+    if config.bloom_capacity > 10_000_000:
+        raise ConfigurationError("bloom_capacity above 10,000,000 is refused")
+    return config
+
+
+def config_to_pb(config: Config) -> pb.Configuration:
+    """What is in force."""
+    return pb.Configuration(
+        causal_history_size=config.causal_history_size,
+        bloom_capacity=config.bloom_capacity,
+        bloom_error_rate=config.bloom_error_rate,
+        resend_unacknowledged_ms=config.resend_unacknowledged_ms,
+        resend_possibly_acknowledged_ms=config.resend_possibly_acknowledged_ms or 0,
+        sync_interval_ms=config.sync_interval_ms or 0,
+        lost_timeout_ms=config.lost_timeout_ms or 0,
+        incoming_sweep_ms=config.incoming_sweep_ms,
+        possible_ack_threshold=config.possible_ack_threshold or 0,
+    )

@@ -1,0 +1,72 @@
+"""The two framings of the testee protocol on a byte stream, for both ends of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+from sds_proto.testee.v1.testee_pb2 import Reply, Request
+
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+ENVIRONMENT_VARIABLE = "SDS_TESTEE_FRAMING"
+
+M = TypeVar("M", Request, Reply)
+
+
+class FramingError(ValueError):
+    """Bytes that are not a frame of the protocol."""
+
+
+class Framing(Enum):
+    """How requests and replies stand on stdin and stdout."""
+
+    JSON = "json"
+    """One ProtoJSON object a line."""
+    BINARY = "binary"
+    """A 4-byte big-endian length, then protobuf."""
+
+    def pack(self, message: Request | Reply) -> bytes:
+        """One frame."""
+        if self is Framing.BINARY:
+            body = message.SerializeToString()
+            return len(body).to_bytes(4, "big") + body
+        return json_format.MessageToJson(message, indent=None, ensure_ascii=False).encode() + b"\n"
+
+    def take(self, buffer: bytearray, searched: int = 0) -> bytes | None:
+        """Remove the first complete frame from ``buffer`` and return its body; None if there is none yet.
+
+        The first ``searched`` bytes were in the buffer when there was none, so no frame ends among them. Raises
+        FramingError for a frame over MAX_FRAME_BYTES.
+        """
+        if self is Framing.BINARY:
+            if len(buffer) < 4:
+                return None
+            end = 4 + int.from_bytes(buffer[:4], "big")
+            if end > MAX_FRAME_BYTES:
+                raise FramingError(f"a frame of {end - 4} bytes; the limit is {MAX_FRAME_BYTES}")
+            if len(buffer) < end:
+                return None
+            body = bytes(buffer[4:end])
+        else:
+            end = buffer.find(b"\n", searched) + 1
+            if not end:
+                if len(buffer) > MAX_FRAME_BYTES:
+                    raise FramingError(f"a line of more than {MAX_FRAME_BYTES} bytes")
+                return None
+            body = bytes(buffer[: end - 1])
+        del buffer[:end]
+        return body
+
+    def parse(self, body: bytes, kind: type[M]) -> M:
+        """The message in a frame's body; unknown fields are ignored. Raises FramingError."""
+        try:
+            if self is Framing.BINARY:
+                return kind.FromString(body)
+            if not body.lstrip().startswith(b"{"):
+                raise FramingError("not a JSON object")
+            return json_format.Parse(body, kind(), ignore_unknown_fields=True)
+        except (DecodeError, json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+            raise FramingError(str(error).strip().splitlines()[0] if str(error).strip() else "not a frame") from None

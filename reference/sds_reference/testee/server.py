@@ -1,0 +1,195 @@
+"""Answers the commands of the testee protocol with the reference model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..bloom_filter import build_filter
+from ..channel import Channel
+from ..config import Config
+from ..effects import Effects
+from ..errors import ConfigurationError, ForeignFilter, SdsError
+from ..participant import Participant
+from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from .dialect import Dialect
+
+PROTOCOL_VERSION = 1
+
+_CAPABILITIES = (
+    pb.CAPABILITY_VIRTUAL_CLOCK,
+    pb.CAPABILITY_OBSERVE,
+    pb.CAPABILITY_SYNC,
+    pb.CAPABILITY_EPHEMERAL,
+    pb.CAPABILITY_CHANNELS,
+    pb.CAPABILITY_DELIVERED,
+    pb.CAPABILITY_ACKNOWLEDGED,
+    pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
+    pb.CAPABILITY_MISSING,
+    pb.CAPABILITY_LOST,
+    pb.CAPABILITY_RESEND,
+    pb.CAPABILITY_RESEND_PERIOD,
+    pb.CAPABILITY_PERIODIC_SYNC,
+    pb.CAPABILITY_MESSAGE_ID_ACCEPTED,
+    pb.CAPABILITY_RETRIEVAL_HINTS,
+    pb.CAPABILITY_FILTER_CODEC,
+)
+
+
+@dataclass(frozen=True)
+class TesteeOptions:
+    """How the reference presents itself."""
+
+    version: str
+    config: Config = field(default_factory=Config)
+    participant_class: type[Participant] = Participant
+    name: str = "sds_reference"
+    dialect: Dialect | None = None
+    without: frozenset[int] = frozenset()
+    """Capabilities it does not declare, to be driven as a lesser implementation would be."""
+
+
+class Testee:
+    """Any number of participants behind ``handle``."""
+
+    def __init__(self, options: TesteeOptions) -> None:
+        self._options = options
+        self._capabilities = [c for c in _CAPABILITIES if c not in options.without]
+        self._participants: dict[int, Participant] = {}
+        self._last_handle = 0
+        self._commands: dict[str, Callable[[pb.Request, pb.Reply], None]] = {
+            "hello": self._hello,
+            "open": self._open,
+            "close": self._close,
+            "send": self._send,
+            "send_ephemeral": self._send_ephemeral,
+            "send_sync": self._send_sync,
+            "receive": self._receive,
+            "tick": self._tick,
+            "observe": self._observe,
+            "build_filter": self._build_filter,
+            "query_filter": self._query_filter,
+        }
+
+    def handle(self, request: pb.Request) -> pb.Reply:
+        """The one answer to ``request``. Refusals of the model are `rejected`."""
+        reply = pb.Reply(id=request.id)
+        command = request.WhichOneof("command")
+        if command is None:
+            reply.unsupported.what = "unknown command"
+            return reply
+        try:
+            self._commands[command](request, reply)
+        except SdsError as error:
+            reply.rejected.reason = str(error)
+        return reply
+
+    def _hello(self, request: pb.Request, reply: pb.Reply) -> None:
+        options = self._options
+        reply.hello.CopyFrom(
+            pb.HelloReply(
+                protocol_version=PROTOCOL_VERSION,
+                name=options.name,
+                version=options.version,
+                language="Python",
+                revisions=[options.config.revision.name],
+                capabilities=self._capabilities,
+                profiles=pb.Profiles(
+                    bloom=options.config.bloom_profile.name,
+                    id_order="utf-8",
+                    dialect=options.dialect.name if options.dialect else "",
+                ),
+            )
+        )
+        if options.config.max_lamport_ahead_ms is not None:
+            reply.hello.limits.lamport_ahead_ms = options.config.max_lamport_ahead_ms
+
+    def _open(self, request: pb.Request, reply: pb.Reply) -> None:
+        command = request.open
+        config = config_from_pb(command.configuration, self._options.config)
+        participant = self._options.participant_class(command.participant_id, config)
+        for channel_id in command.channels:
+            participant.join(channel_id, command.now_ms)
+        self._last_handle += 1
+        self._participants[self._last_handle] = participant
+        reply.opened.handle = self._last_handle
+        reply.opened.configuration.CopyFrom(config_to_pb(config))
+
+    def _close(self, request: pb.Request, reply: pb.Reply) -> None:
+        self._participant(request.close.handle)
+        del self._participants[request.close.handle]
+        reply.effects.SetInParent()
+
+    def _send(self, request: pb.Request, reply: pb.Reply) -> None:
+        command = request.send
+        participant = self._participant(command.handle)
+        hint = command.retrieval_hint if command.HasField("retrieval_hint") else None
+        self._answer(
+            reply,
+            participant.send(command.channel_id, command.content, command.now_ms, command.message_id or None, hint),
+        )
+
+    def _send_ephemeral(self, request: pb.Request, reply: pb.Reply) -> None:
+        command = request.send_ephemeral
+        participant = self._participant(command.handle)
+        self._answer(
+            reply, participant.send_ephemeral(command.channel_id, command.content, command.message_id or None)
+        )
+
+    def _send_sync(self, request: pb.Request, reply: pb.Reply) -> None:
+        command = request.send_sync
+        self._answer(reply, self._participant(command.handle).send_sync(command.channel_id, command.now_ms))
+
+    def _receive(self, request: pb.Request, reply: pb.Reply) -> None:
+        command = request.receive
+        participant = self._participant(command.handle)
+        wire = command.wire if self._options.dialect is None else self._options.dialect.to_text(command.wire)
+        hint = command.retrieval_hint if command.HasField("retrieval_hint") else None
+        self._answer(reply, participant.receive(wire, command.now_ms, hint))
+
+    def _tick(self, request: pb.Request, reply: pb.Reply) -> None:
+        self._answer(reply, self._participant(request.tick.handle).tick(request.tick.now_ms))
+
+    def _observe(self, request: pb.Request, reply: pb.Reply) -> None:
+        if pb.CAPABILITY_OBSERVE not in self._capabilities:
+            reply.unsupported.what = "CAPABILITY_OBSERVE"
+            return
+        channel = self._channel(request.observe.handle, request.observe.channel_id)
+        reply.state.CopyFrom(state_to_pb(channel, list(request.observe.filter_ids)))
+
+    def _build_filter(self, request: pb.Request, reply: pb.Reply) -> None:
+        if pb.CAPABILITY_FILTER_CODEC not in self._capabilities:
+            reply.unsupported.what = "CAPABILITY_FILTER_CODEC"
+            return
+        config = self._options.config
+        reply.filter.bloom_filter = build_filter(
+            config.bloom_profile, config.bloom_parameters, request.build_filter.message_ids
+        )
+
+    def _query_filter(self, request: pb.Request, reply: pb.Reply) -> None:
+        if pb.CAPABILITY_FILTER_CODEC not in self._capabilities:
+            reply.unsupported.what = "CAPABILITY_FILTER_CODEC"
+            return
+        config = self._options.config
+        command = request.query_filter
+        try:
+            view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
+        except ForeignFilter as error:
+            reply.rejected.reason = str(error)
+            return
+        reply.membership.hits.extend(message_id in view for message_id in command.message_ids)
+
+    def _answer(self, reply: pb.Reply, effects: Effects) -> None:
+        if self._options.dialect is not None:
+            effects.broadcasts = [self._options.dialect.to_private(wire) for wire in effects.broadcasts]
+        reply.effects.CopyFrom(effects_to_pb(effects))
+
+    def _participant(self, handle: int) -> Participant:
+        if handle not in self._participants:
+            raise ConfigurationError(f"no participant has handle {handle}")
+        return self._participants[handle]
+
+    def _channel(self, handle: int, channel_id: str) -> Channel:
+        return self._participant(handle).channel(channel_id)

@@ -1,0 +1,66 @@
+"""The protobuf wire below the message: numbered fields, in the order they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from .errors import MalformedMessage
+
+VARINT = 0
+FIXED64 = 1
+LEN = 2
+FIXED32 = 5
+
+
+@dataclass(frozen=True, slots=True)
+class WireField:
+    """One field: ``value`` is an int for VARINT, FIXED64 and FIXED32, bytes for LEN."""
+
+    number: int
+    wire_type: int
+    value: int | bytes
+
+
+def split(wire: bytes) -> list[WireField]:
+    """The top-level fields of ``wire``. Raises MalformedMessage if it does not split."""
+    try:
+        empty = Empty.FromString(wire)
+    except DecodeError as error:
+        raise MalformedMessage(f"not protobuf: {error}") from None
+    return list(_fields(empty))
+
+
+def _fields(empty: Empty) -> Iterator[WireField]:
+    for field in UnknownFieldSet(empty):
+        if field.wire_type not in (VARINT, FIXED64, LEN, FIXED32):
+            raise MalformedMessage(f"field {field.field_number} is a group")
+        yield WireField(field.field_number, field.wire_type, field.data)
+
+
+def varint(value: int, least_bytes: int = 1) -> bytes:
+    """Base-128 encoding of an unsigned value; ``least_bytes`` makes it longer than it need be, which is legal."""
+    out = bytearray()
+    while value > 0x7F or len(out) + 1 < least_bytes:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def join(fields: Iterable[WireField]) -> bytes:
+    """The wire bytes of ``fields``, in their order."""
+    out = bytearray()
+    for field in fields:
+        out += varint(field.number << 3 | field.wire_type)
+        if isinstance(field.value, bytes):
+            out += varint(len(field.value)) + field.value
+        elif field.wire_type == VARINT:
+            out += varint(field.value)
+        else:
+            out += field.value.to_bytes(8 if field.wire_type == FIXED64 else 4, "little")
+    return bytes(out)
