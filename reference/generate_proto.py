@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from grpc_tools import protoc
+from grpc_tools import protoc  # type: ignore[import-untyped]
 
 HERE = Path(__file__).resolve().parent
 PROTO = HERE.parent / "proto" / "sds"

@@ -74,7 +74,9 @@ class Certification:
         return EXIT_NON_CONFORMANT if bad or hard else EXIT_CONFORMANT
 
 
-def plan(select: Iterable[str] = (), deselect: Iterable[str] = (), profile: str = "core", revision: str = CURRENT) -> Plan:
+def plan(
+    select: Iterable[str] = (), deselect: Iterable[str] = (), profile: str = "core", revision: str = CURRENT
+) -> Plan:
     """The requirements that match the globs and have checks, and the scenarios to play for them.
 
     Without ``select`` every scenario is played, for checks look at all of them.

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sortedcontainers import SortedList
-
 from sds_harness.stage import bloom_parameters
 from sds_harness.trace import Party, Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter, Kind, Message
+from sortedcontainers import SortedList
 
 from .facts import (
     AckEvent,
@@ -135,7 +134,12 @@ class ChannelView:
                 return True
             if current not in seen:
                 seen.add(current)
-                todo += [e.message_id for r in self.received if r.message.message_id == current for e in r.message.causal_history]
+                todo += [
+                    e.message_id
+                    for r in self.received
+                    if r.message.message_id == current
+                    for e in r.message.causal_history
+                ]
         return False
 
     @property
@@ -392,4 +396,3 @@ def _asked_filters(trace: Trace) -> dict[bytes, set[str]]:
 def channel_views(trace: Trace) -> list[ChannelView]:
     """One view for every participant and channel of a trace."""
     return [ChannelView(trace, party, channel) for party in trace.parties.values() for channel in party.channels]
-

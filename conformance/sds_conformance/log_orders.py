@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ def neighbours(view: ChannelView) -> Iterator[Neighbours]:
 
 def _pairs(step: Step, ids: list[str], items: dict[str, LogItem]) -> Iterator[Neighbours]:
     known = [items[message_id] for message_id in ids if message_id in items]
-    for first, second in zip(known, known[1:], strict=False):
+    for first, second in itertools.pairwise(known):
         if first != second:
             yield Neighbours(step, first, second)
 
@@ -64,4 +65,4 @@ def _direction(view: ChannelView) -> int:
 def _ascent(sent: Sent) -> int:
     places = {item.message_id: item.lamport for item in sent.tail}
     lamports = [places[message_id] for message_id in sent.history if message_id in places]
-    return sum((b > a) - (b < a) for a, b in zip(lamports, lamports[1:], strict=False))
+    return sum((b > a) - (b < a) for a, b in itertools.pairwise(lamports))

@@ -127,7 +127,9 @@ def _state(state: pb.State) -> list[str]:
         shown = ", ".join(f"{identifier(e.message_id)} ({clock(e.lamport_timestamp)})" for e in entries)
         out.append(f"log: {before}{shown or 'empty'}")
     if state.outgoing.entries:
-        shown = ", ".join(f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in state.outgoing.entries[:6])
+        shown = ", ".join(
+            f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in state.outgoing.entries[:6]
+        )
         out.append(f"outgoing buffer: {shown}")
     if state.incoming.message_ids:
         out.append(f"incoming buffer: {', '.join(identifier(i) for i in state.incoming.message_ids[:6])}")
@@ -136,7 +138,9 @@ def _state(state: pb.State) -> list[str]:
 
 def story_steps(trace: Trace, participant: str, until: int, keep: int = 6) -> list[tuple[Step | None, str]]:
     """The steps of one participant up to ``until``: the first, the last ``keep``, and None for what is left out."""
-    steps = [s for s in trace.steps if s.participant in (participant, "") and s.index <= until and s.command != "observe"]
+    steps = [
+        s for s in trace.steps if s.participant in (participant, "") and s.index <= until and s.command != "observe"
+    ]
     steps += [s for s in trace.steps if s.index == until and s.command == "observe"]
     if len(steps) <= keep + 2:
         return [(step, done(step)) for step in steps]

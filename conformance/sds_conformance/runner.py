@@ -32,9 +32,7 @@ class BrokenRun:
 class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
 
-    def __init__(
-        self, connect: Callable[[], Link], limits: Limits, revision: str, dialect: str = ""
-    ) -> None:
+    def __init__(self, connect: Callable[[], Link], limits: Limits, revision: str, dialect: str = "") -> None:
         self._connect = connect
         self._limits = limits
         self._revision = revision

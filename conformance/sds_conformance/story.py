@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-
 from sds_harness.declaration import Declaration, capability_name
 from sds_reference import PROFILES
 
@@ -70,7 +69,9 @@ def show_findings(console: Console, outcome: Certification, command: Sequence[st
         show_breakdown(console, broken)
 
 
-def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, command: Sequence[str]) -> None:
+def _show_verdict(
+    console: Console, verdict: RequirementVerdict, outcome: Certification, command: Sequence[str]
+) -> None:
     requirement = verdict.requirement
     head = Text.assemble(
         (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
@@ -136,7 +137,11 @@ def show_notes(console: Console, outcome: Certification) -> None:
         if found and verdict.verdict is Verdict.PASS:
             notes[verdict.requirement.id] = found
     for requirement_id, findings in notes.items():
-        seen = findings[0].seen if not findings[0].expected else f"expected {findings[0].expected}; seen: {findings[0].seen}"
+        seen = (
+            findings[0].seen
+            if not findings[0].expected
+            else f"expected {findings[0].expected}; seen: {findings[0].seen}"
+        )
         _labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
         reasons: dict[str, list[str]] = {}
@@ -171,7 +176,9 @@ def show_summary(console: Console, outcome: Certification) -> None:
 
 
 def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
-    return [Text(str(n) if n else "·", STYLES[verdict] if n else "dim") for n, verdict in zip(counts, columns, strict=True)]
+    return [
+        Text(str(n) if n else "·", STYLES[verdict] if n else "dim") for n, verdict in zip(counts, columns, strict=True)
+    ]
 
 
 def verdict_line(outcome: Certification) -> Text:
@@ -227,7 +234,7 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
 
 
 def _show_hex(console: Console, raw: bytes) -> None:
-    shown = raw[:48].hex(" ", 4)
+    shown = raw[:48].hex(" ", -4)
     more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
 

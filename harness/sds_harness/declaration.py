@@ -14,7 +14,7 @@ Capability = pb.Capability
 def capability_name(capability: int) -> str:
     """Short name as it is printed: ``observe`` for CAPABILITY_OBSERVE."""
     if capability in pb.Capability.values():
-        return pb.Capability.Name(capability).removeprefix("CAPABILITY_").lower().replace("_", "-")  # type: ignore[arg-type]
+        return pb.Capability.Name(capability).removeprefix("CAPABILITY_").lower().replace("_", "-")
     return f"capability {capability}"
 
 

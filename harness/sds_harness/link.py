@@ -98,14 +98,15 @@ class StdioLink:
         process.deadline_in(timeout_s)
         if not process.write(frame):
             self._fail_ended(what, timeout_s, "stdin")
-        searched = 0
+        body: bytes | None = None
         try:
-            while (body := self._framing.take(self._buffer, searched)) is None:
+            while body is None:
                 searched = len(self._buffer)
                 chunk = process.read()
                 if not chunk:
                     self._fail_ended(what, timeout_s, "stdout")
                 self._buffer += chunk
+                body = self._framing.take(self._buffer, searched)
         except FramingError as error:
             self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
         process.deadline_in(float("inf"))

@@ -54,7 +54,8 @@ class TesteeProcess:
             )
         except (OSError, ValueError) as error:
             raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
-        assert self._child.stdin and self._child.stdout
+        assert self._child.stdin
+        assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
         self._stdout = self._child.stdout.fileno()
         os.set_blocking(self._stdin, False)
@@ -95,6 +96,7 @@ class TesteeProcess:
 
     def settle_exit(self, seconds: float = 0.5) -> int | None:
         """The exit status after stdout has ended (negative: the signal), None if the process still runs."""
+        self._deadline = float("inf")  # a kill now would look like its own end
         try:
             status = self._child.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -114,7 +116,8 @@ class TesteeProcess:
             return True
         self._deadline = float("inf")
         self._stdin = self._stdout = -1  # the numbers may soon stand for other files
-        assert self._child.stdin and self._child.stdout
+        assert self._child.stdin
+        assert self._child.stdout
         with contextlib.suppress(OSError):
             self._child.stdin.close()
         try:

@@ -71,7 +71,9 @@ class Session:
             self._fail(FaultKind.ERROR, f"{command}: {reply.error.message[:300] or 'no reason given'}")
         if answer != _ANSWERS.get(command, "effects") and answer not in _REFUSALS:
             expected = _ANSWERS.get(command, "effects")
-            self._fail(FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}")
+            self._fail(
+                FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
+            )
         return reply
 
     def probe_honesty(self) -> None:
@@ -100,7 +102,9 @@ class Session:
             self._fail(FaultKind.WRONG_ANSWER, f"the handshake was refused: {refusal[:200] or 'no reason given'}")
         if reply.hello.protocol_version != PROTOCOL_VERSION:
             spoken = reply.hello.protocol_version
-            self._fail(FaultKind.WRONG_ANSWER, f"speaks version {spoken} of the testee protocol, not {PROTOCOL_VERSION}")
+            self._fail(
+                FaultKind.WRONG_ANSWER, f"speaks version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
+            )
         return Declaration.from_hello(reply.hello)
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:

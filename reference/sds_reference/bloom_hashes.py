@@ -33,7 +33,7 @@ def farmhash64_nim(text: str) -> int:
 
     Nim carries the platform-independent variant, which FarmHash calls the fingerprint.
     """
-    value: int = farmhash.fingerprint64(text.encode())
+    value: int = farmhash.fingerprint64(text)
     return value if value < 1 << 63 else (1 << 64) - value
 
 

@@ -9,6 +9,8 @@ named after the headings of the text and are the seams at which variants and mut
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from .bloom_filter import RollingBloomFilter
 from .config import AfterLoss, Config, OwnIds
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
@@ -63,7 +65,7 @@ class Channel:
         return effects
 
     def next_lamport(self, now_ms: int) -> int:
-        """"MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)"."""
+        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)"."""
         return self.clock.next(now_ms)
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
@@ -85,7 +87,7 @@ class Channel:
         )
 
     def causal_history(self) -> tuple[HistoryEntry, ...]:
-        """"The preceding few message IDs in the local history", as an ordered list."""
+        """Rule: "The preceding few message IDs in the local history", as an ordered list."""
         entries = [
             HistoryEntry(entry.message_id, entry.retrieval_hint)
             for entry in self.log.preceding(self.config.causal_history_size)
@@ -107,7 +109,7 @@ class Channel:
             self.filter.insert(message.message_id)
 
     def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
-        """"The message MUST be added to the participant's buffer of unacknowledged outgoing messages"."""
+        """Rule: "The message MUST be added to the participant's buffer of unacknowledged outgoing messages"."""
         positions = self.config.bloom_profile.positions(message.message_id, self.parameters)
         self.outgoing.add(Outgoing(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms))
 
@@ -131,7 +133,7 @@ class Channel:
         return effects
 
     def next_sync_lamport(self, now_ms: int) -> int:
-        """"A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)"; the clock moves (AMB-18)."""
+        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18)."""
         return self.next_lamport(now_ms)
 
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
@@ -182,7 +184,7 @@ class Channel:
         return effects
 
     def is_own(self, message: Message) -> bool:
-        """"SHOULD ignore the message if it has a sender_id matching its own"."""
+        """Rule: "SHOULD ignore the message if it has a sender_id matching its own"."""
         return message.sender_id == self.participant_id
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
@@ -195,17 +197,17 @@ class Channel:
             raise MalformedMessage(f"Lamport timestamp {message.lamport_timestamp} is more than {bound} ms ahead")
 
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
-        """"SHOULD be delivered immediately without buffering [...] or including in the local log"."""
+        """Rule: "SHOULD be delivered immediately without buffering [...] or including in the local log"."""
         if self.config.ephemeral_ids_in_filter:
             self.filter.insert(message.message_id)
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
 
     def is_duplicate(self, message: Message) -> bool:
-        """"MAY deduplicate": IDs that are logged or buffered (AMB-39)."""
+        """Rule: "MAY deduplicate": IDs that are logged or buffered (AMB-39)."""
         return message.message_id in self.log or message.message_id in self.incoming
 
     def insert_into_filter(self, message: Message) -> None:
-        """"MUST include the received message ID in its local bloom filter", before and whether or not it is delivered."""
+        """Rule: "MUST include the received message ID in its local bloom filter", delivered or not."""
         self.filter.insert(message.message_id)
 
     def unmet_dependencies(self, message: Message) -> set[str]:
@@ -213,7 +215,7 @@ class Channel:
         return {entry.message_id for entry in message.causal_history if entry.message_id not in self.log}
 
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
-        """"MUST add the message to the incoming buffer of messages with unmet causal dependencies"."""
+        """Rule: "MUST add the message to the incoming buffer of messages with unmet causal dependencies"."""
         if message.kind is Kind.CONTENT or self.config.buffer_syncs:
             self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint))
 
@@ -225,7 +227,7 @@ class Channel:
     # ---- Deliver Message -----------------------------------------------------------------------------------------
 
     def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
-        """"Deliver Message": the clock follows, the log takes the ID in its place, the application gets the content."""
+        """Section "Deliver Message": the clock follows, the log takes the ID, the application gets the content."""
         assert message.lamport_timestamp is not None
         self.witness_lamport(message.lamport_timestamp)
         self.insert_into_log(message, retrieval_hint)
@@ -233,23 +235,23 @@ class Channel:
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
-        """"MUST update its local Lamport timestamp to match the received message" if that one is greater."""
+        """Rule: "MUST update its local Lamport timestamp to match the received message" if that one is greater."""
         self.clock.witness(lamport_timestamp)
 
     def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
-        """"MUST insert the message ID into its local log, based on Lamport timestamp"; ties by "Resolve Conflicts"."""
+        """Rule: "MUST insert the message ID into its local log, based on Lamport timestamp" and its ID."""
         assert message.lamport_timestamp is not None
         self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, message.sender_id, retrieval_hint))
 
     # ---- Review ACK Status ---------------------------------------------------------------------------------------
 
     def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
-        """"Review ACK Status" with the causal history, which is certain, before the filter, which is not (AMB-60)."""
+        """Section "Review ACK Status": the causal history, which is certain, before the filter (AMB-60)."""
         self.review_causal_history(message, effects)
         self.review_bloom_filter(message, effects, now_ms)
 
     def review_causal_history(self, message: Message, effects: Effects) -> None:
-        """"MUST mark all messages in the received causal_history as acknowledged"."""
+        """Rule: "MUST mark all messages in the received causal_history as acknowledged"."""
         for entry in message.causal_history:
             self.acknowledge(entry.message_id, effects)
 
@@ -259,7 +261,7 @@ class Channel:
             effects.events.append(Acknowledged(self.channel_id, message_id))
 
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
-        """"MUST mark all messages included in the bloom_filter as possibly acknowledged".
+        """Rule: "MUST mark all messages included in the bloom_filter as possibly acknowledged".
 
         A filter of another encoding is skipped, and nothing else of the message is lost (AMB-53).
         """
@@ -298,26 +300,25 @@ class Channel:
         interval = self.config.sync_interval_ms
         if interval is not None and now_ms - self._quiet_since_ms >= interval + self.config.sync_backoff_ms:
             self._quiet_since_ms = now_ms
-            try:
+            # Nothing can follow 2^64-1, and the work of the sweeps must not be lost to that.
+            with suppress(RefusedSend):
                 effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
-            except RefusedSend:
-                pass  # nothing can follow 2^64-1, and the work of the sweeps must not be lost to that
         return effects
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        """"Periodic Incoming Buffer Sweep"."""
+        """Section "Periodic Incoming Buffer Sweep"."""
         self.deliver_ready(effects)
         if self.config.lost_timeout_ms is not None:
             self.give_up_lost(now_ms - self.config.lost_timeout_ms, effects)
 
     def deliver_ready(self, effects: Effects) -> None:
-        """"If all dependencies of a message are met, the participant MUST proceed to deliver the message"."""
+        """Rule: "If all dependencies of a message are met, the participant MUST proceed to deliver the message"."""
         while (entry := self.incoming.take_ready()) is not None:
             if entry.message.kind is Kind.CONTENT:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
-        """"MAY mark them as irretrievably lost": dependencies of what was received at or before ``received_ms``."""
+        """Rule: "MAY mark them as irretrievably lost", for what was received at or before ``received_ms``."""
         given_up = self.incoming.take_older(received_ms)
         for entry in sorted(given_up, key=lambda entry: entry.message.lamport_timestamp or 0):
             lost = tuple(sorted(dependency for dependency in entry.unmet if dependency not in self.log))
@@ -328,17 +329,17 @@ class Channel:
                 self.deliver_ready(effects)
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
-        """"MUST rebroadcast unacknowledged outgoing messages after a set period"."""
+        """Rule: "MUST rebroadcast unacknowledged outgoing messages after a set period"."""
         for entry in self.outgoing.take_due(now_ms):
             effects.broadcasts.append(self.rebroadcast(entry))
             self.schedule_resend(entry, now_ms)
 
     def rebroadcast(self, entry: Outgoing) -> bytes:
-        """The copy is the message as it was sent: IDs are immutable, and nothing of it is sent anew (AMB-65, AMB-98)."""
+        """The copy is the message as it was sent: it is no new message (AMB-65, AMB-98)."""
         return entry.wire
 
     def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
-        """"Distinct resend periods for unacknowledged and possibly acknowledged messages"."""
+        """Rule: "Distinct resend periods for unacknowledged and possibly acknowledged messages"."""
         period = (
             self.config.resend_unacknowledged_ms
             if entry.state is AckState.UNACKNOWLEDGED

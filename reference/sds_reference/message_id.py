@@ -5,7 +5,9 @@ from __future__ import annotations
 from hashlib import sha256
 
 
-def computed_message_id(sender_id: str, channel_id: str, lamport_timestamp: int | None, serial: int, content: bytes) -> str:
+def computed_message_id(
+    sender_id: str, channel_id: str, lamport_timestamp: int | None, serial: int, content: bytes
+) -> str:
     """The default message ID: 64 lower-case hex digits of a SHA-256 over everything that tells two messages apart.
 
     Content alone would collide (two participants say "ok"), so the sender, the channel, the Lamport timestamp (unique

@@ -37,21 +37,30 @@ VARIANTS: dict[str, Variant] = {
         _variant("own-ids-first", "a message's ID is in its own filter", own_ids_in_filter=OwnIds.BEFORE_SENDING),
         _variant("own-ids-never", "own IDs stay out of the filter", own_ids_in_filter=OwnIds.NEVER),
         _variant("ephemeral-in-filter", "IDs of ephemeral messages enter the filter", ephemeral_ids_in_filter=True),
-        _variant("slow-resend", "resends after five and twenty minutes", resend_unacknowledged_ms=300_000,
-                 resend_possibly_acknowledged_ms=1_200_000),
+        _variant(
+            "slow-resend",
+            "resends after five and twenty minutes",
+            resend_unacknowledged_ms=300_000,
+            resend_possibly_acknowledged_ms=1_200_000,
+        ),
         _variant("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
         _variant("ack-after-three", "three filter hits acknowledge", possible_ack_threshold=3),
         _variant("reviews-duplicates", "copies of known messages are reviewed again", review_duplicates=True),
         _variant("sweep-only", "buffered messages wait for the sweep", cascade_on_receive=False),
-        _variant("slow-sweep", "the incoming sweep runs every five seconds", cascade_on_receive=False,
-                 incoming_sweep_ms=5_000),
+        _variant(
+            "slow-sweep",
+            "the incoming sweep runs every five seconds",
+            cascade_on_receive=False,
+            incoming_sweep_ms=5_000,
+        ),
         _variant("buffers-syncs", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
-        _variant("quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True,
-                 sync_with_empty_log=False),
-        _variant("creates-channels", "a message opens an unknown channel",
-                 unknown_channel=UnknownChannelPolicy.CREATE),
-        _variant("bounded-future", "refuses Lamport timestamps over a day ahead",
-                 max_lamport_ahead_ms=24 * 3_600_000 + 1),
+        _variant(
+            "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
+        ),
+        _variant("creates-channels", "a message opens an unknown channel", unknown_channel=UnknownChannelPolicy.CREATE),
+        _variant(
+            "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
+        ),
     )
 }
 """The variants by name."""

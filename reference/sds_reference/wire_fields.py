@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
@@ -36,7 +37,7 @@ def split(wire: bytes) -> list[WireField]:
 
 
 def _fields(empty: Empty) -> Iterator[WireField]:
-    for field in UnknownFieldSet(empty):
+    for field in cast("Iterable[Any]", UnknownFieldSet(empty)):
         if field.wire_type not in (VARINT, FIXED64, LEN, FIXED32):
             raise MalformedMessage(f"field {field.field_number} is a group")
         yield WireField(field.field_number, field.wire_type, field.data)

@@ -10,7 +10,10 @@ UNTESTABLE = "untestable"
 _CORE: dict[str, tuple[str, str]] = {
     "SDS-MSG-08": (PLANNED, "belongs to the SDS-R profile: the field is populated by nothing else"),
     "SDS-MSG-12": (PLANNED, "belongs to the SDS-R profile: the field is populated by nothing else"),
-    "SDS-MSG-16": (PLANNED, "needs a participant without a named channel, which the testee protocol cannot ask for yet"),
+    "SDS-MSG-16": (
+        PLANNED,
+        "needs a participant without a named channel, which the testee protocol cannot ask for yet",
+    ),
     "SDS-STATE-04": (PLANNED, "needs several participants over a longer time"),
     "SDS-STATE-06": (PLANNED, "needs three times a filter's capacity in messages"),
     "SDS-STATE-07": (PLANNED, "statistical: needs a filter at capacity and many foreign IDs"),

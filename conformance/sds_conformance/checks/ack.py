@@ -29,7 +29,7 @@ def _judge_certain(view: ChannelView, mention: Mention) -> Iterator[Observation]
     elif result is False:
         yield violated(
             mention.received.step,
-            f"{mention.message_id!r} acknowledged: it is in the causal history of {mention.received.message.message_id!r}",
+            f"{mention.message_id!r} acknowledged: the causal history received names it",
             "no acknowledgement",
         )
 
@@ -67,7 +67,10 @@ def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
     """Several filters may acknowledge; after how many is told, not judged."""
     for mention in view.mentions:
         if not mention.certain and mention.hits >= 2:
-            acked = any(a.step is mention.received.step and a.message_id == mention.message_id and not a.possibly for a in view.acks)
+            acked = any(
+                a.step is mention.received.step and a.message_id == mention.message_id and not a.possibly
+                for a in view.acks
+            )
             if acked:
                 yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
             else:
@@ -80,10 +83,14 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
     for mention in view.mentions:
         if mention.certain or mention.hits != 1:
             continue
-        acked = any(a.message_id == mention.message_id and not a.possibly and a.step is mention.received.step for a in view.acks)
+        acked = any(
+            a.message_id == mention.message_id and not a.possibly and a.step is mention.received.step for a in view.acks
+        )
         if acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED:
             yield violated(
-                mention.received.step, f"{mention.message_id!r} at most possibly acknowledged by one filter", "acknowledged"
+                mention.received.step,
+                f"{mention.message_id!r} at most possibly acknowledged by one filter",
+                "acknowledged",
             )
         else:
             yield held(mention.received.step)
@@ -118,10 +125,13 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
             if entry.message_id not in possibly:
                 continue
             passed = any(
-                u.message_id == entry.message_id and u.received.step.index < observed.step.index for u in view.unmentioned
+                u.message_id == entry.message_id and u.received.step.index < observed.step.index
+                for u in view.unmentioned
             )
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
-                yield violated(observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again")
+                yield violated(
+                    observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again"
+                )
             elif passed:
                 yield held(observed.step)
 

@@ -49,9 +49,10 @@ def ties_ascend_by_id(view: ChannelView) -> Iterator[Observation]:
 def lowest_hash_first(view: ChannelView) -> Iterator[Observation]:
     """Where IDs are hashes, the lowest hash comes first."""
     for pair in neighbours(view):
-        if pair.tied and _is_hash(pair.first) and _is_hash(pair.second):
-            if len(pair.first.message_id) == len(pair.second.message_id) and not (pair.first.own or pair.second.own):
-                yield _judge(pair)
+        hashes = _is_hash(pair.first) and _is_hash(pair.second)
+        alike = len(pair.first.message_id) == len(pair.second.message_id)
+        if pair.tied and hashes and alike and not (pair.first.own or pair.second.own):
+            yield _judge(pair)
 
 
 @check("SDS-CONFLICT-03", pb.CAPABILITY_DELIVERED)

@@ -75,7 +75,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
             first, second = pair.first, pair.second
             yield violated(
                 pair.step,
-                f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport}) in the log",
+                f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})",
                 "the order of arrival",
             )
 
@@ -140,6 +140,8 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
             and not view.depends(entry.message_id, delivery.message_id)
         ]
         if late:
-            yield violated(delivery.step, f"{late[0]!r} delivered before {delivery.message_id!r}, which names it", "after it")
+            yield violated(
+                delivery.step, f"{late[0]!r} delivered before {delivery.message_id!r}, which names it", "after it"
+            )
         else:
             yield held(delivery.step)

@@ -39,7 +39,9 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
             if is_set
         ]
         if fields:
-            yield violated(sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set")
+            yield violated(
+                sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set"
+            )
         else:
             yield held(sent.step)
 
@@ -55,7 +57,7 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
         buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
         earlier = [s for s in own.values() if s.step.index < observed.step.index]
         if buffered:
-            yield violated(observed.step, "no ephemeral message in the outgoing buffer", f"{sorted(buffered)[0]!r} in it")
+            yield violated(observed.step, "no ephemeral message in the outgoing buffer", f"{min(buffered)!r} in it")
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
     for tick in view.ticks if not again else ():
@@ -80,7 +82,9 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             )
         else:
             yield violated(
-                received.step, f"the ephemeral message {received.message.message_id!r} delivered to the application", "nothing"
+                received.step,
+                f"the ephemeral message {received.message.message_id!r} delivered to the application",
+                "nothing",
             )
 
 
@@ -103,7 +107,7 @@ def not_logged(view: ChannelView) -> Iterator[Observation]:
         ids = _ephemeral_ids(view, observed.step.index)
         logged = ids & {entry.message_id for entry in observed.state.log.entries}
         if logged:
-            yield violated(observed.step, "no ephemeral message in the log", f"{sorted(logged)[0]!r} in it")
+            yield violated(observed.step, "no ephemeral message in the log", f"{min(logged)!r} in it")
         elif ids and observed.state.HasField("log"):
             yield held(observed.step)
 

@@ -59,6 +59,6 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
         }
         left = waited & set(observed.state.incoming.message_ids)
         if left:
-            yield violated(observed.step, f"{sorted(left)[0]!r}, delivered, out of the incoming buffer", "it is still there")
+            yield violated(observed.step, f"{min(left)!r}, delivered, out of the incoming buffer", "it is still there")
         elif waited:
             yield held(observed.step)

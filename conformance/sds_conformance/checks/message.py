@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from sds_harness.trace import Step
@@ -74,7 +75,9 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif any(entry.retrieval_hint in others for others in view.hints.values()):
                 yield violated(
-                    sent.step, f"the hint of {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}, of another message"
+                    sent.step,
+                    f"the hint of {entry.message_id!r}, or none",
+                    f"{entry.retrieval_hint!r}, of another message",
                 )
 
 
@@ -98,7 +101,9 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     first_use: dict[str, int] = {}
     messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _suggested(s.step)]
     messages += [
-        (r.step, r.message.message_id) for r in view.received if r.kind is Kind.CONTENT and not r.own and not r.duplicate
+        (r.step, r.message.message_id)
+        for r in view.received
+        if r.kind is Kind.CONTENT and not r.own and not r.duplicate
     ]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
         if step.command == "receive":
@@ -221,7 +226,9 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone, whatever hint or sender stands beside it."""
     for received in view.received:
-        dressed = [e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None]
+        dressed = [
+            e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None
+        ]
         if received.plain and dressed and not received.unmet:
             if received.delivered:
                 yield held(received.step)
@@ -251,7 +258,7 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
-    for (_, before), (step, after) in zip(ids, ids[1:], strict=False):
+    for (_, before), (step, after) in itertools.pairwise(ids):
         if before == after:
             yield held(step)
         else:

@@ -83,7 +83,9 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
             if e.tolerates(seen):
                 yield held(sent.step)
             else:
-                yield violated(sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}")
+                yield violated(
+                    sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}"
+                )
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD)
@@ -99,4 +101,6 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         if waited >= period:
             yield held(copy.step)
         else:
-            yield violated(copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms")
+            yield violated(
+                copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms"
+            )

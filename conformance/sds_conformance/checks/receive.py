@@ -90,7 +90,7 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             elif waiting:
                 yield violated(
                     sent.step,
-                    f"{received.message.message_id!r}, received at step {received.step.index} and still waiting, in the filter",
+                    f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
                     "it is not in it",
                 )
 
@@ -131,7 +131,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         if waiting:
             yield violated(
                 delivery.step,
-                f"{delivery.message_id!r} to wait for {sorted(waiting)[0]!r}, which is itself waiting and not in the log",
+                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log",
                 "its delivery",
                 "AMB-45" if any(view.depends(other, delivery.message_id) for other in waiting) else "",
             )
@@ -187,7 +187,7 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
         elif deps <= logged and not received.delivered and quiet_after(view, received):
             yield violated(
                 received.step,
-                f"{received.message.message_id!r} to be kept, and delivered when {sorted(deps)[0]!r} had come",
+                f"{received.message.message_id!r} to be kept, and delivered when {min(deps)!r} had come",
                 "it was never delivered",
             )
 
@@ -240,7 +240,9 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         if events:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
-            yield violated(logged.step, f"{message_id!r}, a message without content, not in the log", "it is in the log")
+            yield violated(
+                logged.step, f"{message_id!r}, a message without content, not in the log", "it is in the log"
+            )
         else:
             yield held(received.step)
 

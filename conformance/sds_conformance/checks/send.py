@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -121,7 +122,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         places = {item.message_id: item.lamport for item in sent.tail}
         lamports = [places[message_id] for message_id in sent.history if message_id in places]
-        steps = [(b > a) - (b < a) for a, b in zip(lamports, lamports[1:], strict=False) if a != b]
+        steps = [(b > a) - (b < a) for a, b in itertools.pairwise(lamports) if a != b]
         if not steps or not sent.certain:
             continue
         if any(step != steps[0] for step in steps):
@@ -142,7 +143,9 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
             if received.delivered:
                 yield held(received.step)
             else:
-                yield violated(received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing")
+                yield violated(
+                    received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing"
+                )
 
 
 @check("SDS-SEND-07")
@@ -169,7 +172,9 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             if entry.retrieval_hint is None or entry.retrieval_hint in given:
                 yield held(sent.step)
             else:
-                yield violated(sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}")
+                yield violated(
+                    sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}"
+                )
 
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
@@ -194,7 +199,9 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
             continue
         missing = [message_id for message_id in expected if not holds(message_id)]
         if missing:
-            yield violated(sent.step, f"{missing[0]!r}, delivered before, in the filter of the message", "it is not in it")
+            yield violated(
+                sent.step, f"{missing[0]!r}, delivered before, in the filter of the message", "it is not in it"
+            )
         else:
             yield held(sent.step)
 
@@ -210,7 +217,9 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
             if message_id in buffered:
                 yield held(observed.step)
             elif not spoken_for:
-                yield violated(observed.step, f"{message_id!r}, not acknowledged, in the outgoing buffer", f"{buffered or 'none'}")
+                yield violated(
+                    observed.step, f"{message_id!r}, not acknowledged, in the outgoing buffer", f"{buffered or 'none'}"
+                )
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:
@@ -239,5 +248,3 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
                 yield held(received.step)
             else:
                 yield violated(received.step, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
-
-

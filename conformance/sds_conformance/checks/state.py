@@ -74,7 +74,9 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
             continue
         missing = [message_id for message_id in expected if not holds(message_id)]
         if missing:
-            yield violated(sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing[0]!r} is not")
+            yield violated(
+                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing[0]!r} is not"
+            )
         else:
             yield held(sent.step)
 
@@ -86,8 +88,8 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         if not observed.state.HasField("outgoing"):
             continue
         states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
-        for message_id, spoken_for in observed.outstanding.items():
-            if spoken_for:
+        for message_id, anything_speaks in observed.outstanding.items():
+            if anything_speaks:
                 continue
             if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
                 yield held(observed.step)
@@ -106,7 +108,9 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                 if message_id in kept:
                     yield held(observed.step)
                 elif _unmet_now(view, message_id, observed.step.index):
-                    yield violated(observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}")
+                    yield violated(
+                        observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}"
+                    )
 
 
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
@@ -126,9 +130,9 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         expected = {item.message_id for item in observed.log}
         known = view.known_ids
         if expected - shown:
-            yield violated(observed.step, f"{sorted(expected - shown)[0]!r} in the log", "it is not in it")
+            yield violated(observed.step, f"{min(expected - shown)!r} in the log", "it is not in it")
         elif shown - known:
-            yield violated(observed.step, "only messages of the channel in the log", f"{sorted(shown - known)[0]!r} in it")
+            yield violated(observed.step, "only messages of the channel in the log", f"{min(shown - known)!r} in it")
         elif expected:
             yield held(observed.step)
 
@@ -155,7 +159,11 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
     """A message that nothing speaks for stays unacknowledged."""
     for silent in view.unmentioned:
         events = [a for a in view.acks if a.step is silent.received.step and a.message_id == silent.message_id]
-        before = [m for m in view.mentions if m.message_id == silent.message_id and m.received.step.index < silent.received.step.index]
+        before = [
+            m
+            for m in view.mentions
+            if m.message_id == silent.message_id and m.received.step.index < silent.received.step.index
+        ]
         if events and not before:
             yield violated(
                 silent.received.step,
@@ -180,7 +188,9 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 if mention.message_id in buffered:
                     yield held(observed.step)
                 else:
-                    yield violated(observed.step, f"{mention.message_id!r}, possibly acknowledged, in the buffer", "it is gone")
+                    yield violated(
+                        observed.step, f"{mention.message_id!r}, possibly acknowledged, in the buffer", "it is gone"
+                    )
 
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND)
@@ -215,7 +225,8 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             acked = [
                 event.acknowledged.message_id
                 for event in step.events
-                if event.WhichOneof("event") == "acknowledged" and event.acknowledged.message_id == sent.message.message_id
+                if event.WhichOneof("event") == "acknowledged"
+                and event.acknowledged.message_id == sent.message.message_id
             ]
             if acked:
                 yield violated(

@@ -11,7 +11,7 @@ from ..channel_view import ChannelView
 from ..facts import Sent
 from ..judgement import Observation, held, violated
 from ..registry import check
-from .ack import acknowledged_by
+from .receive import acknowledged_by
 from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
 
 _ENOUGH = 4
@@ -77,7 +77,9 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
         if expected and holds is not None:
             missing = [message_id for message_id in expected if not holds(message_id)]
             if missing:
-                yield violated(sync.step, f"{missing[0]!r}, received before, in the filter of the sync", "it is not in it")
+                yield violated(
+                    sync.step, f"{missing[0]!r}, received before, in the filter of the sync", "it is not in it"
+                )
             else:
                 yield held(sync.step)
 
@@ -91,8 +93,10 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
             yield violated(step, f"the sync message {wire.message.message_id!r} never broadcast again", "a copy")
     seen: dict[str, Sent] = {}
     for sync in view.syncs:
-        if sync.step.command == "tick" and sync.message.message_id in seen and not sync.lamport.tolerates(
-            sync.message.lamport_timestamp or 0
+        if (
+            sync.step.command == "tick"
+            and sync.message.message_id in seen
+            and not sync.lamport.tolerates(sync.message.lamport_timestamp or 0)
         ):
             yield violated(sync.step, f"the sync message {sync.message.message_id!r} never broadcast again", "a copy")
         seen[sync.message.message_id] = sync
@@ -100,7 +104,7 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
         earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
         buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
         if buffered - view.known_ids:
-            yield violated(observed.step, "no sync message in the outgoing buffer", f"{sorted(buffered)[0]!r} in it")
+            yield violated(observed.step, "no sync message in the outgoing buffer", f"{min(buffered)!r} in it")
         elif earlier and observed.state.HasField("outgoing"):
             yield held(observed.step)
     for tick in view.ticks:
@@ -151,7 +155,7 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
         syncs = _sync_ids(view, observed.step.index)
         logged = syncs & {entry.message_id for entry in observed.state.log.entries}
         if logged:
-            yield violated(observed.step, "no sync message in the log", f"{sorted(logged)[0]!r} in it")
+            yield violated(observed.step, "no sync message in the log", f"{min(logged)!r} in it")
         elif syncs and observed.state.HasField("log"):
             yield held(observed.step)
     if not view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
@@ -162,7 +166,7 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
             if received.delivered:
                 yield violated(
                     received.step,
-                    f"{received.message.message_id!r} to wait: {sorted(on_sync)[0]!r} is a sync message, never in the log",
+                    f"{received.message.message_id!r} to wait: {min(on_sync)!r} is a sync message, never in the log",
                     "its delivery",
                 )
             else:

@@ -122,7 +122,9 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
         if not seen:
             yield violated(sent.step, "field 2 (message_id) to be a non-empty string", f"{seen!r}")
         elif answered and seen != answered:
-            yield violated(sent.step, f"field 2 (message_id) = {answered!r}, the ID given to the application", f"{seen!r}")
+            yield violated(
+                sent.step, f"field 2 (message_id) = {answered!r}, the ID given to the application", f"{seen!r}"
+            )
         else:
             yield held(sent.step)
 
@@ -231,5 +233,6 @@ def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
         if values and values[-1] == expected:
             yield held(sent.step)
         else:
-            shown = f"{len(values[-1])} bytes" if values and isinstance(values[-1], bytes) else "no such field"
-            yield violated(sent.step, f"field 20 (content) = the {len(expected)} bytes given", f"{shown} that differ")
+            differs = values and isinstance(values[-1], bytes)
+            seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
+            yield violated(sent.step, f"field 20 (content) = the {len(expected)} bytes given", seen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-
 from sds_harness.session import suite_version
 
 from .requirements import requirements

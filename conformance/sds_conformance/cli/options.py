@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 from rich.console import Console
-
 from sds_harness.link import Limits, StdioLink
 from sds_reference.testee.dialect import dialect_names
 from sds_reference.testee.framing import Framing
@@ -16,23 +15,17 @@ from sds_reference.testee.framing import Framing
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class MemorySize(click.ParamType):
-    """Bytes with an optional suffix k, m or g."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        text = str(value).strip().lower().removesuffix("b").removesuffix("i")
-        factor = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:], 1)
-        try:
-            size = int(float(text.rstrip("kmg")) * factor)
-        except ValueError:
-            self.fail(f"{value!r} is no size: write for example 512m or 4g", param, ctx)
-        if size < 1 << 20:
-            self.fail("less than 1m is not enough for any process", param, ctx)
-        return size
+def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """Bytes, from a number with an optional suffix k, m or g."""
+    text = value.strip().lower().removesuffix("b").removesuffix("i")
+    factor = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:], 1)
+    try:
+        size = int(float(text.rstrip("kmg")) * factor)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"{value!r} is no size: write for example 512m or 4g", context, parameter) from None
+    if size < 1 << 20:
+        raise click.BadParameter("less than 1m is not enough for any process", context, parameter)
+    return size
 
 
 def driving(function: F) -> F:
@@ -40,24 +33,41 @@ def driving(function: F) -> F:
     for decorate in (
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
         click.option(
-            "--memory", type=MemorySize(), default="4g", show_default=True,
+            "--memory",
+            callback=memory_size,
+            metavar="SIZE",
+            default="4g",
+            show_default=True,
             help="Resident memory the implementation may use.",
         ),
         click.option(
-            "--timeout", type=click.FloatRange(min=0.05), default=10.0, show_default=True, metavar="SECONDS",
+            "--timeout",
+            type=click.FloatRange(min=0.05),
+            default=10.0,
+            show_default=True,
+            metavar="SECONDS",
             help="How long one command may take.",
         ),
         click.option(
-            "--start-timeout", type=click.FloatRange(min=0.05), default=30.0, show_default=True, metavar="SECONDS",
+            "--start-timeout",
+            type=click.FloatRange(min=0.05),
+            default=30.0,
+            show_default=True,
+            metavar="SECONDS",
             help="How long the first answer of a fresh process may take.",
         ),
         click.option(
-            "--dialect", default="", metavar="NAME",
+            "--dialect",
+            default="",
+            metavar="NAME",
             help=f"Translate a private wire layout: {', '.join(dialect_names())}, or a .json file.",
         ),
         click.option(
-            "--framing", type=click.Choice([framing.value for framing in Framing]), default="json",
-            show_default=True, help="How requests and replies stand on stdin and stdout.",
+            "--framing",
+            type=click.Choice([framing.value for framing in Framing]),
+            default="json",
+            show_default=True,
+            help="How requests and replies stand on stdin and stdout.",
         ),
     ):
         function = decorate(function)

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 from sds_reference.testee.dialect import load_dialect
@@ -40,11 +39,21 @@ the conversation is shown message by message.
 @click.command(epilog=_EPILOG)
 @click.option("--select", multiple=True, metavar="GLOB", help="Judge only these requirement IDs; may be repeated.")
 @click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
-@click.option("--profile", type=click.Choice(list(PROFILES)), default="core", show_default=True,
-              help="Which part of SDS is judged.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="core",
+    show_default=True,
+    help="Which part of SDS is judged.",
+)
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
-@click.option("--report", "report_dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Write report.json, report.jsonl and traces to DIR.")
+@click.option(
+    "--report",
+    "report_dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write report.json, report.jsonl and traces to DIR.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
 @driving
 def run(
@@ -106,8 +115,13 @@ def _certify(
 ) -> Certification:
     limits = limits_of(timeout, start_timeout, memory)
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
     )
     with bar:
         task = bar.add_task("starting", total=len(what.scenarios))

@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
-
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
@@ -35,8 +34,12 @@ R = TypeVar("R")
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes.")
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
     """Prove that the checks can fail, and that they accept what is legal.
@@ -54,7 +57,11 @@ def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
         acceptances = list(_tracked(err, "legal variants", pool.map(examine_variant, variants), len(variants)))
     without = [] if only else unguarded()
     if as_json:
-        data = {"mutants": [asdict(k) for k in kills], "variants": [asdict(a) for a in acceptances], "unguarded": without}
+        data = {
+            "mutants": [asdict(k) for k in kills],
+            "variants": [asdict(a) for a in acceptances],
+            "unguarded": without,
+        }
         click.echo(json.dumps(data, indent=2))
     else:
         _show(out, kills, acceptances, without)
@@ -73,13 +80,15 @@ def _show(out: Console, kills: list[Kill], acceptances: list[Acceptance], withou
     table = _table("Mutant", "Requirement", "Verdict", "Others")
     for kill in sorted(kills, key=lambda k: (k.killed, k.requirement)):
         style = "green" if kill.killed else "bold red"
-        verdict = kill.verdict if kill.killed else f"{kill.verdict}: ALIVE" + (" (broke)" if kill.breakdowns else "")
-        table.add_row(kill.mutant, kill.requirement, Text(verdict, style), str(len(kill.also) or "·"))
+        said = kill.verdict if kill.killed else f"{kill.verdict}: ALIVE" + (" (broke)" if kill.breakdowns else "")
+        table.add_row(kill.mutant, kill.requirement, Text(said, style), str(len(kill.also) or "·"))
     out.print(table)
     out.print()
     table = _table("Legal variant", "Passed", "Verdict")
     for acceptance in acceptances:
-        verdict = Text("accepted", "green") if not acceptance.refused else Text("; ".join(acceptance.refused), "bold red")
+        verdict = (
+            Text("accepted", "green") if not acceptance.refused else Text("; ".join(acceptance.refused), "bold red")
+        )
         table.add_row(acceptance.variant, str(acceptance.passed), verdict)
     out.print(table)
     out.print()
@@ -87,7 +96,8 @@ def _show(out: Console, kills: list[Kill], acceptances: list[Acceptance], withou
     accepted = sum(not acceptance.refused for acceptance in acceptances)
     good = killed == len(kills) and accepted == len(acceptances)
     out.print(
-        f"{killed} of {len(kills)} mutants killed by their requirement, {accepted} of {len(acceptances)} legal variants accepted.",
+        f"{killed} of {len(kills)} mutants killed by their requirement, "
+        f"{accepted} of {len(acceptances)} legal variants accepted.",
         style="bold green" if good else "bold red",
     )
     if without:
@@ -99,5 +109,3 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
-
-

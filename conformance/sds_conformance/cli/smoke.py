@@ -7,12 +7,11 @@ import sys
 
 import click
 from rich.text import Text
-
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 
-from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..catalogue import CURRENT
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..narration import came_out, done
 from ..registry import SCENARIOS
 from ..runner import BrokenRun, Runner

@@ -1,4 +1,7 @@
-"""The scenarios: schedules written by hand, one module per part of the protocol. Importing this package registers them."""
+"""The scenarios: schedules written by hand, one module per part of the protocol.
+
+Importing this package registers them all.
+"""
 
 from . import acknowledging, channels, clocks, delivering, ephemerals, hostile, ordering, sweeping, syncing, wire
 

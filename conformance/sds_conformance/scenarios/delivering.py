@@ -10,7 +10,7 @@ from ..registry import scenario
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02")
 def a_missing_dependency(stage: Stage) -> None:
-    """A message waits for a dependency that is missing at each place of a list of three, and is delivered when it comes."""
+    """A message waits for the one of three dependencies that is missing, and is delivered when it comes."""
     alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     bob = stage.peer("bob")
     base = stage.now_ms

@@ -28,7 +28,15 @@ def malformed_messages(stage: Stage) -> None:
     alice = stage.open()
     bob = stage.peer("bob")
     good = encode(bob.content(stage.now_ms + 1))
-    broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", good[: len(good) // 2], b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
+    broken = (
+        b"",
+        b"\xff",
+        b"\x0a\xff\xff\xff\xff\x0f",
+        good[: len(good) // 2],
+        b"\x0a\x02\xc3\x28",
+        bytes(64),
+        b"\x08" * 40,
+    )
     for number, wire in enumerate(broken):
         alice.receive(wire)
         alice.receive(bob.content(stage.now_ms + 10 + number))
@@ -39,12 +47,14 @@ def malformed_messages(stage: Stage) -> None:
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
 def impossible_dependencies(stage: Stage) -> None:
-    """Messages depend on themselves, on each other, on nothing's ID, and twice on the same; others are not affected."""
+    """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""
     alice = stage.open()
     bob = stage.peer("bob")
     base = stage.now_ms
     alice.receive(bob.content(base + 1, "itself", message_id="itself"))
-    alice.receive(bob.content(base + 2, "ring-b", message_id="ring-a"), bob.content(base + 3, "ring-a", message_id="ring-b"))
+    alice.receive(
+        bob.content(base + 2, "ring-b", message_id="ring-a"), bob.content(base + 3, "ring-a", message_id="ring-b")
+    )
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
     alice.receive(known, bob.content(base + 6, known, known))
@@ -56,7 +66,7 @@ def impossible_dependencies(stage: Stage) -> None:
 
 @scenario("RECV-07")
 def extreme_timestamps_and_ids(stage: Stage) -> None:
-    """Lamport timestamps at the end of their range, empty and huge IDs, and an unknown channel; then ordinary traffic."""
+    """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
     alice = stage.open(channels=("c1",))
     bystander = stage.open("bystander", ("c1",))
     bob = stage.peer("bob")

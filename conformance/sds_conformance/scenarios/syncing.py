@@ -38,9 +38,7 @@ def received_syncs(stage: Stage) -> None:
     first = bob.content(stage.now_ms + 1)
     missing = bob.content(stage.now_ms + 2)
     alice.receive(first)
-    syncs = [
-        bob.sync(stage.now_ms + 10 + number, first, empty_content=number % 2 == 1) for number in range(6)
-    ]
+    syncs = [bob.sync(stage.now_ms + 10 + number, first, empty_content=number % 2 == 1) for number in range(6)]
     alice.receive(*syncs)
     alice.observe()
     gap = bob.sync(stage.now_ms + 20, missing, first)

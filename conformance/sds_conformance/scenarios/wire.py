@@ -14,10 +14,24 @@ from ..registry import scenario
 BINARY = bytes(range(256)) * 2
 
 
-@scenario("MSG-01", "MSG-02", "MSG-03", "MSG-04", "MSG-05", "MSG-06", "MSG-07", "MSG-09", "MSG-13", "MSG-17", "MSG-20",
-          "MSG-22", "SEND-07", "SYNC-02")
+@scenario(
+    "MSG-01",
+    "MSG-02",
+    "MSG-03",
+    "MSG-04",
+    "MSG-05",
+    "MSG-06",
+    "MSG-07",
+    "MSG-09",
+    "MSG-13",
+    "MSG-17",
+    "MSG-20",
+    "MSG-22",
+    "SEND-07",
+    "SYNC-02",
+)
 def every_kind_of_message(stage: Stage) -> None:
-    """A participant with a non-ASCII ID sends content, sync and ephemeral messages, before and after it has received."""
+    """A participant with a non-ASCII ID sends content, sync and ephemeral messages, before and after receiving."""
     alice = stage.open("alicé")
     bob = stage.peer("bob")
     can = stage.trace.declaration.can
@@ -121,7 +135,7 @@ def dressed_entries(stage: Stage) -> None:
 
 @scenario("MSG-24")
 def unusual_encodings(stage: Stage) -> None:
-    """Legal protobuf that few encoders write: other field order, unknown fields, over-long varints, repeated scalars."""
+    """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
     alice = stage.open()
     bob = stage.peer("bob")
     plain = bob.content(stage.now_ms + 1)

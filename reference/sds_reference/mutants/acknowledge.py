@@ -62,7 +62,7 @@ class SyncsDoNotAcknowledge(Channel):
 @mutant("SDS-INSWEEP-02", "names everything a message depends on as missing")
 class EverythingIsMissing(Channel):
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
-        effects.events.append(Missing(self.channel_id, message.causal_history + (HistoryEntry(message.message_id),)))
+        effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
 
 @mutant("SDS-INSWEEP-04", "frees only what waits for the message that just came")

@@ -188,5 +188,3 @@ class RefusesUnknownFields(Participant):
         if any(field.number not in _KNOWN_FIELDS for field in split(wire)):
             raise MalformedMessage(f"{message.message_id!r} has an unknown field")
         return super().receive(wire, now_ms, retrieval_hint)
-
-

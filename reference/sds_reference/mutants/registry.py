@@ -38,7 +38,9 @@ def mutant(requirement: str, summary: str, **config: object) -> Callable[[C], C]
     """Register a Channel subclass as a mutant; its name is the class name in kebab case."""
 
     def register(channel_class: C) -> C:
-        participant_class = type(f"{channel_class.__name__}Participant", (Participant,), {"channel_class": channel_class})
+        participant_class = type(
+            f"{channel_class.__name__}Participant", (Participant,), {"channel_class": channel_class}
+        )
         _add(channel_class.__name__, requirement, summary, participant_class, config)
         return channel_class
 

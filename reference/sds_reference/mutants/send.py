@@ -78,7 +78,9 @@ class ShiftedHints(Channel):
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         hints = [entry.retrieval_hint for entry in entries]
-        return tuple(replace(entry, retrieval_hint=hint) for entry, hint in zip(entries, hints[1:] + hints[:1], strict=True))
+        return tuple(
+            replace(entry, retrieval_hint=hint) for entry, hint in zip(entries, hints[1:] + hints[:1], strict=True)
+        )
 
 
 @mutant("SDS-SEND-09", "sends the filter of the message before")
@@ -103,5 +105,3 @@ class SendsAndForgets(Channel):
 class NotInItsOwnLog(Channel):
     def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
         pass
-
-

@@ -38,13 +38,21 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    out.add_argument("--framing", choices=[framing.value for framing in Framing],
-                     default=os.environ.get(ENVIRONMENT_VARIABLE, Framing.JSON.value),
-                     help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)")
+    out.add_argument(
+        "--framing",
+        choices=[framing.value for framing in Framing],
+        default=os.environ.get(ENVIRONMENT_VARIABLE, Framing.JSON.value),
+        help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)",
+    )
     out.add_argument("--bloom-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
     out.add_argument("--dialect", metavar="NAME", help="speak a private wire layout, for example nim-sds")
-    out.add_argument("--without", action="append", default=[], metavar="CAPABILITY",
-                     help="do not declare a capability, for example observe; may be repeated")
+    out.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="CAPABILITY",
+        help="do not declare a capability, for example observe; may be repeated",
+    )
     which = out.add_mutually_exclusive_group()
     which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault")
     which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
@@ -108,10 +116,10 @@ def _look_up(known: Mapping[str, T], name: str, what: str) -> T:
 
 
 def _capability(text: str) -> int:
-    name = f"CAPABILITY_{text.upper().replace('-', '_')}"
-    if name not in pb.Capability.keys():
-        raise ConfigurationError(f"no capability {text!r}: testee.proto lists them")
-    return pb.Capability.Value(name)
+    try:
+        return pb.Capability.Value(f"CAPABILITY_{text.upper().replace('-', '_')}")
+    except ValueError:
+        raise ConfigurationError(f"no capability {text!r}: testee.proto lists them") from None
 
 
 def _version() -> str:

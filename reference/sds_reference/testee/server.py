@@ -134,9 +134,7 @@ class Testee:
     def _send_ephemeral(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.send_ephemeral
         participant = self._participant(command.handle)
-        self._answer(
-            reply, participant.send_ephemeral(command.channel_id, command.content, command.message_id or None)
-        )
+        self._answer(reply, participant.send_ephemeral(command.channel_id, command.content, command.message_id or None))
 
     def _send_sync(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.send_sync
