@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from sds_harness.declaration import capability_name
+from sds_harness.declaration import capability_name, printable
 from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .catalogue import Catalogue, Requirement
 from .channel_view import ChannelView, channel_views
@@ -16,6 +17,8 @@ from .registry import CHECKS, Check, Scenario
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
+MAX_TEXT = 400
+"""Characters of what was expected and seen: IDs in it come from the implementation."""
 
 
 class Verdict(Enum):
@@ -79,10 +82,12 @@ class Judge:
         self._obstacles: dict[str, list[str]] = {}
         self._lacking: dict[str, set[int]] = {}
         self._sightings: dict[str, dict[str, int]] = {}
+        self._observable = True
 
     def add(self, trace: Trace, scenario: Scenario | None = None) -> None:
         """Judge one trace; ``scenario`` says what it was played for."""
         views = channel_views(trace)
+        self._observable = trace.declaration.can(pb.CAPABILITY_OBSERVE)
         for requirement_id, verdict in self._verdicts.items():
             exercised = 0
             for check in CHECKS.get(requirement_id, ()):
@@ -135,8 +140,8 @@ class Judge:
                 view.party.name,
                 view.channel_id,
                 observation.step,
-                observation.expected,
-                observation.seen,
+                printable(observation.expected, MAX_TEXT),
+                printable(observation.seen, MAX_TEXT),
                 observation.position or verdict.requirement.softened,
                 severity,
             )
@@ -172,7 +177,9 @@ class Judge:
         broken = [why for why in obstacles if "broke down" in why]
         if broken:
             return Verdict.INCONCLUSIVE, broken[0]
-        lacking = self._lacking.get(requirement_id)
+        lacking = self._lacking.get(requirement_id, set())
+        if not lacking and not self._observable:
+            lacking = {pb.CAPABILITY_OBSERVE}
         if lacking:
             return Verdict.SKIPPED, f"not declared: {', '.join(sorted(map(capability_name, lacking)))}"
         if any("needs the capability" in why for why in obstacles):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from .declaration import printable
+
 
 class FaultKind(Enum):
     """Ways in which an implementation under test, or its adapter, breaks the conversation."""
@@ -59,5 +61,6 @@ class TesteeFault(Exception):
     """The implementation under test broke the conversation."""
 
     def __init__(self, kind: FaultKind, detail: str, stderr: tuple[str, ...] = ()) -> None:
+        detail = printable(detail, 600)
         super().__init__(f"{kind.value}: {detail}")
         self.breakdown = Breakdown(kind, detail, stderr)

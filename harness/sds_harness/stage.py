@@ -6,11 +6,13 @@ or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no
 
 from __future__ import annotations
 
+import time
+
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, Message, build_filter, encode
 from sds_reference.testee.dialect import Dialect
 
-from .declaration import capability_name
+from .declaration import capability_name, printable
 from .faults import TesteeFault
 from .peer import ScriptedPeer
 from .session import Session
@@ -34,9 +36,11 @@ class Stage:
     def __init__(self, session: Session, schedule: str, dialect: Dialect | None = None) -> None:
         self.session = session
         self.dialect = dialect
-        self.now_ms = START_MS
-        """Virtual time. A schedule may set it to anything, backwards too."""
-        self.trace = Trace(schedule, session.declaration, dialect)
+        virtual = session.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+        self.now_ms = START_MS if virtual else time.time_ns() // 1_000_000
+        """Virtual time. A schedule may set it to anything, backwards too. An implementation that goes by its own
+        clock gets the real time to start from, and only what does not depend on time can be judged."""
+        self.trace = Trace(schedule, session.declaration, dialect, start_ms=self.now_ms)
         self._actors: list[Actor] = []
 
     def open(
@@ -110,7 +114,7 @@ class Stage:
             self.trace.breakdown = fault.breakdown
             raise
         if step.answer == "unsupported":
-            what = step.reply.unsupported.what[:100]
+            what = printable(step.reply.unsupported.what, 100)
             raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
 
@@ -255,5 +259,5 @@ class Actor:
 
 
 def _refusal(step: Step) -> str:
-    reason = step.reply.rejected.reason[:200] if step.reply is not None else ""
+    reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
     return f"refused: {reason or 'no reason given'}"

@@ -111,6 +111,8 @@ class Trace:
     dialect: Dialect | None = None
     parties: dict[str, Party] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    start_ms: int = 0
+    """Virtual time at the start, in epoch milliseconds."""
     breakdown: Breakdown | None = None
     """Set when the conversation broke at the last step."""
     stopped: str = ""

@@ -14,7 +14,7 @@ from ..registry import check
 from .send import lamport_rule, lamport_sends
 
 
-@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
     for sent, seen in lamport_sends(view):
@@ -37,7 +37,7 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
                 )
 
 
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in lamport_sends(view):
@@ -49,7 +49,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"{lamport_rule(sent)}, whatever late message was delivered", f"{seen}")
 
 
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in lamport_sends(view):

@@ -46,7 +46,7 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND)
+@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def not_buffered(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message is not in the outgoing buffer and never broadcast again."""
     own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
@@ -112,7 +112,7 @@ def not_logged(view: ChannelView) -> Iterator[Observation]:
             yield held(observed.step)
 
 
-@check("SDS-EPHEMERAL-07")
+@check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
     """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
     for sent, seen in lamport_sends(view):

@@ -25,13 +25,13 @@ def spoken_for(view: ChannelView, sent: Sent) -> int:
 
 def _period(view: ChannelView) -> int | None:
     """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
-    if not view.can(pb.CAPABILITY_RESEND_PERIOD):
-        return 0
     c = view.configuration
-    return c.resend_unacknowledged_ms if c.HasField("resend_unacknowledged_ms") else None
+    if c.HasField("resend_unacknowledged_ms"):
+        return c.resend_unacknowledged_ms
+    return None if view.can(pb.CAPABILITY_RESEND_PERIOD) else 0
 
 
-@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND)
+@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An unacknowledged message is broadcast again after its period, and again after the next."""
     period = _period(view)
@@ -61,7 +61,7 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
                     break
 
 
-@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND)
+@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """After an acknowledgement no copy follows."""
     certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
@@ -74,7 +74,7 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
             yield held(ticks[-1])
 
 
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND)
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
     for sent, seen in lamport_sends(view):
@@ -88,7 +88,7 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
                 )
 
 
-@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD)
+@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
     """No copy goes out before the set period is over."""
     period = _period(view)

@@ -27,7 +27,7 @@ def lamport_rule(sent: Sent) -> str:
     return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, previous + 1)"
 
 
-@check("SDS-SEND-01")
+@check("SDS-SEND-01", pb.CAPABILITY_VIRTUAL_CLOCK)
 def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
     """L = max(now, previous + 1), after own messages."""
     for sent, seen in lamport_sends(view):
@@ -40,7 +40,7 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, lamport_rule(sent), f"{seen}")
 
 
-@check("SDS-SEND-02")
+@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK)
 def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
     """When the clock has stepped back, the next message has the previous timestamp + 1."""
     for sent, seen in lamport_sends(view):
@@ -52,7 +52,7 @@ def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
 
 
-@check("SDS-SEND-03")
+@check("SDS-SEND-03", pb.CAPABILITY_VIRTUAL_CLOCK)
 def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
     """The message carries the timestamp after the increase: what the participant shows, and one more each time."""
     previous: Sent | None = None

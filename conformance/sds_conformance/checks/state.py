@@ -14,7 +14,7 @@ from .outsweep import spoken_for
 from .send import lamport_rule, lamport_sends, received_before
 
 
-@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS)
+@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
     """Each channel has a Lamport timestamp of its own."""
     ahead = _most_ahead_elsewhere(view)
@@ -38,7 +38,7 @@ def _most_ahead_elsewhere(view: ChannelView) -> int:
     return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
 
 
-@check("SDS-STATE-02")
+@check("SDS-STATE-02", pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     """The timestamp starts at the epoch time in milliseconds."""
     for sent, seen in lamport_sends(view):
@@ -51,7 +51,7 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"{lamport_rule(sent)}; the channel was opened at {opened}", f"{seen}")
 
 
-@check("SDS-STATE-03")
+@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
     """After idle time the timestamp is the epoch time, not one more than before."""
     for sent, seen in lamport_sends(view):

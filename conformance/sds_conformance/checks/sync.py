@@ -18,7 +18,7 @@ _ENOUGH = 4
 """That many IDs that should not be in a filter, all of them in it, are no chance: at 0.1 % to 1 % false positives."""
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages in each of its channels."""
     interval = view.configuration.sync_interval_ms
@@ -43,7 +43,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
             yield held(sync.step)
 
 
-@check("SDS-SYNC-03", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-03", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
     """A sync message carries max(now, previous + 1)."""
     for sync in view.syncs:
@@ -84,7 +84,7 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
                 yield held(sync.step)
 
 
-@check("SDS-SYNC-06", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     """A sync message is not in the outgoing buffer and never broadcast again."""
     by_id = {sync.message.message_id: sync for sync in view.syncs}
@@ -232,7 +232,7 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
             yield held(received.step)
 
 
-@check("SDS-SYNC-14", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-14", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
     """After a sync message the next content message carries a greater timestamp."""
     for sent, seen in lamport_sends(view):
@@ -247,7 +247,7 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
 
 
-@check("SDS-SYNC-15")
+@check("SDS-SYNC-15", pb.CAPABILITY_VIRTUAL_CLOCK)
 def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
     """A received sync message does not move the local timestamp."""
     for sent, seen in lamport_sends(view):
