@@ -78,7 +78,7 @@ class Runner:
                 in_a_row = 0
             except ScheduleStopped as stopped:
                 stage.trace.stopped = str(stopped)
-                in_a_row = 0
+                in_a_row = 0 if stage.trace.steps else in_a_row
             except TesteeFault as fault:
                 self._broke(scenario.name, stage.trace, fault)
                 in_a_row += 1

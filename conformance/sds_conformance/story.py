@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from sds_harness.declaration import Declaration, capability_name
+from sds_harness.faults import FaultKind
 from sds_reference import PROFILES
 
 from .certification import Certification
@@ -65,8 +66,11 @@ def show_findings(console: Console, outcome: Certification, command: Sequence[st
         for verdict in outcome.verdicts:
             if verdict.verdict is wanted:
                 _show_verdict(console, verdict, outcome, command)
+    alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
     for broken in outcome.breakdowns:
-        show_breakdown(console, broken)
+        alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
+    for group in alike.values():
+        show_breakdown(console, group[0], [broken.where for broken in group[1:]])
 
 
 def _show_verdict(
@@ -115,7 +119,7 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
         _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}", "dim"))
 
 
-def show_breakdown(console: Console, broken: BrokenRun) -> None:
+def show_breakdown(console: Console, broken: BrokenRun, also_in: Sequence[str] = ()) -> None:
     """What broke, whose fault it is, and the question to ask next."""
     breakdown = broken.breakdown
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
@@ -126,6 +130,8 @@ def show_breakdown(console: Console, broken: BrokenRun) -> None:
         _labelled(console, label, Text(line, "dim"))
         label = ""
     _labelled(console, "Ask", Text(breakdown.advice))
+    if also_in:
+        _labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
     console.print()
 
 

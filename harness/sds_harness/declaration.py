@@ -56,7 +56,7 @@ class Declaration:
         """Read a HelloReply; strings are bounded and cleaned."""
         limits = hello.limits
         return cls(
-            printable(hello.name) or "an implementation without a name",
+            printable(hello.name),
             printable(hello.version),
             printable(hello.language),
             printable(hello.homepage),

@@ -105,6 +105,8 @@ class Session:
             self._fail(
                 FaultKind.WRONG_ANSWER, f"speaks version {spoken} of the testee protocol, not {PROTOCOL_VERSION}"
             )
+        if not reply.hello.name:
+            self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
         return Declaration.from_hello(reply.hello)
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, MalformedMessage
 from ..wire_fields import WireField, join, split
 
 _NUMBERS: dict[str, int] = {field.name: field.number for field in pb.Message.DESCRIPTOR.fields}
@@ -32,7 +32,10 @@ class Dialect:
 
     def to_private(self, wire: bytes) -> bytes:
         """Translate a message of the text. Bytes that are no protobuf stay as they are."""
-        return self._renumber(wire, {_NUMBERS[name]: number for name, number in self.numbers})
+        try:
+            return self._renumber(wire, {_NUMBERS[name]: number for name, number in self.numbers})
+        except MalformedMessage:
+            return wire
 
     def to_text(self, wire: bytes) -> bytes:
         """Translate a private message to the layout of the text. Raises MalformedMessage if it does not split."""
@@ -80,7 +83,7 @@ def _parse(text: str) -> Dialect:
     for field, number in numbers.items():
         if field not in _NUMBERS:
             raise ValueError(f"{field!r} is no field of Message: those are {', '.join(_NUMBERS)}")
-        if not isinstance(number, int) or not 1 <= number < 1 << 29:
+        if type(number) is not int or not 1 <= number < 1 << 29:
             raise ValueError(f"{field} has number {number!r}, which is no protobuf field number")
     if len(set(numbers.values())) != len(numbers):
         raise ValueError("two fields share a number")

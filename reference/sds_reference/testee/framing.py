@@ -60,12 +60,16 @@ class Framing(Enum):
         return body
 
     def parse(self, body: bytes, kind: type[M]) -> M:
-        """The message in a frame's body; unknown fields are ignored. Raises FramingError."""
+        """The message in a frame's body. Raises FramingError.
+
+        An unknown field of a request is ignored, as is fit for one who may be older than who asks; in a JSON reply it is
+        refused, for there it is a misspelt name.
+        """
         try:
             if self is Framing.BINARY:
                 return kind.FromString(body)
             if not body.lstrip().startswith(b"{"):
                 raise FramingError("not a JSON object")
-            return json_format.Parse(body, kind(), ignore_unknown_fields=True)
+            return json_format.Parse(body, kind(), ignore_unknown_fields=kind is Request)
         except (DecodeError, json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
             raise FramingError(str(error).strip().splitlines()[0] if str(error).strip() else "not a frame") from None
