@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sds_harness.link import Limits, LocalLink
-from sds_harness.session import suite_version
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS, Variant
 
 from .certification import Certification, certify, plan

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import capability_name
-from sds_harness.session import suite_version
+from sds_reference.testee.version import suite_version
 
 from .certification import Certification
 from .runner import BrokenRun

@@ -42,6 +42,7 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, revi
         spoken = ", ".join(declared.revisions) or "none"
         _labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
     _labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
+    _labelled(console, "Declares", Text(declared_line(declared), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
         _labelled(console, "Dialect", Text(note))
@@ -258,5 +259,15 @@ def _labelled(console: Console, label: str, text: Text, *, whole: bool = False) 
 
 
 def declared_line(declared: Declaration) -> str:
-    """The declared capabilities, by name."""
-    return ", ".join(sorted(capability_name(c) for c in declared.capabilities)) or "none"
+    """The declared capabilities and limits, in words."""
+    names = sorted(capability_name(c) for c in declared.capabilities)
+    limits = [
+        f"{what} up to {value}"
+        for what, value in (
+            ("content bytes", declared.content_bytes),
+            ("Lamport timestamps ahead by ms", declared.lamport_ahead_ms),
+            ("log entries", declared.log_entries),
+        )
+        if value is not None
+    ]
+    return ", ".join(names + limits) or "nothing"

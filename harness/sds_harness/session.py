@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from typing import NoReturn
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.testee.version import suite_version
 
 from .declaration import Declaration
 from .faults import FaultKind, TesteeFault
@@ -22,14 +22,6 @@ _ANSWERS: dict[str, str] = {
     "query_filter": "membership",
 }
 _REFUSALS = ("unsupported", "rejected", "error")
-
-
-def suite_version() -> str:
-    """Version of this distribution."""
-    try:
-        return version("sds-conformance")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 class Session:

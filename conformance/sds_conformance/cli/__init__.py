@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import click
-from sds_harness.session import suite_version
+from sds_reference.testee.version import suite_version
 
 from .requirements import requirements
 from .run import run

@@ -101,7 +101,7 @@ def _show(out: Console, kills: list[Kill], acceptances: list[Acceptance], withou
         style="bold green" if good else "bold red",
     )
     if without:
-        out.print(f"Without a mutant: {', '.join(without)}")
+        out.print(f"Without a mutant, for nothing about them can be rejected: {', '.join(without)}")
 
 
 def _table(*columns: str) -> Table:

@@ -15,7 +15,7 @@ from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVE
 from ..narration import came_out, done
 from ..registry import SCENARIOS
 from ..runner import BrokenRun, Runner
-from ..story import declared_line, show_breakdown, show_certificate
+from ..story import show_breakdown, show_certificate
 from .options import connector, consoles, driving, implementation, limits_of
 
 _SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")
@@ -44,7 +44,6 @@ def smoke(
     try:
         declared = runner.start()
         show_certificate(out, declared, dialect or declared.dialect, CURRENT)
-        out.print(Text.assemble(("  Declares    ", "dim"), declared_line(declared)))
         for _, trace in runner.play([SCENARIOS[name] for name in _SCENARIOS]):
             out.print(Text(f"\n{trace.schedule}", "bold"))
             for step in trace.steps:

@@ -6,7 +6,6 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -21,6 +20,7 @@ from .dialect import load_dialect
 from .framing import ENVIRONMENT_VARIABLE, Framing
 from .server import Testee, TesteeOptions
 from .stdio import serve
+from .version import suite_version
 
 _EPILOG = """examples:
   sds-conformance run -- python -m sds_reference
@@ -76,7 +76,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     if arguments.bloom_profile:
         config = replace(config, bloom_profile=bloom_profile(arguments.bloom_profile))
     return TesteeOptions(
-        version=_version(),
+        version=suite_version(),
         config=config,
         participant_class=participant_class,
         name=name,
@@ -120,10 +120,3 @@ def _capability(text: str) -> int:
         return pb.Capability.Value(f"CAPABILITY_{text.upper().replace('-', '_')}")
     except ValueError:
         raise ConfigurationError(f"no capability {text!r}: testee.proto lists them") from None
-
-
-def _version() -> str:
-    try:
-        return version("sds-conformance")
-    except PackageNotFoundError:
-        return "0+unknown"

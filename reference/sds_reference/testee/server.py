@@ -11,7 +11,7 @@ from ..bloom_filter import build_filter
 from ..channel import Channel
 from ..config import Config
 from ..effects import Effects
-from ..errors import ConfigurationError, ForeignFilter, SdsError
+from ..errors import ConfigurationError, SdsError
 from ..participant import Participant
 from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from .dialect import Dialect
@@ -172,11 +172,7 @@ class Testee:
             return
         config = self._options.config
         command = request.query_filter
-        try:
-            view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
-        except ForeignFilter as error:
-            reply.rejected.reason = str(error)
-            return
+        view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
         reply.membership.hits.extend(message_id in view for message_id in command.message_ids)
 
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:

@@ -1,0 +1,13 @@
+"""The version of this distribution, as it is told in handshakes and reports."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def suite_version() -> str:
+    """Version of the installed distribution; "0+unknown" if the packages are used without one."""
+    try:
+        return version("sds-conformance")
+    except PackageNotFoundError:
+        return "0+unknown"
