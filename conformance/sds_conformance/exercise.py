@@ -11,6 +11,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS, Variant
 
+from .catalogue import load_catalogue
 from .certification import Certification, certify, plan
 from .registry import CHECKS
 from .verdict import RequirementVerdict, Verdict
@@ -86,6 +87,7 @@ def examine_variant(name: str) -> Acceptance:
 
 
 def unguarded() -> list[str]:
-    """Requirements that have a check and no mutant to prove that it can fail."""
+    """Requirements that have a check and no mutant to prove that it can fail; a MAY has nothing to reject."""
     guarded = {mutant.requirement for mutant in MUTANTS.values()}
-    return [requirement for requirement in CHECKS if requirement not in guarded]
+    known = load_catalogue().requirements
+    return [requirement for requirement in CHECKS if requirement not in guarded and not known[requirement].optional]

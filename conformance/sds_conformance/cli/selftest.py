@@ -65,7 +65,8 @@ def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
         click.echo(json.dumps(data, indent=2))
     else:
         _show(out, kills, acceptances, without)
-    sys.exit(0 if all(k.killed for k in kills) and not any(a.refused for a in acceptances) else 1)
+    proven = all(k.killed for k in kills) and not any(a.refused for a in acceptances) and not without
+    sys.exit(0 if proven else 1)
 
 
 def _matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
@@ -101,7 +102,7 @@ def _show(out: Console, kills: list[Kill], acceptances: list[Acceptance], withou
         style="bold green" if good else "bold red",
     )
     if without:
-        out.print(f"Without a mutant, for nothing about them can be rejected: {', '.join(without)}")
+        out.print(f"Without a mutant: {', '.join(without)}", style="bold red")
 
 
 def _table(*columns: str) -> Table:

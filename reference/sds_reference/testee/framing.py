@@ -62,8 +62,7 @@ class Framing(Enum):
     def parse(self, body: bytes, kind: type[M]) -> M:
         """The message in a frame's body. Raises FramingError.
 
-        An unknown field of a request is ignored, as is fit for one who may be older than who asks; in a JSON reply it is
-        refused, for there it is a misspelt name.
+        An unknown field of a request is ignored, for who asks may be newer; in a JSON reply it is a misspelt name.
         """
         try:
             if self is Framing.BINARY:
