@@ -48,7 +48,17 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED)
 def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
-    """A delivered message is no longer in the incoming buffer."""
+    """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""
+    for received in view.received:
+        if not (received.acceptable and received.unmet and received.delivered):
+            continue
+        first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
+        if any(d.step.command == "tick" for d in again):
+            yield violated(
+                again[0].step, f"{received.message.message_id!r} delivered once", "delivered by a second sweep"
+            )
+        elif sum(1 for tick in view.ticks if tick.index > first.step.index):
+            yield held(first.step)
     for observed in view.observed:
         if not observed.state.HasField("incoming"):
             continue

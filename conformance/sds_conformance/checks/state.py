@@ -10,7 +10,7 @@ from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..log_orders import neighbours
 from ..registry import check
-from .outsweep import spoken_for
+from .outsweep import no_copies_after_acknowledgement, spoken_for
 from .send import lamport_rule, lamport_sends, received_before
 
 
@@ -96,11 +96,17 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             else:
                 shown = pb.AckState.Name(states[message_id]) if message_id in states else "not there"
                 yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown)
+    for copy in view.copies:
+        if copy.step.index < spoken_for(view, copy.original):
+            yield held(copy.step)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
 def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
-    """Messages with unmet dependencies are in the incoming buffer."""
+    """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
+    for received in view.received:
+        if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
+            yield held(received.step)
     for observed in view.observed:
         if observed.state.HasField("incoming") and not view.gives_up:
             kept = set(observed.state.incoming.message_ids)
@@ -121,7 +127,20 @@ def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
 
 @check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
 def log_is_complete(view: ChannelView) -> Iterator[Observation]:
-    """The log holds every own and every delivered message, and nothing else."""
+    """The log holds every own and every delivered message, and nothing else.
+
+    A causal history that has room for all of it shows the whole log.
+    """
+    for sent in view.outgoing:
+        size = view.history_size or 0
+        if sent.certain and not sent.repeat and 0 < sent.log_size <= min(size, len(sent.tail)):
+            absent = [item.message_id for item in sent.tail if item.message_id not in sent.history]
+            if absent:
+                yield violated(
+                    sent.step, f"{absent[0]!r} in the causal history, which has room for all of the log", "not there"
+                )
+            else:
+                yield held(sent.step)
     bound = view.trace.declaration.log_entries
     for observed in view.observed:
         if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
@@ -191,11 +210,17 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                     yield violated(
                         observed.step, f"{mention.message_id!r}, possibly acknowledged, in the buffer", "it is gone"
                     )
+    for mention in view.mentions:
+        if not mention.certain and mention.hits == 1:
+            later = [c.step for c in view.copies if c.message.message_id == mention.message_id]
+            yield from (held(step) for step in later if step.index > mention.received.step.index)
 
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND)
 def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
-    """An acknowledged message is not in the outgoing buffer, or only as acknowledged."""
+    """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
+    if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        yield from no_copies_after_acknowledgement(view)
     for observed in view.observed:
         certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
         if not certain or not observed.state.HasField("outgoing"):

@@ -46,6 +46,9 @@ def found_in_filters(stage: Stage) -> None:
     for number, peer in enumerate(peers):
         alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
     alice.observe()
+    if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
+        stage.advance(max(1, alice.party.in_force.resend_possibly_acknowledged_ms))
+        alice.tick()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02")
