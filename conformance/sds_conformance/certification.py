@@ -11,7 +11,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, Link
 from sds_harness.trace import Trace
 
-from . import checks, scenarios
+from . import checks as _checks
+from . import scenarios as _scenarios
 from .catalogue import CURRENT, Catalogue, load_catalogue
 from .registry import CHECKS, SCENARIOS, Scenario
 from .runner import SOFT_FAULTS, BrokenRun, Runner
@@ -75,14 +76,18 @@ class Certification:
 
 
 def plan(
-    select: Iterable[str] = (), deselect: Iterable[str] = (), profile: str = "core", revision: str = CURRENT
+    select: Iterable[str] = (),
+    deselect: Iterable[str] = (),
+    profile: str = "core",
+    revision: str = CURRENT,
+    scenarios: Iterable[str] = (),
 ) -> Plan:
-    """The requirements that match the globs and have checks, and the scenarios to play for them.
+    """The requirements that match the globs and have checks, and the scenarios to play.
 
-    Without ``select`` every scenario is played, for checks look at all of them.
+    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down.
     """
     catalogue = load_catalogue(revision)
-    select, deselect = list(select), list(deselect)
+    select, deselect, played = list(select), list(deselect), list(scenarios)
     chosen = tuple(
         requirement.id
         for requirement in catalogue.requirements.values()
@@ -90,9 +95,11 @@ def plan(
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
-    wanted = set(chosen)
-    played = tuple(s for s in SCENARIOS.values() if not select or wanted & set(s.exercises))
-    return Plan(catalogue, chosen, played)
+    return Plan(
+        catalogue,
+        chosen,
+        tuple(s for s in SCENARIOS.values() if not played or any(fnmatchcase(s.name, glob) for glob in played)),
+    )
 
 
 def certify(
@@ -124,12 +131,16 @@ def certify(
             out.interrupted = True
             runner.kill()
         runner.close()
+        out.gave_up = runner.gave_up
+        why = "not played, because the run was interrupted" if out.interrupted else "not played: too many breakdowns"
+        for scenario in what.scenarios:
+            if scenario.name not in out.traces:
+                judge.unplayed(scenario, why)
     finally:
         runner.kill()
     out.verdicts = judge.verdicts()
     out.sightings = {requirement: judge.sightings(requirement) for requirement in what.requirements}
     out.breakdowns = runner.breakdowns
-    out.gave_up = runner.gave_up
     out.seconds = time.monotonic() - started
     return out
 
@@ -140,5 +151,5 @@ def _announced(played: tuple[Scenario, ...], progress: Progress) -> Iterable[Sce
         yield scenario
 
 
-REGISTERED = (checks, scenarios)
+REGISTERED = (_checks, _scenarios)
 """The packages whose import fills the registers."""

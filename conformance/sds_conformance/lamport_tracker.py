@@ -24,8 +24,9 @@ class LamportTracker:
         """For a message sent at ``now_ms``."""
         low, high = self._low, self._high
         if not self._used:
-            # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111).
-            low, high = min(low, now_ms), max(high, now_ms)
+            # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111);
+            # and a first message that carries just that time is accepted, too (AMB-12).
+            low, high = min(low, now_ms) - 1, max(high, now_ms)
         return LamportExpectation(
             low=max(now_ms, low + 1),
             high=max(now_ms, high + 1),
@@ -42,7 +43,7 @@ class LamportTracker:
 
     def sent(self, lamport: int, now_ms: int, *, sync: bool) -> None:
         """An own message went out; the timestamp it carries is taken for the local one."""
-        before = self._low
+        before = self._sync_low if self._source == "sync" else self._low
         self._used = True
         self._low = self._high = lamport
         self._source = "sync" if sync else "send"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,23 @@ from .verdict import Finding, RequirementVerdict, Verdict
 SCHEMA_ID = "sds-conformance/report/1"
 
 
+@dataclass(frozen=True)
+class Invocation:
+    """How the implementation was driven."""
+
+    command: tuple[str, ...]
+    framing: str = "json"
+    options: tuple[str, ...] = ()
+    """Options of the command line that a command to see it again must repeat."""
+
+
 def load_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of report.json."""
     schema: dict[str, Any] = json.loads(files(__package__).joinpath("report.schema.json").read_text("utf-8"))
     return schema
 
 
-def report(outcome: Certification, command: Sequence[str], framing: str) -> dict[str, Any]:
+def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
     """The whole report."""
     declared = outcome.declaration
     return {
@@ -37,7 +47,7 @@ def report(outcome: Certification, command: Sequence[str], framing: str) -> dict
             "version": declared.version,
             "language": declared.language,
             "homepage": declared.homepage,
-            "command": list(command),
+            "command": [_text(part) for part in how.command],
             "revisions": list(declared.revisions),
             "capabilities": sorted(capability_name(c) for c in declared.capabilities),
         },
@@ -48,10 +58,10 @@ def report(outcome: Certification, command: Sequence[str], framing: str) -> dict
             "id_order": declared.id_order,
             "dialect": outcome.dialect,
         },
-        "framing": framing,
+        "framing": how.framing,
         "strict": outcome.strict,
         "summary": summary(outcome),
-        "requirements": [_requirement(verdict, outcome, command) for verdict in outcome.verdicts],
+        "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
         "breakdowns": [_breakdown(broken) for broken in outcome.breakdowns],
     }
 
@@ -68,14 +78,20 @@ def summary(outcome: Certification) -> dict[str, Any]:
     }
 
 
-def replay_command(requirement: str, outcome: Certification, command: Sequence[str]) -> str:
+def replay_command(requirement: str, scenario: str, how: Invocation) -> str:
     """What to type to see it again."""
-    dialect = f"--dialect {shlex.quote(outcome.dialect)} " if outcome.dialect else ""
-    strict = "--strict " if outcome.strict else ""
-    return f"sds-conformance run --select {requirement} {strict}{dialect}-- {shlex.join(command)}"
+    options = ["--select", requirement]
+    if scenario:
+        options += ["--scenario", scenario]
+    return shlex.join(["sds-conformance", "run", *options, *how.options, "--", *how.command])
 
 
-def _requirement(verdict: RequirementVerdict, outcome: Certification, command: Sequence[str]) -> dict[str, Any]:
+def _text(part: str) -> str:
+    """What is no text on a command line has no place in JSON."""
+    return part.encode("utf-8", "backslashreplace").decode()
+
+
+def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> dict[str, Any]:
     requirement = verdict.requirement
     return {
         "id": requirement.id,
@@ -85,12 +101,12 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, command: S
         "exercised": verdict.exercised,
         "scenarios": sorted(outcome.sightings.get(requirement.id, ())),
         "reason": verdict.reason,
-        "findings": [_finding(finding, outcome, command) for finding in verdict.findings],
+        "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
     }
 
 
-def _finding(finding: Finding, outcome: Certification, command: Sequence[str]) -> dict[str, Any]:
+def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[str, Any]:
     severity = "note" if finding.severity is Verdict.PASS else finding.severity.value
     return {
         "severity": severity,
@@ -103,7 +119,9 @@ def _finding(finding: Finding, outcome: Certification, command: Sequence[str]) -
         "expected": finding.expected,
         "seen": finding.seen,
         "position": finding.position,
-        "again": replay_command(finding.requirement, outcome, command),
+        "again": replay_command(finding.requirement, finding.scenario, how)
+        .encode("utf-8", "backslashreplace")
+        .decode(),
     }
 
 

@@ -15,7 +15,7 @@ from sds_reference import PROFILES
 from .certification import Certification
 from .narration import came_out, done, story_steps
 from .registry import SCENARIOS
-from .report import replay_command
+from .report import Invocation, replay_command
 from .runner import BrokenRun
 from .verdict import Finding, RequirementVerdict, Verdict
 
@@ -61,12 +61,12 @@ def filter_note(profile: str) -> str:
     return f"{named}; filters are judged by asking the implementation what they hold."
 
 
-def show_findings(console: Console, outcome: Certification, command: Sequence[str]) -> None:
+def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
     """Every requirement that failed or warns, as a story each, then the breakdowns."""
     for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
         for verdict in outcome.verdicts:
             if verdict.verdict is wanted:
-                _show_verdict(console, verdict, outcome, command)
+                _show_verdict(console, verdict, outcome, how)
     alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
@@ -74,9 +74,7 @@ def show_findings(console: Console, outcome: Certification, command: Sequence[st
         show_breakdown(console, group[0], [broken.where for broken in group[1:]])
 
 
-def _show_verdict(
-    console: Console, verdict: RequirementVerdict, outcome: Certification, command: Sequence[str]
-) -> None:
+def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
     requirement = verdict.requirement
     head = Text.assemble(
         (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
@@ -95,7 +93,8 @@ def _show_verdict(
             where = sorted({f.scenario for f in verdict.findings if f is not finding} - {finding.scenario})
             also = f", also in {', '.join(where)}" if where else ""
             _labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
-    _labelled(console, "Again", Text(replay_command(requirement.id, outcome, command), "blue"), whole=True)
+    again = replay_command(requirement.id, finding.scenario if finding else "", how)
+    _labelled(console, "Again", Text(again, "blue"), whole=True)
     console.print()
 
 

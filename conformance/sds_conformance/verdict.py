@@ -36,6 +36,9 @@ class Verdict(Enum):
     """The suite itself failed."""
 
 
+_RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
+
+
 @dataclass(frozen=True)
 class Finding:
     """One place where a requirement was violated, or where there is something to tell."""
@@ -83,6 +86,7 @@ class Judge:
         self._lacking: dict[str, set[int]] = {}
         self._sightings: dict[str, dict[str, int]] = {}
         self._observable = True
+        self._worst: dict[str, Verdict] = {}
 
     def add(self, trace: Trace, scenario: Scenario | None = None) -> None:
         """Judge one trace; ``scenario`` says what it was played for."""
@@ -103,6 +107,11 @@ class Judge:
                 self._note_obstacle(requirement_id, trace)
             if exercised:
                 self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
+
+    def unplayed(self, scenario: Scenario, why: str) -> None:
+        """A scenario was not played at all."""
+        for requirement_id in scenario.exercises:
+            self._obstacles.setdefault(requirement_id, []).append(f"{scenario.name}: {why}")
 
     def sightings(self, requirement_id: str) -> dict[str, int]:
         """Schedules in which the requirement was exercised, with the number of observations."""
@@ -128,6 +137,12 @@ class Judge:
 
     def _keep(self, check: Check, view: ChannelView, verdict: RequirementVerdict, observation: Observation) -> None:
         severity = self._severity(verdict.requirement, observation)
+        worst = self._worst.setdefault(check.requirement, severity)
+        if _RANK[severity] > _RANK[worst]:
+            # The findings kept so far are lesser ones: the worst must be among those that are told.
+            self._worst[check.requirement] = severity
+            verdict.findings_dropped += len(verdict.findings[MAX_FINDINGS - 1 :])
+            del verdict.findings[MAX_FINDINGS - 1 :]
         same = [f for f in verdict.findings if f.scenario == view.trace.schedule and f.severity is severity]
         if len(verdict.findings) >= MAX_FINDINGS or len(same) >= 2:
             verdict.findings_dropped += 1
@@ -167,10 +182,9 @@ class Judge:
     def _conclude(self, requirement_id: str, verdict: RequirementVerdict) -> tuple[Verdict, str]:
         if requirement_id in self._errors:
             return Verdict.ERROR, self._errors[requirement_id]
-        severities = {finding.severity for finding in verdict.findings}
-        for severity in (Verdict.FAIL, Verdict.WARN):
-            if severity in severities:
-                return severity, ""
+        worst = self._worst.get(requirement_id, Verdict.PASS)
+        if worst is not Verdict.PASS:
+            return worst, ""
         if verdict.exercised:
             return Verdict.PASS, ""
         obstacles = self._obstacles.get(requirement_id, [])

@@ -53,7 +53,7 @@ VARIANTS: dict[str, Variant] = {
             cascade_on_receive=False,
             incoming_sweep_ms=5_000,
         ),
-        _variant("buffers-syncs", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
+        _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
             "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
         ),

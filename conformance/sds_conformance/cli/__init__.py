@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import click
 from sds_reference.testee.version import suite_version
 
@@ -27,6 +30,10 @@ def main() -> None:
     SDS is the Scalable Data Sync protocol for distributed logs. An implementation under test is any program that
     speaks the testee protocol (proto/sds/testee/v1/testee.proto) on stdin and stdout.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a question mark, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 for command in (run, smoke, requirements, selftest):

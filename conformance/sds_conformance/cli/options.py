@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
 
 import click
 from rich.console import Console
 from sds_harness.link import Limits, StdioLink
-from sds_reference.testee.dialect import dialect_names
+from sds_reference import ConfigurationError
+from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_reference.testee.framing import Framing
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
@@ -28,8 +31,48 @@ def memory_size(context: click.Context, parameter: click.Parameter, value: str) 
     return size
 
 
-def driving(function: F) -> F:
-    """Options of every command that drives an implementation, and the COMMAND itself."""
+@dataclass(frozen=True)
+class Driven:
+    """The implementation to drive and how to talk to it, from the command line."""
+
+    command: tuple[str, ...]
+    framing: Framing
+    dialect: str
+    limits: Limits
+
+    def connect(self) -> StdioLink:
+        """Start a fresh process."""
+        return StdioLink(self.command, self.framing, self.limits)
+
+    @property
+    def shown(self) -> str:
+        return shlex.join(self.command)
+
+
+def driving(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that drive an implementation, and hand them over as ``driven``."""
+
+    @wraps(function)
+    def collected(
+        framing: str,
+        dialect: str,
+        start_timeout: float,
+        timeout: float,
+        memory: int,
+        command: tuple[str, ...],
+        **rest: Any,
+    ) -> None:
+        if dialect:
+            try:
+                load_dialect(dialect)
+            except ConfigurationError as error:
+                raise click.UsageError(str(error)) from None
+        if not command:
+            command = (sys.executable, "-m", "sds_reference")
+            console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
+        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
+        function(driven=Driven(command, Framing(framing), dialect, limits), **rest)
+
     for decorate in (
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
         click.option(
@@ -70,28 +113,17 @@ def driving(function: F) -> F:
             help="How requests and replies stand on stdin and stdout.",
         ),
     ):
-        function = decorate(function)
-    return function
+        collected = decorate(collected)
+    return collected
 
 
-def implementation(command: tuple[str, ...]) -> list[str]:
-    """The command to drive; the bundled reference if none is given."""
-    return list(command) or [sys.executable, "-m", "sds_reference"]
-
-
-def connector(command: list[str], framing: str, limits: Limits) -> Callable[[], StdioLink]:
-    """Starts a fresh process each time it is called."""
-    return lambda: StdioLink(command, Framing(framing), limits)
-
-
-def limits_of(timeout: float, start_timeout: float, memory: int) -> Limits:
-    return Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-
-
-def consoles() -> tuple[Console, Console]:
-    """stdout for results, stderr for progress. Without a terminal the width is 80, or COLUMNS."""
-    return _console(stderr=False), _console(stderr=True)
-
-
-def _console(*, stderr: bool) -> Console:
-    return Console(stderr=stderr, highlight=False, emoji=False, markup=False)
+def console(*, stderr: bool = False) -> Console:
+    """stdout for results, stderr for progress and errors. Without a terminal the width is 80, or COLUMNS."""
+    return Console(
+        stderr=stderr,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        # rich takes NO_COLOR for colours alone; who sets it wants no escape codes at all.
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )

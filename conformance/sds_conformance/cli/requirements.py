@@ -16,7 +16,7 @@ from ..catalogue import Requirement, load_catalogue
 from ..catalogue.unchecked import unchecked
 from ..exercise import certify_reference
 from ..registry import CHECKS, SCENARIOS
-from .options import consoles
+from .options import console
 
 _EPILOG = """
 \b
@@ -37,7 +37,7 @@ def requirements(ids: tuple[str, ...], traced: bool, as_json: bool) -> None:
 
     One ID shows everything that is known about it.
     """
-    out, _ = consoles()
+    out = console()
     chosen = [
         requirement
         for requirement in load_catalogue().requirements.values()

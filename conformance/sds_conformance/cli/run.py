@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
-from sds_reference.testee.dialect import load_dialect
 
+from ..catalogue import load_catalogue
 from ..certification import EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED, PROFILES, Certification, Plan, certify, plan
-from ..report import report, write_report
+from ..report import Invocation, report, write_report
 from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import connector, consoles, driving, implementation, limits_of
+from .options import Driven, console, driving
 
 EXIT_INTERRUPTED = 130
 
@@ -28,7 +28,7 @@ Examples:
   sds-conformance run
   sds-conformance run -- node my-adapter.mjs
   sds-conformance run --framing binary --report out -- ./my-adapter
-  sds-conformance run --select 'SDS-MSG-*' --deselect SDS-MSG-14 -- ./my-adapter
+  sds-conformance run --select 'SDS-MSG-*' --deselect SDS-MSG-14 -- ./adapter
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
 
 Without COMMAND the bundled reference model is driven. With one ID selected,
@@ -39,6 +39,9 @@ the conversation is shown message by message.
 @click.command(epilog=_EPILOG)
 @click.option("--select", multiple=True, metavar="GLOB", help="Judge only these requirement IDs; may be repeated.")
 @click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
+@click.option(
+    "--scenario", "scenarios", multiple=True, metavar="GLOB", help="Play only these scenarios; may be repeated."
+)
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
@@ -57,63 +60,72 @@ the conversation is shown message by message.
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
 @driving
 def run(
+    driven: Driven,
     select: tuple[str, ...],
     deselect: tuple[str, ...],
+    scenarios: tuple[str, ...],
     profile: str,
     strict: bool,
     report_dir: Path | None,
     as_json: bool,
-    framing: str,
-    dialect: str,
-    start_timeout: float,
-    timeout: float,
-    memory: int,
-    command: tuple[str, ...],
 ) -> None:
     """Drive an implementation and judge every requirement."""
-    out, err = consoles()
-    what = plan(select, deselect, profile)
+    out, err = console(), console(stderr=True)
+    what = plan(select, deselect, profile, scenarios=scenarios)
     if not what.requirements:
-        raise click.UsageError("no requirement matches: `sds-conformance requirements` lists the IDs")
-    if dialect:
-        try:
-            load_dialect(dialect)
-        except ConfigurationError as error:
-            raise click.UsageError(str(error)) from None
-    driven = implementation(command)
-    if not command:
-        err.print(f"No COMMAND given: driving the bundled reference, {shlex.join(driven)}")
+        raise click.UsageError(_nothing_selected(select))
+    if not what.scenarios:
+        raise click.UsageError(
+            "no scenario matches: `sds-conformance requirements SDS-...` names those of a requirement"
+        )
+    if report_dir is not None:
+        _prepare(report_dir)
     try:
-        outcome = _certify(err, what, driven, framing, dialect, strict, timeout, start_timeout, memory)
+        outcome = _certify(err, what, driven, strict)
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{shlex.join(driven)} could not be driven.", style="bold red")
-        sys.exit(EXIT_NOT_DRIVEN)
+        _not_driven(err, f"{driven.shown} could not be driven.")
     except ConfigurationError as error:
-        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
-        sys.exit(EXIT_NOT_DRIVEN)
-    data = report(outcome, driven, framing)
+        _not_driven(err, f"The implementation declares a dialect that is not known here: {error}")
+    except KeyboardInterrupt:
+        err.print("Interrupted before anything was judged.", style="yellow")
+        sys.exit(EXIT_INTERRUPTED)
+    how = Invocation(driven.command, driven.framing.value, driven.dialect, strict)
+    data = report(outcome, how)
     if report_dir is not None:
-        _write(report_dir, data, outcome, err)
+        write_report(report_dir, data, outcome)
+        err.print(f"Report: {report_dir / 'report.json'}", soft_wrap=True)
     if as_json:
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
     else:
-        _show(out, outcome, driven, what)
+        _show(out, outcome, how)
     sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
 
 
-def _certify(
-    err: Console,
-    what: Plan,
-    driven: list[str],
-    framing: str,
-    dialect: str,
-    strict: bool,
-    timeout: float,
-    start_timeout: float,
-    memory: int,
-) -> Certification:
-    limits = limits_of(timeout, start_timeout, memory)
+def _nothing_selected(select: tuple[str, ...]) -> str:
+    known = [glob for glob in select if glob in load_catalogue().requirements]
+    if known:
+        return f"{known[0]} has no check yet: `sds-conformance requirements {known[0]}` says why"
+    return "no requirement matches: `sds-conformance requirements` lists the IDs"
+
+
+def _prepare(folder: Path) -> None:
+    """Find out before a long run, not after it, that the report cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / "report.json.tmp"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
+
+
+def _not_driven(err: Console, sentence: str) -> NoReturn:
+    err.print(sentence, style="bold red", soft_wrap=True)
+    sys.exit(EXIT_NOT_DRIVEN)
+
+
+def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certification:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -129,27 +141,17 @@ def _certify(
         def progress(name: str, number: int, total: int) -> None:
             bar.update(task, description=f"{name[:34]:<34}", completed=number, total=total)
 
-        return certify(
-            connector(driven, framing, limits), what, limits, dialect=dialect, strict=strict, progress=progress
-        )
+        return certify(driven.connect, what, driven.limits, dialect=driven.dialect, strict=strict, progress=progress)
 
 
-def _show(out: Console, outcome: Certification, driven: list[str], what: Plan) -> None:
-    show_certificate(out, outcome.declaration, outcome.dialect, what.catalogue.revision)
-    if len(what.requirements) == 1:
-        show_conversation(out, what.requirements[0], outcome)
-    show_findings(out, outcome, driven)
+def _show(out: Console, outcome: Certification, how: Invocation) -> None:
+    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan.catalogue.revision)
+    if len(outcome.plan.requirements) == 1:
+        show_conversation(out, outcome.plan.requirements[0], outcome)
+    show_findings(out, outcome, how)
     show_notes(out, outcome)
     if outcome.gave_up:
         out.print("The rest was not played: the implementation broke down too often in a row.\n", style="yellow")
     show_summary(out, outcome)
     if outcome.exit_code == EXIT_NOTHING_EXERCISED:
         out.print("Look at the reasons above: capabilities are declared in the handshake.")
-
-
-def _write(folder: Path, data: dict[str, object], outcome: Certification, err: Console) -> None:
-    try:
-        write_report(folder, data, outcome)
-    except OSError as error:
-        raise click.UsageError(f"cannot write the report to {folder}: {error.strerror}. Name another DIR.") from None
-    err.print(f"Report: {folder / 'report.json'}")

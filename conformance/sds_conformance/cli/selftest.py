@@ -20,7 +20,7 @@ from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
 from ..exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded
-from .options import consoles
+from .options import console
 
 _EPILOG = """
 \b
@@ -47,7 +47,7 @@ def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
     Every mutant of the reference model must be rejected by the check of its requirement, by name; every legal variant
     must pass everything.
     """
-    out, err = consoles()
+    out, err = console(), console(stderr=True)
     mutants = _matching(MUTANTS, only)
     variants = _matching(VARIANTS, only)
     if not mutants and not variants:

@@ -14,9 +14,10 @@ from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..narration import came_out, done
 from ..registry import SCENARIOS
+from ..report import Invocation
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
-from .options import connector, consoles, driving, implementation, limits_of
+from .options import Driven, console, driving
 
 _SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")
 
@@ -30,20 +31,16 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @driving
-def smoke(
-    framing: str, dialect: str, start_timeout: float, timeout: float, memory: int, command: tuple[str, ...]
-) -> None:
+def smoke(driven: Driven) -> None:
     """See whether an adapter works at all, before anything is judged.
 
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
     """
-    out, err = consoles()
-    driven = implementation(command)
-    limits = limits_of(timeout, start_timeout, memory)
-    runner = Runner(connector(driven, framing, limits), limits, CURRENT, dialect)
+    out, err = console(), console(stderr=True)
+    runner = Runner(driven.connect, driven.limits, CURRENT, driven.dialect)
     try:
         declared = runner.start()
-        show_certificate(out, declared, dialect or declared.dialect, CURRENT)
+        show_certificate(out, declared, driven.dialect or declared.dialect, CURRENT)
         for _, trace in runner.play([SCENARIOS[name] for name in _SCENARIOS]):
             out.print(Text(f"\n{trace.schedule}", "bold"))
             for step in trace.steps:
@@ -57,7 +54,8 @@ def smoke(
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         sys.exit(EXIT_NOT_DRIVEN)
     except ConfigurationError as error:
-        raise click.UsageError(str(error)) from None
+        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
+        sys.exit(EXIT_NOT_DRIVEN)
     finally:
         runner.kill()
     out.print()
@@ -66,5 +64,6 @@ def smoke(
     if runner.breakdowns:
         sys.exit(EXIT_NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
-    out.print(f"  sds-conformance run -- {shlex.join(driven)}", soft_wrap=True)
+    options = Invocation(driven.command, driven.framing.value, driven.dialect).options
+    out.print(f"  {shlex.join(['sds-conformance', 'run', *options, '--', *driven.command])}", soft_wrap=True)
     sys.exit(EXIT_CONFORMANT)
