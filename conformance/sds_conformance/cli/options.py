@@ -45,6 +45,19 @@ class Driven:
         return StdioLink(self.command, self.framing, self.limits)
 
     @property
+    def options(self) -> list[str]:
+        """The options that are not the defaults, as they would be typed."""
+        usual = Limits()
+        values = {
+            "--framing": (self.framing.value, Framing.JSON.value),
+            "--dialect": (self.dialect, ""),
+            "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
+            "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
+        }
+        return [part for name, (value, default) in values.items() if value != default for part in (name, value)]
+
+    @property
     def shown(self) -> str:
         return shlex.join(self.command)
 

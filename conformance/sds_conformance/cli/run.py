@@ -90,7 +90,8 @@ def run(
     except KeyboardInterrupt:
         err.print("Interrupted before anything was judged.", style="yellow")
         sys.exit(EXIT_INTERRUPTED)
-    how = Invocation(driven.command, driven.framing.value, driven.dialect, strict)
+    repeated = [*driven.options, *(["--strict"] if strict else [])]
+    how = Invocation(driven.command, driven.framing.value, tuple(repeated))
     data = report(outcome, how)
     if report_dir is not None:
         write_report(report_dir, data, outcome)

@@ -14,7 +14,6 @@ from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..narration import came_out, done
 from ..registry import SCENARIOS
-from ..report import Invocation
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
 from .options import Driven, console, driving
@@ -64,6 +63,6 @@ def smoke(driven: Driven) -> None:
     if runner.breakdowns:
         sys.exit(EXIT_NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
-    options = Invocation(driven.command, driven.framing.value, driven.dialect).options
-    out.print(f"  {shlex.join(['sds-conformance', 'run', *options, '--', *driven.command])}", soft_wrap=True)
+    again = shlex.join(["sds-conformance", "run", *driven.options, "--", *driven.command])
+    out.print(f"  {again}", soft_wrap=True)
     sys.exit(EXIT_CONFORMANT)
