@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sortedcontainers import SortedList
+
 from sds_harness.stage import bloom_parameters
 from sds_harness.trace import Party, Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter, Kind, Message
-from sortedcontainers import SortedList
 
 from .facts import (
     AckEvent,

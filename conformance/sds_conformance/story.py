@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
 from sds_harness.declaration import Declaration, capability_name
 from sds_harness.faults import FaultKind
 from sds_reference import PROFILES

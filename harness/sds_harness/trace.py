@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from google.protobuf import json_format
+
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessage, Message, decode
 from sds_reference.testee.dialect import Dialect

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
+
 from sds_proto.bloom.nim_sds_pb2 import BloomFilter as NimEnvelope
 
 from .bloom_hashes import farmhash64_nim, murmur3_32_js, murmur3_32_nim

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from google.protobuf.message import DecodeError
+
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
 from .errors import MalformedMessage

@@ -6,6 +6,7 @@ import io
 import sys
 
 import click
+
 from sds_reference.testee.version import suite_version
 
 from .requirements import requirements

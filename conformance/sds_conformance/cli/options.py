@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+
 from sds_harness.link import Limits, StdioLink
 from sds_reference import ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
 from sds_reference.mutants import MUTANTS
 
 from ..catalogue import Requirement, load_catalogue

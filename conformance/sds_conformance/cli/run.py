@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 

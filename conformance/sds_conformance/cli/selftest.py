@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from rich.text import Text
+
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 

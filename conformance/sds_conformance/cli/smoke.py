@@ -7,6 +7,7 @@ import sys
 
 import click
 from rich.text import Text
+
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
+
 from sds_proto.testee.v1.testee_pb2 import Reply, Request
 
 MAX_FRAME_BYTES = 64 * 1024 * 1024

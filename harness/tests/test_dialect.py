@@ -1,0 +1,179 @@
+"""A dialect renumbers the fields of a message, there and back, and lets no private field pass for one of the text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sds_harness.trace import Wire
+from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessage, Message, decode, encode
+from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
+from sds_reference.wire_fields import LEN, VARINT, WireField, join, split
+
+NIM = load_dialect("nim-sds")
+
+FULL = Message(
+    "alice", "m-3", "c1", 1_800_000_000_000, (HistoryEntry("m-1"),), b"\x00\x80", (HistoryEntry("m-0"),), b"hi"
+)
+FULL_IN_TEXT_ORDER = bytes.fromhex(
+    "3a05 616c696365"  # 7 sender_id
+    "0a03 6d2d33"  # 1 message_id
+    "2202 6331"  # 4 channel_id
+    "10 80a0f1c2b134"  # 2 lamport_timestamp
+    "1a05 0a03 6d2d31"  # 3 causal_history, whose entry is as in the text
+    "3202 0080"  # 6 bloom_filter
+    "6a05 0a03 6d2d30"  # 13 repair_request
+    "2a02 6869"  # 5 content
+)
+
+texts = st.text(st.characters(codec="utf-8"), max_size=8)
+blobs = st.binary(max_size=12)
+histories = st.lists(st.builds(HistoryEntry, texts, st.none() | blobs, st.none() | texts), max_size=3).map(tuple)
+messages = st.builds(
+    Message,
+    texts,
+    texts,
+    texts,
+    st.none() | st.integers(0, MAX_LAMPORT),
+    histories,
+    st.none() | blobs,
+    histories,
+    st.none() | blobs,
+)
+fields = st.one_of(
+    st.builds(WireField, st.integers(1, 25), st.just(VARINT), st.integers(0, 2**64 - 1)),
+    st.builds(WireField, st.integers(1, 25), st.just(LEN), blobs),
+)
+
+
+def test_nim_sds_has_the_numbers_of_nim_sds() -> None:
+    assert dict(NIM.numbers) == {
+        "message_id": 1,
+        "lamport_timestamp": 2,
+        "causal_history": 3,
+        "channel_id": 4,
+        "content": 5,
+        "bloom_filter": 6,
+        "sender_id": 7,
+        "repair_request": 13,
+    }
+    assert NIM.name == "nim-sds"
+
+
+def test_a_full_message_has_these_bytes_in_nim_sds() -> None:
+    assert NIM.to_private(encode(FULL)) == FULL_IN_TEXT_ORDER
+
+
+def test_fields_are_translated_in_whatever_order_they_stand() -> None:
+    backwards = join(reversed(split(FULL_IN_TEXT_ORDER)))
+    assert decode(NIM.to_text(backwards)) == FULL
+
+
+@given(messages)
+def test_every_message_survives_the_way_there_and_back(message: Message) -> None:
+    wire = encode(message)
+    assert NIM.to_text(NIM.to_private(wire)) == wire
+
+
+@given(st.lists(fields, max_size=8))
+def test_a_private_field_becomes_a_field_of_the_text_only_by_the_dialect(private: list[WireField]) -> None:
+    known = {number for _, number in NIM.numbers}
+    text = decode_numbers(NIM.to_text(join(private)))
+    of_the_text = {1, 2, 3, 10, 11, 12, 13, 20}
+    for before, after in zip(private, text, strict=True):
+        assert (after in of_the_text) == (before.number in known)
+
+
+@given(messages, st.lists(fields.filter(lambda field: field.number not in {1, 2, 3, 4, 5, 6, 7, 13}), max_size=5))
+def test_unknown_private_fields_change_nothing_in_the_message(message: Message, unknown: list[WireField]) -> None:
+    assert decode(NIM.to_text(NIM.to_private(encode(message)) + join(unknown))) == message
+
+
+def decode_numbers(wire: bytes) -> list[int]:
+    return [field.number for field in split(wire)]
+
+
+def test_private_bytes_that_do_not_split_are_malformed() -> None:
+    with pytest.raises(MalformedMessage, match="not protobuf"):
+        NIM.to_text(b"\x0a\xff")
+
+
+def test_bytes_of_the_text_that_are_no_protobuf_stay_as_they_are() -> None:
+    assert NIM.to_private(b"\x0a\xff") == b"\x0a\xff"
+
+
+def test_a_recorded_wire_keeps_the_private_bytes_beside_the_translated_ones() -> None:
+    private = NIM.to_private(encode(FULL))
+    wire = Wire(private, NIM)
+    assert (wire.raw, wire.text, wire.message, wire.error) == (private, encode(FULL), FULL, "")
+    assert Wire(private, None).message != FULL
+    assert "not protobuf" in Wire(b"\x0a\xff", NIM).error
+
+
+# ---- Where dialects come from ----------------------------------------------------------------------------------------
+
+
+def test_the_dialects_that_ship_can_be_loaded_by_name() -> None:
+    assert "nim-sds" in dialect_names()
+    for name in dialect_names():
+        assert load_dialect(name).name == name
+        assert load_dialect(name).description
+
+
+def test_a_dialect_can_be_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"dialect": "mine", "message": {"content": 1, "sender_id": 20}}))
+    mine = load_dialect(str(path))
+    assert mine == Dialect("mine", "", (("content", 1), ("sender_id", 20)))
+    private = mine.to_private(encode(Message("alice", "m-1", "c1", content=b"hi")))
+    assert split(private) == [
+        WireField(20, LEN, b"alice"),
+        WireField(2, LEN, b"m-1"),
+        WireField(3, LEN, b"c1"),
+        WireField(1, LEN, b"hi"),
+    ]
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match=r"no dialect 'nim': known are nim-sds, or give the path of a .json"):
+        load_dialect("nim")
+
+
+def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"dialect .*none\.json: .*No such file"):
+        load_dialect(str(tmp_path / "none.json"))
+
+
+NEEDS = 'needs {"dialect": NAME'
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"{", "Expecting property name"),
+        (b"\xff\xfe", "can't decode byte"),
+        (b"[]", NEEDS),
+        (b"{}", NEEDS),
+        (b'{"dialect": "x"}', NEEDS),
+        (b'{"dialect": 7, "message": {}}', NEEDS),
+        (b'{"dialect": "x", "message": [1]}', NEEDS),
+        (b'{"dialect": "x", "message": {"contents": 1}}', "'contents' is no field of Message: those are sender_id"),
+        (b'{"dialect": "x", "message": {"content": 0}}', "content has number 0, which is no protobuf field number"),
+        (b'{"dialect": "x", "message": {"content": 536870912}}', "content has number 536870912"),
+        (b'{"dialect": "x", "message": {"content": "5"}}', "content has number '5'"),
+        (b'{"dialect": "x", "message": {"content": true}}', "content has number True"),
+        (b'{"dialect": "x", "message": {"content": 5.0}}', "content has number 5.0"),
+        (b'{"dialect": "x", "message": {"content": 5, "sender_id": 5}}', "two fields share a number"),
+    ],
+)
+def test_a_file_that_describes_no_dialect_is_refused_with_the_reason(tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        load_dialect(str(path))
+    assert str(caught.value).startswith(f"dialect {path}: ")
+    assert why in str(caught.value)

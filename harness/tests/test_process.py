@@ -1,0 +1,142 @@
+"""The process behind a link starts, hears which framing to speak, and ends, without anybody breaking anything."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryFile
+
+import psutil
+import pytest
+
+from sds_harness import faults, process
+from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.link import Limits, StdioLink
+from sds_harness.session import Session
+from sds_reference.testee.framing import Framing
+
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+REFERENCE = (sys.executable, "-m", "sds_reference")
+
+
+def python(program: str) -> process.TesteeProcess:
+    """A process that runs ``program``."""
+    return process.TesteeProcess([sys.executable, "-c", program], {"SDS_TESTEE_FRAMING": "binary"}, 1 << 30)
+
+
+def refusal_to_start(command: Sequence[str]) -> Breakdown:
+    with pytest.raises(faults.TesteeFault) as caught:
+        StdioLink(command, Framing.JSON, LIMITS)
+    assert caught.value.breakdown.kind is FaultKind.NO_START
+    return caught.value.breakdown
+
+
+def test_a_command_that_does_not_exist_cannot_be_started() -> None:
+    breakdown = refusal_to_start(["no-such-adapter-anywhere", "--fast"])
+    assert breakdown.detail.startswith("cannot start 'no-such-adapter-anywhere': ")
+    assert "No such file" in breakdown.detail
+
+
+def test_a_file_that_is_not_executable_cannot_be_started(tmp_path: Path) -> None:
+    script = tmp_path / "adapter.py"
+    script.write_text("print('hello')\n")
+    assert "Permission denied" in refusal_to_start([str(script)]).detail
+
+
+def test_a_file_that_is_no_program_cannot_be_started(tmp_path: Path) -> None:
+    script = tmp_path / "adapter"
+    script.write_bytes(b"\x00\x01\x02")
+    script.chmod(0o755)
+    assert "Exec format error" in refusal_to_start([str(script)]).detail
+
+
+def test_a_command_with_control_characters_is_quoted() -> None:
+    breakdown = refusal_to_start(["\x1b[31mred\n"])
+    assert breakdown.detail.isprintable()
+
+
+@pytest.mark.parametrize("framing", Framing)
+def test_the_reference_speaks_the_framing_it_is_told_and_ends_with_its_stdin(framing: Framing) -> None:
+    links: list[StdioLink] = []
+
+    def connect() -> StdioLink:
+        links.append(StdioLink(REFERENCE, framing, LIMITS))
+        return links[-1]
+
+    session = Session(connect, LIMITS, "sds-2026-01")
+    session.probe_honesty()
+    assert session.declaration.name == "sds_reference"
+    session.close()
+    assert not psutil.pid_exists(links[0].pid)
+
+
+def test_ending_twice_is_ending_once() -> None:
+    child = python("import sys; sys.stdin.read()")
+    assert child.close(5)
+    assert child.close(5)
+    killed = python("import time; time.sleep(600)")
+    assert not killed.close(0)
+    assert killed.close(0)
+    assert not psutil.pid_exists(killed.pid)
+
+
+def test_what_a_process_still_writes_at_its_end_does_not_keep_it_waiting() -> None:
+    child = python("import sys; sys.stdin.read(); print('bye' * 1_000_000)")
+    started = time.monotonic()
+    assert child.close(5)
+    assert time.monotonic() - started < 4
+
+
+def test_the_environment_says_which_framing_to_speak() -> None:
+    child = python("import os; os.write(1, os.environ['SDS_TESTEE_FRAMING'].encode())")
+    child.deadline_in(10)
+    assert child.read() == b"binary"
+    assert child.read() == b""
+    assert child.settle_exit(5) == 0
+    child.close(1)
+
+
+def test_nothing_can_be_written_to_a_process_that_was_ended() -> None:
+    child = python("import sys; sys.stdin.read()")
+    child.close(5)
+    with ExitStack() as others:
+        for _ in range(8):  # which may get the numbers that its pipes had
+            others.enter_context(TemporaryFile())
+        assert not child.write(b"anybody there?")
+
+
+def test_the_last_lines_of_stderr_are_kept_in_full_order_without_empty_ones() -> None:
+    child = python("import sys; [print(f'line {n}\\n', file=sys.stderr) for n in range(40)]")
+    child.settle_exit(10)
+    child.close(1)
+    assert child.stderr_lines() == tuple(f"line {n}" for n in range(28, 40))
+
+
+def test_what_comes_late_on_stderr_is_waited_for() -> None:
+    child = python("import subprocess; subprocess.Popen(['sh', '-c', 'sleep 0.2; echo late >&2'], stdout=-3)")
+    child.settle_exit(10)
+    assert child.stderr_lines() == ("late",)
+    child.close(1)
+
+
+def test_a_line_of_stderr_is_cut() -> None:
+    child = python("import sys; sys.stderr.write('w' * 1000)")
+    child.settle_exit(10)
+    child.close(1)
+    assert child.stderr_lines() == ("w" * 300,)
+
+
+def test_a_process_without_a_deadline_may_think_as_long_as_it_likes() -> None:
+    child = python("import os, time; time.sleep(0.5); os.write(1, b'!')")
+    assert child.read() == b"!"
+    assert child.failure is None
+    child.close(5)
+
+
+def test_every_kind_of_fault_has_advice_of_its_own() -> None:
+    advice = {Breakdown(kind, "").advice for kind in FaultKind}
+    assert len(advice) == len(FaultKind)
+    assert all(text and text.isprintable() for text in advice)

@@ -1,0 +1,280 @@
+"""A session numbers requests, holds replies to the rules, and knows what was declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from sds_harness import faults
+from sds_harness.declaration import capability_name, printable
+from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.link import Limits, LocalLink
+from sds_harness.session import Session
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+LIMITS = Limits(start_s=11, command_s=7)
+HELLO = pb.HelloReply(protocol_version=1, name="dummy")
+
+COMMANDS: dict[str, pb.Request] = {
+    "open": pb.Request(open=pb.Open()),
+    "close": pb.Request(close=pb.Close()),
+    "send": pb.Request(send=pb.Send()),
+    "send_ephemeral": pb.Request(send_ephemeral=pb.SendEphemeral()),
+    "send_sync": pb.Request(send_sync=pb.SendSync()),
+    "receive": pb.Request(receive=pb.Receive()),
+    "tick": pb.Request(tick=pb.Tick()),
+    "observe": pb.Request(observe=pb.Observe()),
+    "build_filter": pb.Request(build_filter=pb.BuildFilter()),
+    "query_filter": pb.Request(query_filter=pb.QueryFilter()),
+}
+ANSWERS: dict[str, pb.Reply] = {
+    "hello": pb.Reply(hello=HELLO),
+    "opened": pb.Reply(opened=pb.Opened()),
+    "effects": pb.Reply(effects=pb.Effects()),
+    "state": pb.Reply(state=pb.State()),
+    "filter": pb.Reply(filter=pb.Filter()),
+    "membership": pb.Reply(membership=pb.Membership()),
+    "nothing": pb.Reply(),
+}
+BELONGS = {"open": "opened", "observe": "state", "build_filter": "filter", "query_filter": "membership"}
+UNSUPPORTED = pb.Reply(unsupported=pb.Unsupported(what="observe"))
+REJECTED = pb.Reply(rejected=pb.Rejected(reason="no such handle"))
+ERROR = pb.Reply(error=pb.Error(message="disk full"))
+
+
+class ScriptedLink(LocalLink):
+    """Answers hello, then whatever it is told to; keeps what it was asked."""
+
+    def __init__(
+        self, hello: pb.Reply = ANSWERS["hello"], then: pb.Reply = ANSWERS["effects"], off_by: int = 0
+    ) -> None:
+        super().__init__(self.answer)
+        self.hello, self.then, self.off_by = hello, then, off_by
+        self.asked: list[pb.Request] = []
+        self.timeouts: list[float] = []
+        self.killed = False
+
+    def answer(self, request: pb.Request) -> pb.Reply:
+        reply = pb.Reply()
+        reply.CopyFrom(self.hello if request.HasField("hello") else self.then)
+        reply.id = request.id + (self.off_by if not request.HasField("hello") else 0)
+        return reply
+
+    def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+        kept = pb.Request()
+        kept.CopyFrom(request)
+        self.asked.append(kept)
+        self.timeouts.append(timeout_s)
+        return super().call(request, timeout_s)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return ("last words",) if self.killed else ("not yet the last words",)
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+def session_on(link: ScriptedLink) -> Session:
+    return Session(lambda: link, LIMITS, "sds-2026-01")
+
+
+def broken(call: Callable[[], object]) -> Breakdown:
+    with pytest.raises(faults.TesteeFault) as caught:
+        call()
+    return caught.value.breakdown
+
+
+# ---- The handshake ---------------------------------------------------------------------------------------------------
+
+
+def test_the_first_command_is_a_hello_that_says_what_the_run_is_about() -> None:
+    link = ScriptedLink()
+    session_on(link)
+    (request,) = link.asked
+    assert (request.hello.protocol_version, request.hello.revision) == (1, "sds-2026-01")
+    assert request.hello.harness.startswith("sds-conformance ")
+
+
+def test_what_the_handshake_declares_is_kept() -> None:
+    hello = pb.HelloReply(
+        protocol_version=1,
+        name="nim-sds",
+        version="0.2",
+        language="Nim",
+        homepage="https://example.org",
+        revisions=["sds-2026-01", "forum-2024"],
+        capabilities=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC],
+        profiles=pb.Profiles(bloom="nim-sds", hash="sha256-be64", id_order="utf-8", dialect="nim-sds"),
+        limits=pb.Limits(content_bytes=0, log_entries=500),
+    )
+    declared = session_on(ScriptedLink(pb.Reply(hello=hello))).declaration
+    assert (declared.name, declared.version, declared.language) == ("nim-sds", "0.2", "Nim")
+    assert declared.homepage == "https://example.org"
+    assert declared.revisions == ("sds-2026-01", "forum-2024")
+    assert declared.can(pb.CAPABILITY_OBSERVE)
+    assert declared.can(pb.CAPABILITY_SYNC)
+    assert not declared.can(pb.CAPABILITY_LOST)
+    assert (declared.bloom_profile, declared.hash_profile) == ("nim-sds", "sha256-be64")
+    assert (declared.id_order, declared.dialect) == ("utf-8", "nim-sds")
+    assert (declared.content_bytes, declared.lamport_ahead_ms, declared.log_entries) == (0, None, 500)
+
+
+def test_a_handshake_with_a_name_only_declares_nothing_else() -> None:
+    declared = session_on(ScriptedLink()).declaration
+    assert (declared.name, declared.version, declared.revisions) == ("dummy", "", ())
+    assert declared.capabilities == frozenset()
+    assert (declared.content_bytes, declared.lamport_ahead_ms, declared.log_entries) == (None, None, None)
+
+
+def test_names_and_lists_of_a_stranger_are_bounded() -> None:
+    hello = pb.HelloReply(protocol_version=1, name="x" * 100_000, revisions=[f"r{n}" for n in range(1_000)])
+    declared = session_on(ScriptedLink(pb.Reply(hello=hello))).declaration
+    assert declared.name == "x" * 200 + "…"
+    assert len(declared.revisions) == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é 漢", "plain é 漢"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]8;;http://x\x07link\x1b]8;;\x1b\\", "link"),
+        ("a\nb\x00c", "a�b�c"),
+        ("\u202eevil", "�evil"),
+        ("\x1b", "�"),
+        ("\x9b31m", "�31m"),
+        ("y" * 200, "y" * 200),
+        ("y" * 201, "y" * 200 + "…"),
+    ],
+)
+def test_what_a_stranger_says_is_printed_without_control_characters(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+def test_capabilities_have_short_names_and_unknown_ones_a_number() -> None:
+    assert capability_name(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) == "message-id-accepted"
+    assert capability_name(4711) == "capability 4711"
+
+
+@pytest.mark.parametrize(
+    ("hello", "kind", "sentence"),
+    [
+        (UNSUPPORTED, FaultKind.WRONG_ANSWER, "the handshake was refused: observe"),
+        (REJECTED, FaultKind.WRONG_ANSWER, "the handshake was refused: no such handle"),
+        (pb.Reply(rejected=pb.Rejected()), FaultKind.WRONG_ANSWER, "the handshake was refused: no reason given"),
+        (ERROR, FaultKind.ERROR, "hello: disk full"),
+        (ANSWERS["effects"], FaultKind.WRONG_ANSWER, "hello was answered with effects, not with hello"),
+        (
+            pb.Reply(hello=pb.HelloReply(protocol_version=2)),
+            FaultKind.WRONG_ANSWER,
+            "speaks version 2 of the testee protocol, not 1",
+        ),
+        (
+            pb.Reply(hello=pb.HelloReply(protocol_version=1)),
+            FaultKind.WRONG_ANSWER,
+            "the answer to the handshake names no implementation",
+        ),
+    ],
+)
+def test_a_handshake_that_fails_ends_the_session_and_says_why(hello: pb.Reply, kind: FaultKind, sentence: str) -> None:
+    link = ScriptedLink(hello)
+    breakdown = broken(lambda: session_on(link))
+    assert (breakdown.kind, breakdown.detail) == (kind, sentence)
+    assert link.killed
+
+
+# ---- Requests and replies --------------------------------------------------------------------------------------------
+
+
+def test_every_request_has_the_next_id() -> None:
+    link = ScriptedLink()
+    session = session_on(link)
+    for _ in range(3):
+        session.call(pb.Request(tick=pb.Tick()))
+    assert [request.id for request in link.asked] == [1, 2, 3, 4]
+
+
+def test_the_first_answer_may_take_longer_than_the_others() -> None:
+    link = ScriptedLink()
+    session = session_on(link)
+    session.call(pb.Request(tick=pb.Tick()))
+    session.call(pb.Request(tick=pb.Tick()), 99)
+    assert link.timeouts == [11, 7, 99]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_one_kind_of_answer_that_belongs_to_it(command: str) -> None:
+    expected = BELONGS.get(command, "effects")
+    assert session_on(ScriptedLink(then=ANSWERS[expected])).call(COMMANDS[command]).HasField(expected)
+    for name in set(ANSWERS) - {expected}:
+        session = session_on(ScriptedLink(then=ANSWERS[name]))
+        breakdown = broken(partial(session.call, COMMANDS[command]))
+        assert breakdown.kind is FaultKind.WRONG_ANSWER
+        assert breakdown.detail == f"{command} was answered with {name}, not with {expected}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_any_command_may_be_refused(command: str) -> None:
+    for refusal in (UNSUPPORTED, REJECTED):
+        link = ScriptedLink(then=refusal)
+        reply = session_on(link).call(COMMANDS[command])
+        assert reply.WhichOneof("answer") == refusal.WhichOneof("answer")
+        assert not link.killed
+
+
+@pytest.mark.parametrize(
+    ("link", "kind", "sentence"),
+    [
+        (ScriptedLink(then=ERROR), FaultKind.ERROR, "tick: disk full"),
+        (ScriptedLink(then=pb.Reply(error=pb.Error())), FaultKind.ERROR, "tick: no reason given"),
+        (ScriptedLink(off_by=1), FaultKind.WRONG_ID, "request 2 (tick) was answered with id 3"),
+        (
+            ScriptedLink(then=ERROR, off_by=-2),
+            FaultKind.WRONG_ID,
+            "request 2 (tick) was answered with id 0 (disk full)",
+        ),
+    ],
+)
+def test_errors_and_wrong_ids_end_the_session(link: ScriptedLink, kind: FaultKind, sentence: str) -> None:
+    session = session_on(link)
+    breakdown = broken(lambda: session.call(pb.Request(tick=pb.Tick())))
+    assert (breakdown.kind, breakdown.detail) == (kind, sentence)
+    assert link.killed
+    assert breakdown.stderr == ("last words",)
+
+
+def test_after_a_fault_nothing_more_is_asked() -> None:
+    link = ScriptedLink(then=ERROR)
+    session = session_on(link)
+    first = broken(lambda: session.call(pb.Request(tick=pb.Tick())))
+    assert broken(lambda: session.call(pb.Request(send=pb.Send()))) == first
+    assert len(link.asked) == 2
+
+
+def test_an_exception_of_a_local_implementation_is_a_crash() -> None:
+    def raises(request: pb.Request) -> pb.Reply:
+        raise KeyError("alice")
+
+    breakdown = broken(lambda: Session(lambda: LocalLink(raises), LIMITS, "sds-2026-01"))
+    assert (breakdown.kind, breakdown.detail) == (FaultKind.CRASH, "KeyError: 'alice'")
+
+
+# ---- Honesty ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("refusal", [UNSUPPORTED, REJECTED, ERROR])
+def test_a_refusal_of_a_command_that_does_not_exist_is_honest(refusal: pb.Reply) -> None:
+    link = ScriptedLink(then=refusal)
+    session_on(link).probe_honesty()
+    assert not link.killed
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_any_other_answer_to_a_command_that_does_not_exist_is_dishonest(name: str) -> None:
+    link = ScriptedLink(then=ANSWERS[name])
+    breakdown = broken(session_on(link).probe_honesty)
+    assert breakdown.kind is FaultKind.DISHONEST
+    assert breakdown.detail == f"a command that does not exist was answered with {name}"
+    assert link.killed

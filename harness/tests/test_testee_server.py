@@ -1,0 +1,310 @@
+"""The reference behind the testee protocol: what it answers to each command, and that no framing changes that."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.peer import ScriptedPeer
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Message, build_filter, decode, encode
+from sds_reference.testee import server
+from sds_reference.testee.framing import Framing
+
+T = 1_800_000_000_000
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+
+
+class Reference:
+    """One participant, alice, in the channels "c1" and "c2", without automatic sync messages."""
+
+    def __init__(self, **options: Any) -> None:
+        self.testee = server.Testee(server.TesteeOptions("1.2", **options))
+        self.handle = self.open().opened.handle
+
+    def open(self, participant_id: str = "alice", channels: tuple[str, ...] = ("c1", "c2"), **asked: Any) -> pb.Reply:
+        configuration = pb.Configuration(**{"sync_interval_ms": 0, **asked})
+        command = pb.Open(now_ms=T, participant_id=participant_id, channels=channels, configuration=configuration)
+        return self.testee.handle(pb.Request(id=7, open=command))
+
+    def send(self, content: bytes = b"hi", channel_id: str = "c1", **fields: Any) -> pb.Reply:
+        command = pb.Send(now_ms=T, handle=self.handle, channel_id=channel_id, content=content, **fields)
+        return self.testee.handle(pb.Request(id=7, send=command))
+
+    def receive(self, message: Message | bytes, **fields: Any) -> pb.Reply:
+        wire = encode(message) if isinstance(message, Message) else message
+        command = pb.Receive(now_ms=T, handle=self.handle, wire=wire, **fields)
+        return self.testee.handle(pb.Request(id=7, receive=command))
+
+    def tick(self, now_ms: int) -> pb.Effects:
+        return self.testee.handle(pb.Request(id=7, tick=pb.Tick(now_ms=now_ms, handle=self.handle))).effects
+
+    def observe(self, *filter_ids: str, channel_id: str = "c1") -> pb.Reply:
+        command = pb.Observe(now_ms=T, handle=self.handle, channel_id=channel_id, filter_ids=filter_ids)
+        return self.testee.handle(pb.Request(id=7, observe=command))
+
+
+def content(message_id: str, *depends_on: str, **fields: Any) -> Message:
+    return ScriptedPeer("bob", "c1").content(T, *depends_on, message_id=message_id, **fields)
+
+
+def events(reply: pb.Reply | pb.Effects) -> list[str]:
+    effects = reply.effects if isinstance(reply, pb.Reply) else reply
+    return [event.WhichOneof("event") or "" for event in effects.events]
+
+
+# ---- The handshake ---------------------------------------------------------------------------------------------------
+
+
+def hello(**options: Any) -> pb.HelloReply:
+    testee = server.Testee(server.TesteeOptions("1.2", **options))
+    return testee.handle(pb.Request(id=1, hello=pb.Hello(protocol_version=1))).hello
+
+
+def test_the_handshake_declares_what_the_model_is() -> None:
+    reply = hello()
+    assert (reply.protocol_version, reply.name, reply.version, reply.language) == (1, "sds_reference", "1.2", "Python")
+    assert list(reply.revisions) == ["sds-2026-01"]
+    assert reply.profiles == pb.Profiles(bloom="waku-sds-js", id_order="utf-8")
+    assert not reply.limits.HasField("lamport_ahead_ms")
+    assert hello(config=Config(max_lamport_ahead_ms=5)).limits.lamport_ahead_ms == 5
+
+
+def test_everything_but_sds_r_and_the_need_for_ids_is_declared_unless_it_is_held_back() -> None:
+    everything = set(pb.Capability.values()) - {
+        pb.CAPABILITY_UNSPECIFIED,
+        pb.CAPABILITY_MESSAGE_ID_REQUIRED,
+        pb.CAPABILITY_SDS_R,
+    }
+    assert set(hello().capabilities) == everything
+    held_back = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE})
+    assert set(hello(without=held_back).capabilities) == everything - held_back
+
+
+def test_a_request_without_a_known_command_is_unsupported() -> None:
+    reply = server.Testee(server.TesteeOptions("1")).handle(pb.Request(id=9))
+    assert reply == pb.Reply(id=9, unsupported=pb.Unsupported(what="unknown command"))
+
+
+# ---- Participants ----------------------------------------------------------------------------------------------------
+
+
+def test_opening_answers_with_a_new_handle_and_the_configuration_in_force() -> None:
+    reference = Reference()
+    first, second = reference.open("bob", causal_history_size=9, possible_ack_threshold=3), reference.open("carol")
+    assert reference.handle < first.opened.handle < second.opened.handle
+    in_force = first.opened.configuration
+    assert (in_force.causal_history_size, in_force.possible_ack_threshold, in_force.sync_interval_ms) == (9, 3, 0)
+    in_force = second.opened.configuration
+    assert (in_force.possible_ack_threshold, in_force.lost_timeout_ms) == (0, 0)
+    assert {field.name for field, _ in in_force.ListFields()} == set(pb.Configuration.DESCRIPTOR.fields_by_name)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"causal_history_size": 0}, "causal_history_size must be at least 1"),
+        ({"bloom_capacity": 0}, "bloom filter of capacity 0"),
+        ({"bloom_capacity": 10_000_001}, "bloom_capacity above 10,000,000 is refused"),
+        ({"bloom_error_rate": float("nan")}, "error rate nan"),
+        ({"bloom_error_rate": 1.0}, "error rate 1.0"),
+        ({"resend_unacknowledged_ms": 0}, "resend_unacknowledged_ms must be positive"),
+        ({"possible_ack_threshold": 1}, "possible_ack_threshold must be at least 2"),
+        ({"participant_id": ""}, "a participant needs a non-empty ID"),
+        ({"channels": ("c1", "")}, "a channel needs a non-empty ID"),
+    ],
+)
+def test_a_configuration_without_meaning_is_rejected_and_makes_no_participant(asked: dict[str, Any], why: str) -> None:
+    reference = Reference()
+    reply = reference.open(**asked)
+    assert why in reply.rejected.reason
+    assert reference.open("next").opened.handle == reference.handle + 1
+
+
+def test_a_closed_handle_is_unknown() -> None:
+    reference = Reference()
+    close = pb.Request(id=3, close=pb.Close(now_ms=T, handle=reference.handle))
+    assert reference.testee.handle(close) == pb.Reply(id=3, effects=pb.Effects())
+    assert reference.testee.handle(close).rejected.reason == f"no participant has handle {reference.handle}"
+    assert reference.send().rejected.reason == f"no participant has handle {reference.handle}"
+
+
+def test_an_unknown_handle_is_rejected_by_every_command_that_takes_one() -> None:
+    for command in (
+        pb.Request(id=5, close=pb.Close(handle=99)),
+        pb.Request(id=5, send=pb.Send(handle=99, channel_id="c1", content=b"x")),
+        pb.Request(id=5, send_ephemeral=pb.SendEphemeral(handle=99, channel_id="c1", content=b"x")),
+        pb.Request(id=5, send_sync=pb.SendSync(handle=99, channel_id="c1")),
+        pb.Request(id=5, receive=pb.Receive(handle=99)),
+        pb.Request(id=5, tick=pb.Tick(handle=99)),
+        pb.Request(id=5, observe=pb.Observe(handle=99, channel_id="c1")),
+    ):
+        reply = Reference().testee.handle(command)
+        assert reply == pb.Reply(id=5, rejected=pb.Rejected(reason="no participant has handle 99"))
+
+
+def test_a_channel_that_was_not_joined_is_rejected_by_every_command_that_names_one() -> None:
+    for command in (
+        pb.Request(send=pb.Send(handle=1, channel_id="c9", content=b"x")),
+        pb.Request(send_ephemeral=pb.SendEphemeral(handle=1, channel_id="c9", content=b"x")),
+        pb.Request(send_sync=pb.SendSync(handle=1, channel_id="c9")),
+        pb.Request(observe=pb.Observe(handle=1, channel_id="c9")),
+    ):
+        assert Reference().testee.handle(command).rejected.reason == "not a member of channel 'c9': join it first"
+
+
+# ---- Commands --------------------------------------------------------------------------------------------------------
+
+
+def test_a_send_answers_with_the_broadcast_and_the_id_in_force() -> None:
+    reference = Reference()
+    named = reference.send(b"one", message_id="m-1", retrieval_hint=b"where").effects
+    assert (named.message_id, list(named.events)) == ("m-1", [])
+    (wire,) = reference.send(b"two").effects.broadcasts
+    (entry,) = decode(wire).causal_history
+    assert (entry.message_id, entry.retrieval_hint) == ("m-1", b"where")
+    assert len(reference.send(b"three").effects.message_id) == 64
+
+
+def test_ephemeral_and_sync_messages_are_sent_on_command() -> None:
+    reference = Reference()
+    command = pb.SendEphemeral(now_ms=T, handle=reference.handle, channel_id="c2", content=b"x", message_id="e-1")
+    ephemeral = reference.testee.handle(pb.Request(send_ephemeral=command)).effects
+    assert ephemeral.message_id == "e-1"
+    assert decode(ephemeral.broadcasts[0]) == Message("alice", "e-1", "c2", content=b"x")
+    sync = pb.Request(send_sync=pb.SendSync(now_ms=T, handle=reference.handle, channel_id="c2"))
+    (wire,) = reference.testee.handle(sync).effects.broadcasts
+    assert (decode(wire).channel_id, decode(wire).content) == ("c2", None)
+
+
+def test_each_signal_of_the_model_becomes_an_event() -> None:
+    reference = Reference()
+    own = [reference.send(b"%d" % n, message_id=f"own-{n}").effects.message_id for n in range(2)]
+    seen = build_filter(Config().bloom_profile, Config().bloom_parameters, own[1:])
+    reply = reference.receive(content("b-2", own[0], "b-1", bloom_filter=seen, content=b"two"))
+    assert events(reply) == ["acknowledged", "possibly_acknowledged", "missing"]
+    acknowledged, possibly, missing = reply.effects.events
+    assert (acknowledged.acknowledged.message_id, possibly.possibly_acknowledged.message_id) == ("own-0", "own-1")
+    assert list(missing.missing.entries) == [pb.MissingEntry(message_id="b-1")]
+    reply = reference.receive(content("b-1", content=b"one"))
+    assert [event.delivered for event in reply.effects.events] == [
+        pb.Delivered(message_id="b-1", content=b"one"),
+        pb.Delivered(message_id="b-2", content=b"two"),
+    ]
+    assert {event.channel_id for event in reply.effects.events} == {"c1"}
+
+
+def test_a_tick_runs_what_is_due() -> None:
+    reference = Reference(config=Config(lost_timeout_ms=10_000))
+    sent = reference.send().effects.broadcasts
+    reference.receive(content("b-2", "b-1", "b-0"))
+    assert reference.tick(T + 9_999) == pb.Effects()
+    due = reference.tick(T + 30_000)
+    assert list(due.broadcasts) == list(sent)
+    assert events(due) == ["lost", "delivered"]
+    assert list(due.events[0].lost.message_ids) == ["b-0", "b-1"]
+
+
+@pytest.mark.parametrize(
+    ("wire", "why"),
+    [
+        (b"\x0a\xff", "not an SDS message"),
+        (encode(Message("bob", "m", "", 1, content=b"x")), "a message without channel_id"),
+        (encode(Message("bob", "", "c1", 1, content=b"x")), "a content message without message_id"),
+    ],
+)
+def test_a_malformed_message_is_rejected_and_changes_nothing(wire: bytes, why: str) -> None:
+    reference = Reference()
+    reference.send()
+    before = reference.observe("m", "")
+    assert why in reference.receive(wire).rejected.reason
+    assert reference.observe("m", "") == before
+
+
+def test_empty_content_and_an_id_in_use_are_rejected() -> None:
+    reference = Reference()
+    assert "content is empty" in reference.send(b"").rejected.reason
+    reference.send(message_id="m-1")
+    assert reference.send(message_id="m-1").rejected.reason == "message ID 'm-1' is in use"
+
+
+def test_observe_shows_all_of_the_state() -> None:
+    reference = Reference()
+    reference.send(message_id="own-1")
+    reference.receive(content("b-1", "b-0"))
+    state = reference.observe("own-1", "b-1", "b-0").state
+    assert state.lamport_timestamp == T + 1
+    assert list(state.log.entries) == [pb.LogEntry(message_id="own-1", lamport_timestamp=T + 1)]
+    unacknowledged = pb.OutgoingEntry(message_id="own-1", state=pb.ACK_STATE_UNACKNOWLEDGED)
+    assert list(state.outgoing.entries) == [unacknowledged]
+    assert list(state.incoming.message_ids) == ["b-1"]
+    assert list(state.filter_hits) == [True, True, False]
+    seen = build_filter(Config().bloom_profile, Config().bloom_parameters, ["own-1"])
+    reference.receive(content("b-2", bloom_filter=seen))
+    assert reference.observe().state.outgoing.entries[0].state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED
+
+
+def test_filters_can_be_built_and_asked_without_a_participant() -> None:
+    testee = server.Testee(server.TesteeOptions("1"))
+    build = pb.Request(build_filter=pb.BuildFilter(message_ids=["a", "b"]))
+    made = testee.handle(build).filter.bloom_filter
+    assert made == build_filter(Config().bloom_profile, Config().bloom_parameters, ["a", "b"])
+    query = pb.Request(query_filter=pb.QueryFilter(bloom_filter=made, message_ids=["a", "c", "b"]))
+    assert list(testee.handle(query).membership.hits) == [True, False, True]
+    foreign = pb.Request(query_filter=pb.QueryFilter(bloom_filter=b"\x00", message_ids=["a"]))
+    assert "1 bytes instead of" in testee.handle(foreign).rejected.reason
+
+
+def test_what_is_held_back_is_unsupported_by_name() -> None:
+    reference = Reference(without=frozenset({pb.CAPABILITY_OBSERVE, pb.CAPABILITY_FILTER_CODEC}))
+    assert reference.observe().unsupported.what == "CAPABILITY_OBSERVE"
+    for request in (pb.Request(build_filter=pb.BuildFilter()), pb.Request(query_filter=pb.QueryFilter())):
+        assert reference.testee.handle(request).unsupported.what == "CAPABILITY_FILTER_CODEC"
+
+
+# ---- Through a pipe --------------------------------------------------------------------------------------------------
+
+
+def conversation(connect: Callable[[], StdioLink | LocalLink]) -> list[bytes]:
+    """Every answer of a longer conversation, as bytes; ids and handles are part of them."""
+    session = Session(connect, LIMITS, "sds-2026-01")
+    stage = Stage(session, "conversation")
+    alice, bob = stage.open("alice", ("c1", "c2")), stage.peer("bób ☃")
+    late = bob.content(stage.now_ms, content=bytes(range(256)) * 300)
+    for number in range(12):
+        stage.advance(7_000)
+        sent = alice.send(b"\x00\xff\n%d" % number, retrieval_hint=b"\n" * number)
+        seen = stage.filter_over(sent.message_id)
+        alice.receive(bob.content(stage.now_ms, bloom_filter=seen), bob.content(stage.now_ms, sent, late))
+        alice.receive(b"\x0a\xff", bob.ephemeral(b""), bob.sync(stage.now_ms, sent, "nobody-has-this"))
+        alice.send(b"to the other channel", "c2")
+        alice.send_ephemeral()
+        alice.send_sync("c2")
+        alice.tick()
+        alice.observe(sent.message_id, late.message_id)
+    alice.receive(late)
+    alice.settle()
+    session.close()
+    return [step.reply.SerializeToString(deterministic=True) for step in stage.trace.steps if step.reply is not None]
+
+
+def test_the_answers_are_the_same_byte_for_byte_in_both_framings_and_without_a_pipe() -> None:
+    command = [sys.executable, "-m", "sds_reference"]
+    answers = {framing: conversation(partial(StdioLink, command, framing, LIMITS)) for framing in Framing}
+    local = conversation(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle))
+    assert len(local) == 1 + 12 * 11 + 1 + 2
+    assert {event for reply in local for event in events(pb.Reply.FromString(reply))} == {
+        "delivered",
+        "acknowledged",
+        "possibly_acknowledged",
+        "missing",
+    }
+    assert answers[Framing.JSON] == local
+    assert answers[Framing.BINARY] == local

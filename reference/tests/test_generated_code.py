@@ -1,0 +1,22 @@
+"""The package sds_proto is what the schemas in proto/ give."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+REFERENCE = Path(__file__).resolve().parents[1]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*_pb2.py*"))}
+
+
+def test_regenerating_the_package_changes_nothing(tmp_path: Path) -> None:
+    generate = runpy.run_path(str(REFERENCE / "generate_proto.py"))["generate"]
+    written = generate(tmp_path)
+    generated, committed = contents(tmp_path / "sds_proto"), contents(REFERENCE / "sds_proto")
+    assert sorted(generated) == sorted(committed)
+    assert [name for name in committed if generated[name] != committed[name]] == []
+    assert sorted(str(path.relative_to(tmp_path / "sds_proto")) for path in written) == sorted(committed)
+    assert "wire/v2026_01/message_pb2.py" in committed

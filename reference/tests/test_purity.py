@@ -1,0 +1,100 @@
+"""The model is sans-I/O: no clock, no network, no randomness, no layer above it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sds_reference
+
+PACKAGE = Path(sds_reference.__file__).parent
+MODULES = sorted(
+    path
+    for path in PACKAGE.rglob("*.py")
+    if "testee" not in path.relative_to(PACKAGE).parts and path.stem != "__main__"
+)
+FORBIDDEN = {
+    "asyncio",
+    "concurrent",
+    "ctypes",
+    "datetime",
+    "importlib",
+    "io",
+    "multiprocessing",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "select",
+    "shutil",
+    "signal",
+    "socket",
+    "subprocess",
+    "sys",
+    "tempfile",
+    "threading",
+    "time",
+    "uuid",
+    "sds_harness",
+    "sds_conformance",
+}
+FORBIDDEN_CALLS = {"open", "print", "input", "eval", "exec", "compile", "__import__", "breakpoint", "hash", "id"}
+"""I/O, and the two built-in functions whose result differs from run to run."""
+
+
+def imported(source: str) -> set[str]:
+    """Top-level packages that a module imports absolutely, at any depth of its code."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+def called(source: str) -> set[str]:
+    """Names of the plain functions a module calls."""
+    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return {function.id for function in calls if isinstance(function, ast.Name)}
+
+
+def relatively_imported(source: str) -> set[str]:
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom) and node.level]
+    return {(node.module or "").split(".")[0] for node in nodes}
+
+
+def test_the_modules_of_the_model_are_found() -> None:
+    names = {path.stem for path in MODULES}
+    assert {"channel", "participant", "lamport_clock", "local_log", "message", "bloom_filter"} <= names
+    assert "__main__" not in names
+    assert "server" not in names
+
+
+def test_a_forbidden_import_would_be_seen() -> None:
+    source = "import os.path\ndef f():\n    from time import time\n    import random as r\n    from . import x\n"
+    assert imported(source) & FORBIDDEN == {"os", "time", "random"}
+    assert called("def f():\n    print(open('x').read())") & FORBIDDEN_CALLS == {"open", "print"}
+    assert relatively_imported("from .testee.server import serve\nfrom .message import Kind\n") == {"testee", "message"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_no_module_of_the_model_imports_io_time_randomness_or_a_layer_above(path: Path) -> None:
+    assert imported(path.read_text(encoding="utf-8")) & FORBIDDEN == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_no_module_of_the_model_calls_a_built_in_with_effects(path: Path) -> None:
+    assert called(path.read_text(encoding="utf-8")) & FORBIDDEN_CALLS == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+def test_no_module_of_the_model_needs_the_testee(path: Path) -> None:
+    assert "testee" not in relatively_imported(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_module_imports_the_harness_or_the_checks(path: Path) -> None:
+    assert imported(path.read_text(encoding="utf-8")) & {"sds_harness", "sds_conformance"} == set()
