@@ -37,6 +37,9 @@ LARGEST_LAMPORT = 2**53 + 10
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 
+Membership = Callable[[str], bool | None]
+"""Does a filter hold an ID? None if nothing tells."""
+
 
 class ChannelView:
     """The facts, in the order they happened."""
@@ -74,8 +77,19 @@ class ChannelView:
         self._clock = LamportTracker(party.opened_ms)
         self._asked_filters = _asked_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
-        for step in trace.of(party.name):
-            self._read(step)
+        self.maybe: dict[str, int] = {}
+        """Own messages that something may speak for which the harness cannot read, with the step."""
+        self.repairs: dict[str, int] = {}
+        """IDs of repair requests received, with the step."""
+        self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
+        self._fogged = False
+        opened = False
+        for step in trace.steps:
+            opened |= step.command == "open" and step.participant == party.name
+            if opened and step.now_ms:
+                self._clock.touch(step.now_ms)
+            if step.participant == party.name:
+                self._read(step)
 
     # ---- questions checks ask ----------------------------------------------------------------------------------
 
@@ -85,7 +99,9 @@ class ChannelView:
     @property
     def gives_up(self) -> bool:
         """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
-        return self._wants_lost
+        return self._wants_lost or any(
+            event.WhichOneof("event") == "lost" for step in self.trace.of(self.party.name) for event in step.events
+        )
 
     @property
     def history_size(self) -> int | None:
@@ -103,7 +119,7 @@ class ChannelView:
         """The own content message of that ID."""
         return self._own.get(message_id)
 
-    def filter_of(self, bloom_filter: bytes) -> Callable[[str], bool] | None:
+    def filter_of(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter: by the declared bloom profile, else by what the codec built; None if neither."""
         profile = PROFILES.get(self.trace.declaration.bloom_profile)
         parameters = bloom_parameters(self.party)
@@ -112,8 +128,7 @@ class ChannelView:
                 return profile.read(bloom_filter, parameters).__contains__
             except ForeignFilter:
                 return None
-        asked = self._asked_filters.get(bloom_filter)
-        return asked.__contains__ if asked is not None else None
+        return self._asked_filters.get(bloom_filter)
 
     def waiting_dependencies(self, received: Received) -> list[Received]:
         """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""
@@ -164,12 +179,28 @@ class ChannelView:
         elif command == "tick":
             self._read_tick(step)
         elif command in ("send", "send_sync", "send_ephemeral"):
-            self._read_broadcasts(step, certain=True)
-            self._read_events(step, None)
+            own = {wire.message.message_id for wire in step.broadcasts if wire.message is not None}
+            if self._delivers(step, own):
+                before = self._clock.low
+                self._read_events(step, None)
+                self._clock.blur(before)
+                self._read_broadcasts(step, certain=False)
+            else:
+                self._read_broadcasts(step, certain=True)
+                self._read_events(step, None)
+
+    def _delivers(self, step: Step, but: set[str]) -> bool:
+        return any(
+            event.WhichOneof("event") == "delivered" and event.delivered.message_id not in but
+            for event in step.events
+            if event.channel_id == self.channel_id
+        )
 
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
+            if not message_id and step.broadcasts and step.broadcasts[0].message is not None:
+                message_id = step.broadcasts[0].message.message_id
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _read_tick(self, step: Step) -> None:
@@ -185,7 +216,6 @@ class ChannelView:
             return
         received = self._received(step, message)
         self.received.append(received)
-        self._clock.touch(step.now_ms)
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
@@ -196,14 +226,19 @@ class ChannelView:
         counts = not received.own and not received.rejected and step.reply is not None
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
             self._review(received)
+        elif not received.rejected and step.reply is not None:
+            self._review_maybe(received)
         if counts and received.kind is Kind.CONTENT:
             self.known_ids.add(message.message_id)
             if not received.duplicate:
                 self._buffered[message.message_id] = received
+        if counts and received.kind is Kind.CONTENT and self._blind and message.lamport_timestamp is not None:
+            self._fogged = True
+            self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
         if counts and message.lamport_timestamp is not None and not received.delivered_at_once:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
-        self._read_broadcasts(step, certain=True)
+        self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
     def _received(self, step: Step, message: Message) -> Received:
         ids = [entry.message_id for entry in message.causal_history]
@@ -245,16 +280,27 @@ class ChannelView:
         """Own messages that a received message speaks of, or with a readable filter does not speak of."""
         mentioned = {entry.message_id for entry in received.message.causal_history}
         holds = self.filter_of(received.message.bloom_filter) if received.message.bloom_filter is not None else None
-        readable = holds is not None or received.message.bloom_filter is None
+        for entry in received.message.repair_request:
+            self.repairs.setdefault(entry.message_id, received.step.index)
         for message_id in list(self._outstanding):
+            hit = holds(message_id) if holds is not None else None
             if message_id in mentioned:
                 self.mentions.append(Mention(received, message_id, True, self._outstanding[message_id]))
                 del self._outstanding[message_id]
-            elif holds is not None and holds(message_id):
+            elif hit:
                 self._outstanding[message_id] += 1
                 self.mentions.append(Mention(received, message_id, False, self._outstanding[message_id]))
-            elif readable:
+            elif hit is False or received.message.bloom_filter is None:
                 self.unmentioned.append(Unmentioned(received, message_id))
+            else:
+                self.maybe.setdefault(message_id, received.step.index)
+
+    def _review_maybe(self, received: Received) -> None:
+        """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""
+        named = {entry.message_id for entry in received.message.causal_history}
+        for message_id in self._outstanding:
+            if message_id in named or received.message.bloom_filter is not None:
+                self.maybe.setdefault(message_id, received.step.index)
 
     def _read_events(self, step: Step, received: Received | None) -> None:
         for event in step.events:
@@ -294,6 +340,9 @@ class ChannelView:
         if received is None or message is None:
             return
         received.delivered.append(delivery)
+        waiting = self._buffered.get(event.message_id)
+        if waiting is not None and waiting is not received:
+            waiting.delivered.append(delivery)  # a later copy was taken instead of the one that waits
         if received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
             self._clock.delivered(message.lamport_timestamp)
@@ -324,7 +373,7 @@ class ChannelView:
                 self.copies.append(Copy(step, message, original, self._last_broadcast[message.message_id]))
                 self._last_broadcast[message.message_id] = step
                 self._clock.rebroadcast()
-            elif not message.content and step.command == "tick":
+            elif not message.content and message.lamport_timestamp is not None and message.sender_id == self.party.name:
                 self._read_sent(step, wire, message, self.syncs, certain)
             else:
                 self.strays.append((step, wire))
@@ -338,7 +387,7 @@ class ChannelView:
             tuple(self._log[-size:]),
             len(self._log),
             self._clock.expect(step.now_ms),
-            certain,
+            certain and not self._fogged,
             repeat=message.message_id in self.known_ids,
         )
         into.append(sent)
@@ -366,7 +415,7 @@ class ChannelView:
                 step,
                 step.reply.state,
                 tuple(self._log),
-                {message_id: message_id in spoken for message_id in self._outstanding},
+                {message_id: message_id in spoken or message_id in self.maybe for message_id in self._outstanding},
                 frozenset(self._buffered),
                 self._clock.expect(step.now_ms),
             )
@@ -379,19 +428,20 @@ class ChannelView:
             self._log.add(item)
 
 
-def _asked_filters(trace: Trace) -> dict[bytes, set[str]]:
+def _asked_filters(trace: Trace) -> dict[bytes, Membership]:
     """Filters whose members the implementation's codec told: built over IDs, or queried."""
-    out: dict[bytes, set[str]] = {}
+    answers: dict[bytes, dict[str, bool]] = {}
+    built: dict[bytes, Membership] = {}
     for step in trace.steps:
         if step.reply is None:
             continue
         if step.answer == "filter":
-            out.setdefault(step.reply.filter.bloom_filter, set()).update(step.request.build_filter.message_ids)
+            built[step.reply.filter.bloom_filter] = frozenset(step.request.build_filter.message_ids).__contains__
         elif step.answer == "membership":
             query: Any = step.request.query_filter
-            hits = {i for i, hit in zip(query.message_ids, step.reply.membership.hits, strict=False) if hit}
-            out.setdefault(query.bloom_filter, set()).update(hits)
-    return out
+            hits = zip(query.message_ids, step.reply.membership.hits, strict=False)
+            answers.setdefault(query.bloom_filter, {}).update(hits)
+    return {bloom_filter: known.get for bloom_filter, known in answers.items()} | built
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:

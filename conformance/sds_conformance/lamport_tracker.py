@@ -12,6 +12,7 @@ class LamportTracker:
         self._low = self._high = opened_ms
         self._source = "open"
         self._used = False
+        self._fog = 0
         self._last_own_now: int | None = None
         self._reset()
 
@@ -27,6 +28,7 @@ class LamportTracker:
             # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111);
             # and a first message that carries just that time is accepted, too (AMB-12).
             low, high = min(low, now_ms) - 1, max(high, now_ms)
+        high = max(high, self._fog)
         return LamportExpectation(
             low=max(now_ms, low + 1),
             high=max(now_ms, high + 1),
@@ -43,7 +45,8 @@ class LamportTracker:
 
     def sent(self, lamport: int, now_ms: int, *, sync: bool) -> None:
         """An own message went out; the timestamp it carries is taken for the local one."""
-        before = self._sync_low if self._source == "sync" else self._low
+        # Of several sync messages in a row none need have moved it (AMB-18).
+        before = min(self._low, self._sync_low)
         self._used = True
         self._low = self._high = lamport
         self._source = "sync" if sync else "send"
@@ -53,14 +56,14 @@ class LamportTracker:
             self._sync_low = min(before, lamport)
 
     def touch(self, now_ms: int) -> None:
-        """The channel is used: if for the first time, its timestamp may have been initialised only now."""
+        """Time passes; before the first use the timestamp may be initialised at any moment (AMB-111)."""
         if not self._used:
-            self._used = True
             self._low, self._high = min(self._low, now_ms), max(self._high, now_ms)
             self._sync_low = self._low
 
     def delivered(self, lamport: int) -> None:
         """Content was delivered."""
+        self._used = True
         if lamport > self._high:
             self._low = self._high = self._sync_low = lamport
             self._source = "delivery"
@@ -75,6 +78,19 @@ class LamportTracker:
             self._sync_high = max(self._sync_high, lamport)
         else:
             self._buffered_high = max(self._buffered_high, lamport)
+
+    def maybe_delivered(self, lamport: int) -> None:
+        """Content arrived at an implementation that does not tell what it delivers."""
+        self._fog = max(self._fog, lamport)
+
+    @property
+    def low(self) -> int:
+        return self._low
+
+    def blur(self, low: int) -> None:
+        """Something was delivered in the step of an own message, before it or after it."""
+        self._low = min(self._low, low)
+        self._sync_low = min(self._sync_low, low)
 
     def sent_again(self) -> None:
         """A message went out under an ID that was used before; whether that moved the timestamp, nothing tells."""

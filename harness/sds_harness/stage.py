@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, BloomParameters, Message, build_filter, encode
+from sds_reference import PROFILES, BloomParameters, ConfigurationError, Message, build_filter, encode
 from sds_reference.testee.dialect import Dialect
 
 from .declaration import capability_name, printable
@@ -129,7 +129,10 @@ def bloom_parameters(party: Party) -> BloomParameters | None:
     c = party.in_force
     if not (c.HasField("bloom_capacity") and c.HasField("bloom_error_rate")):
         return None
-    return BloomParameters.sized(c.bloom_capacity, c.bloom_error_rate)
+    try:
+        return BloomParameters.sized(c.bloom_capacity, c.bloom_error_rate)
+    except ConfigurationError:
+        return None
 
 
 class Actor:
@@ -219,7 +222,8 @@ class Actor:
         """
         quiet = 0
         for _ in range(MAX_TICKS):
-            self.stage.advance(self.party.in_force.incoming_sweep_ms)
+            known = self.party.in_force.HasField("incoming_sweep_ms")
+            self.stage.advance(self.party.in_force.incoming_sweep_ms if known else 60_000)
             step = self.tick()
             progress = any(event.WhichOneof("event") in ("delivered", "lost") for event in step.events)
             quiet = 0 if progress else quiet + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -188,6 +189,7 @@ def test_a_sent_message_is_in_the_outgoing_buffer_and_in_the_own_log() -> None:
     alice = joined()
     alice.send("c", b"x", T, "m")
     assert outgoing(alice) == {"m": "unacknowledged"}
+    assert ["m" in alice.channel("c").outgoing, "n" in alice.channel("c").outgoing] == [True, False]
     assert log(alice) == ["m"]
     assert in_filter(alice, "m", "n") == [True, False]
 
@@ -233,6 +235,20 @@ def test_computed_ids_are_the_same_in_every_run() -> None:
     first, second = joined().send("c", b"x", T), joined().send("c", b"x", T)
     assert first.message_id == second.message_id
     assert first.broadcasts == second.broadcasts
+
+
+def test_a_computed_id_is_the_hash_of_all_that_tells_messages_apart() -> None:
+    alice = joined()
+    first, second = alice.send("c", b"\x00\xff", T), alice.send_ephemeral("c", b"\x00\xff")
+    head = "0000000000000005 616c696365 0000000000000001 63 "
+    count = "0000000000000008 000000000000000"
+    tail = " 0000000000000002 00ff"
+    assert first.message_id == sha256_of(f"{head} 0000000000000008 000001a3185c5001 {count}1 {tail}")
+    assert second.message_id == sha256_of(f"{head} 0000000000000000 {count}2 {tail}")
+
+
+def sha256_of(hexadecimal: str) -> str:
+    return sha256(bytes.fromhex(hexadecimal)).hexdigest()
 
 
 def test_ids_keep_apart_where_their_parts_would_run_together() -> None:

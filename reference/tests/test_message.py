@@ -43,6 +43,11 @@ def test_a_full_message_is_read_back_from_its_bytes() -> None:
     assert decode(FULL_WIRE) == FULL
 
 
+def test_equal_messages_are_one_member_of_a_set() -> None:
+    assert len({FULL, decode(FULL_WIRE), Message("a", "1", "c")}) == 2
+    assert len({*FULL.causal_history, HistoryEntry("m-1")}) == 2
+
+
 def test_a_message_with_only_the_three_ids_has_three_fields() -> None:
     message = Message("a", "1", "c")
     assert encode(message) == HEAD

@@ -70,6 +70,10 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, whatever else waits."""
     for received in view.received:
         hybrid = bool(received.message.causal_history)
+        if any(
+            d.message_id == received.message.message_id and d.step.index < received.step.index for d in view.delivered
+        ):
+            continue  # a second copy: one event or two (AMB-38)
         if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected or hybrid:
             continue
         if received.delivered_at_once:

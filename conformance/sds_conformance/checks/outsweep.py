@@ -20,6 +20,7 @@ def spoken_for(view: ChannelView, sent: Sent) -> int:
     message_id = sent.message.message_id
     steps = [m.received.step.index for m in view.mentions if m.message_id == message_id]
     steps += [a.step.index for a in view.acks if a.message_id == message_id]
+    steps += [view.maybe[message_id]] if message_id in view.maybe else []
     return min(steps, default=len(view.trace.steps) + 1)
 
 
@@ -41,14 +42,14 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
         if sent.repeat:
             continue
         until = spoken_for(view, sent)
-        last, overdue = sent.step, 0
+        last, overdue, seen = sent.step, 0, 0
         copies = {c.step.index: c for c in view.copies if c.original is sent}
         for tick in view.ticks:
             if not sent.step.index < tick.index < until:
                 continue
             if tick.index in copies:
                 yield held(tick)
-                last, overdue = tick, 0
+                last, overdue, seen = tick, 0, seen + 1
             elif tick.now_ms >= last.now_ms + period and tick.now_ms > sent.step.now_ms:
                 overdue += 1
                 if overdue > _LENIENT_SWEEPS:
@@ -57,6 +58,7 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
                         f"a copy of {sent.message.message_id!r}, unacknowledged for {tick.now_ms - last.now_ms} ms "
                         f"with a resend period of {period} ms",
                         "none, although the sweep has run",
+                        "AMB-64" if seen >= 3 else "",
                     )
                     break
 
@@ -66,6 +68,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
     for message_id, step in certain.items():
         late = [c for c in view.copies if c.message.message_id == message_id and c.step.index > step.index]
+        late = [c for c in late if view.repairs.get(message_id, c.step.index) >= c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             yield violated(late[0].step, f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy")
@@ -103,6 +106,8 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         if copy.step.index >= spoken_for(view, copy.original):
             continue
         waited = copy.step.now_ms - copy.previous.now_ms
+        if waited < 0 or view.repairs.get(copy.message.message_id, copy.step.index) < copy.step.index:
+            continue  # the clock went back, or somebody asked for a repair (AMB-120)
         if waited >= period:
             yield held(copy.step)
         else:

@@ -67,7 +67,7 @@ def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
             )
 
 
-def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool]]:
+def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:
     """Own messages after an arrival whose filters can be read, and whether they hold its ID."""
     for sent in view.outgoing:
         if sent.step.index <= received.step.index or sent.message.bloom_filter is None or sent.repeat:
@@ -87,7 +87,7 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
             if hit:
                 yield held(sent.step)
-            elif waiting:
+            elif waiting and hit is False:
                 yield violated(
                     sent.step,
                     f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
@@ -171,12 +171,23 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
     """Did the schedule tick after the last delivery, so that whatever was going to come has come?"""
     last = max((d.step.index for d in view.delivered), default=0)
     settled = max(last, received.step.index)
-    return sum(1 for tick in view.ticks if tick.index > settled) >= 2
+    c = view.configuration
+    period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else 60_000
+    since = view.trace.steps[settled - 1].now_ms
+    sweeps = 0
+    for tick in view.ticks:
+        if tick.index > settled:
+            if not period or tick.now_ms >= since + period:
+                sweeps, since = sweeps + 1, tick.now_ms
+            since = min(since, tick.now_ms)
+    return sweeps >= 2
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
+    if view.gives_up:
+        return
     logged = view.logged_ids
     for received in view.received:
         if not received.acceptable or received.rejected or not received.unmet or view.waiting_dependencies(received):
@@ -264,6 +275,7 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
                 received.step,
                 "no acknowledgement from the participant's own message: its own copy is no receipt",
                 f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged",
+                "AMB-21" if all(ack.possibly for ack in acks) else "",
             )
         elif mentions_own:
             yield held(received.step)

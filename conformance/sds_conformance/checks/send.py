@@ -69,7 +69,9 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         last = max((s for s in view.outgoing if s.step.index < observed.step.index), key=_index, default=None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
             continue
-        quiet = not any(last.step.index < r.step.index < observed.step.index for r in view.received)
+        between = [r.step for r in view.received] + [d.step for d in view.delivered]
+        quiet = not any(last.step.index < step.index < observed.step.index for step in between)
+        quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
             if observed.state.lamport_timestamp == last.message.lamport_timestamp:
                 yield held(observed.step)
@@ -179,14 +181,21 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
     """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
-    ids = [
-        r.message.message_id
-        for r in view.received
-        if r.step.index < sent.step.index and r.acceptable and not r.rejected
-        if not delivered or any(d.step.index < sent.step.index for d in r.delivered)
+    # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
+    entries: list[tuple[int, str | None]] = [
+        (s.step.index, None) for s in view.sent + view.ephemerals if s.step.index < sent.step.index
     ]
+    holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+    if holds is not None and holds(sent.message.message_id):
+        entries.append((sent.step.index, None))
+    for r in view.received:
+        if r.step.index < sent.step.index:
+            counts = r.acceptable and not r.rejected
+            counts &= not delivered or any(d.step.index < sent.step.index for d in r.delivered)
+            entries.append((r.step.index, r.message.message_id if counts else None))
+    entries.sort(key=lambda entry: entry[0])
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
-    return ids[-kept:]
+    return [message_id for _, message_id in entries[-kept:] if message_id is not None]
 
 
 @check("SDS-SEND-09")
@@ -197,7 +206,7 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
         if holds is None or not expected or sent.repeat:
             continue
-        missing = [message_id for message_id in expected if not holds(message_id)]
+        missing = [message_id for message_id in expected if holds(message_id) is False]
         if missing:
             yield violated(
                 sent.step, f"{missing[0]!r}, delivered before, in the filter of the message", "it is not in it"

@@ -72,7 +72,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
-        missing = [message_id for message_id in expected if not holds(message_id)]
+        missing = [message_id for message_id in expected if holds(message_id) is False]
         if missing:
             yield violated(
                 sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing[0]!r} is not"
@@ -201,6 +201,8 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
             continue
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for mention in view.mentions:
+            if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
+                continue
             once = mention.hits == 1 and not mention.certain and mention.received.step.index < observed.step.index
             more = [m for m in view.mentions if m.message_id == mention.message_id and m is not mention]
             if once and not [m for m in more if m.received.step.index < observed.step.index]:

@@ -24,7 +24,8 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     interval = view.configuration.sync_interval_ms
     if not interval or not view.ticks or not view.sent:
         return
-    idle_since = view.sent[-1].step
+    steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
+    idle_since = max(steps, key=lambda step: step.index)
     late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= idle_since.now_ms + 10 * interval]
     automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > idle_since.index]
     if automatic:
@@ -75,7 +76,7 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
         expected = received_before(view, sync, delivered=True)
         holds = view.filter_of(sync.message.bloom_filter) if sync.message.bloom_filter is not None else None
         if expected and holds is not None:
-            missing = [message_id for message_id in expected if not holds(message_id)]
+            missing = [message_id for message_id in expected if holds(message_id) is False]
             if missing:
                 yield violated(
                     sync.step, f"{missing[0]!r}, received before, in the filter of the sync", "it is not in it"

@@ -165,7 +165,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and received.message.lamport_timestamp == 0 and not received.rejected:
             message_id = received.message.message_id
             for later in view.observed:
-                if later.step.index > received.step.index and later.state.HasField("log") and received.delivered:
+                if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = [entry.message_id for entry in later.state.log.entries]
                     if message_id in ids:
                         yield held(later.step)
@@ -213,10 +213,7 @@ def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
     """Field 12 is present in every content and sync message; zero length only while nothing was received."""
     for sent in view.outgoing:
         values = _values(sent, 12)
-        received = any(
-            r.kind.value == "content" and not r.own and not r.rejected and r.step.index < sent.step.index
-            for r in view.received
-        )
+        received = any(r.acceptable and not r.rejected and r.step.index < sent.step.index for r in view.received)
         if not values or not isinstance(values[-1], bytes):
             yield violated(sent.step, "field 12 (bloom_filter) in every content and sync message", "no such field")
         elif not values[-1] and received:
