@@ -7,9 +7,6 @@ Scenarios, generated schedules and stored traces are all read this way: a check 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from sortedcontainers import SortedList
 
 from sds_harness.stage import bloom_parameters
@@ -28,6 +25,7 @@ from .facts import (
     Sent,
     Unmentioned,
 )
+from .filters import Membership, asked_filters
 from .lamport_tracker import LamportTracker
 
 TAIL = 16
@@ -36,9 +34,6 @@ LARGEST_LAMPORT = 2**53 + 10
 """Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
-
-Membership = Callable[[str], bool | None]
-"""Does a filter hold an ID? None if nothing tells."""
 
 
 class ChannelView:
@@ -63,6 +58,8 @@ class ChannelView:
         self.unmentioned: list[Unmentioned] = []
         self.observed: list[Observed] = []
         self.ticks: list[Step] = []
+        self.received_before: dict[tuple[int, bool], list[str]] = {}
+        """Kept by checks that ask again and again what a filter has to hold."""
         self.hints: dict[str, set[bytes]] = {}
         """Every retrieval hint the participant was given, by message ID."""
         self.known_ids: set[str] = set()
@@ -70,12 +67,13 @@ class ChannelView:
         self._log: SortedList[LogItem] = SortedList()
         self._logged: dict[str, LogItem] = {}
         self._buffered: dict[str, Received] = {}
+        self._arrivals: dict[str, list[Received]] = {}
         self._chains: dict[str, list[Received]] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
         self._outstanding: dict[str, int] = {}
         self._clock = LamportTracker(party.opened_ms)
-        self._asked_filters = _asked_filters(trace)
+        self._asked_filters = asked_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
         self.maybe: dict[str, int] = {}
         """Own messages that something may speak for which the harness cannot read, with the step."""
@@ -136,8 +134,9 @@ class ChannelView:
             ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
             self._chains[received.message.message_id] = [
                 other
-                for other in self.received
-                if other.message.message_id in ids & received.unmet and other.acceptable and other.unmet
+                for message_id in ids & received.unmet
+                for other in self._arrivals.get(message_id, ())
+                if other.acceptable and other.unmet
             ]
         return self._chains[received.message.message_id]
 
@@ -150,12 +149,7 @@ class ChannelView:
                 return True
             if current not in seen:
                 seen.add(current)
-                todo += [
-                    e.message_id
-                    for r in self.received
-                    if r.message.message_id == current
-                    for e in r.message.causal_history
-                ]
+                todo += [e.message_id for r in self._arrivals.get(current, ()) for e in r.message.causal_history]
         return False
 
     @property
@@ -216,6 +210,7 @@ class ChannelView:
             return
         received = self._received(step, message)
         self.received.append(received)
+        self._arrivals.setdefault(message.message_id, []).append(received)
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
@@ -352,7 +347,7 @@ class ChannelView:
         """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
-        arrivals = (r for r in reversed(self.received) if r.message.message_id == message_id and not r.own)
+        arrivals = (r for r in reversed(self._arrivals.get(message_id, ())) if not r.own)
         return next((r for r in arrivals if r.kind is not Kind.SYNC), None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
@@ -426,22 +421,6 @@ class ChannelView:
             item = LogItem(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, len(self._logged))
             self._logged[message_id] = item
             self._log.add(item)
-
-
-def _asked_filters(trace: Trace) -> dict[bytes, Membership]:
-    """Filters whose members the implementation's codec told: built over IDs, or queried."""
-    answers: dict[bytes, dict[str, bool]] = {}
-    built: dict[bytes, Membership] = {}
-    for step in trace.steps:
-        if step.reply is None:
-            continue
-        if step.answer == "filter":
-            built[step.reply.filter.bloom_filter] = frozenset(step.request.build_filter.message_ids).__contains__
-        elif step.answer == "membership":
-            query: Any = step.request.query_filter
-            hits = zip(query.message_ids, step.reply.membership.hits, strict=False)
-            answers.setdefault(query.bloom_filter, {}).update(hits)
-    return {bloom_filter: known.get for bloom_filter, known in answers.items()} | built
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:

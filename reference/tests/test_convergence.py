@@ -179,8 +179,8 @@ def test_every_message_is_acknowledged_once_all_have_it_and_have_sent_sync_messa
     assert [len(member.channel("c").outgoing) for member in world.members] == [0] * len(skews_ms)
 
 
-@given(st.permutations(range(7)), st.lists(st.integers(0, 6), max_size=7))
 @settings(max_examples=60, deadline=None)
+@given(st.permutations(range(7)), st.lists(st.integers(0, 6), max_size=7))
 def test_order_and_multiplicity_of_arrival_do_not_matter(order: list[int], copies: list[int]) -> None:
     world = World([0, 0, 0], Config(sync_interval_ms=None))
     for number in (0, 1, 0, 1, 1, 0, 0):

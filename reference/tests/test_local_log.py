@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_reference import LocalLog, LogEntry
@@ -60,6 +60,7 @@ def test_equal_ids_with_different_lamport_timestamps_are_one_entry() -> None:
 pairs = st.tuples(st.integers(0, 3) | st.integers(0, 2**64 - 1), st.text(st.characters(codec="utf-8"), max_size=3))
 
 
+@settings(deadline=None)
 @given(st.lists(pairs, unique_by=lambda pair: pair[1], max_size=40), st.integers(0, 5))
 def test_any_entries_are_ordered_by_lamport_timestamp_and_utf_8_bytes(those: list[tuple[int, str]], last: int) -> None:
     log = log_of(*(entry(message_id, at) for at, message_id in those))

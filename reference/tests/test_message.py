@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_reference import MAX_LAMPORT, HistoryEntry, Kind, MalformedMessage, Message, decode, encode
@@ -171,11 +171,13 @@ messages = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(messages)
 def test_every_message_survives_the_wire(message: Message) -> None:
     assert decode(encode(message)) == message
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused_and_what_is_read_has_a_canonical_form(wire: bytes) -> None:
     try:

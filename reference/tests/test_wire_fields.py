@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sds_reference import MalformedMessage, decode
@@ -90,6 +90,7 @@ fields = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(fields, max_size=8))
 def test_all_fields_survive_joining_and_splitting(those: list[WireField]) -> None:
     assert split(join(those)) == those

@@ -69,13 +69,11 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, whatever else waits."""
     for received in view.received:
-        hybrid = bool(received.message.causal_history)
-        if any(
-            d.message_id == received.message.message_id and d.step.index < received.step.index for d in view.delivered
-        ):
-            continue  # a second copy: one event or two (AMB-38)
-        if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected or hybrid:
+        if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected:
             continue
+        earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
+        if received.message.causal_history or received.message.message_id in earlier:
+            continue  # a hybrid, or a second copy: one event or two (AMB-31, AMB-38)
         if received.delivered_at_once:
             yield held(received.step)
         elif received.delivered:

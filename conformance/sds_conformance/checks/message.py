@@ -202,6 +202,39 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"the {len(expected)} bytes of content that the application gave", seen)
 
 
+@check("SDS-MSG-20")
+def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
+    """Every content message in the participant's name is one that the application sent."""
+    for step, wire in view.strays:
+        message = wire.message
+        if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.name:
+            yield violated(step, "content messages of the application only", f"{message.message_id!r}, sent unasked")
+
+
+@check("SDS-MSG-17")
+def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
+    """repair_request is populated only with SDS-R."""
+    for sent in view.outgoing if not view.can(pb.CAPABILITY_SDS_R) else ():
+        if sent.message.repair_request:
+            count = len(sent.message.repair_request)
+            yield violated(sent.step, "no repair_request, for SDS-R is not declared", f"{count} entries")
+
+
+@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
+def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
+    """A message is delivered in the channel that it names, and in no other."""
+    for step in view.trace.of(view.party.name):
+        message = step.received.message if step.command == "receive" else None
+        if message is None or message.channel_id == view.channel_id:
+            continue
+        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "delivered"]
+        if any(event.delivered.message_id == message.message_id for event in here):
+            expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
+            yield violated(step, expected, "its delivery")
+        else:
+            yield held(step)
+
+
 @check("SDS-MSG-21", pb.CAPABILITY_RESEND)
 def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
     """All copies of a message agree in ID, sender, channel, Lamport timestamp, causal IDs and content."""
@@ -238,6 +271,20 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
                     "no delivery",
                 )
+
+
+@check("SDS-MSG-23")
+def entry_sender_is_the_sender(view: ChannelView) -> Iterator[Observation]:
+    """A sender ID in a history entry is that of the message it names."""
+    senders = {r.message.message_id: r.message.sender_id for r in reversed(view.received)}
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            who = view.party.name if view.own(entry.message_id) else senders.get(entry.message_id)
+            if entry.sender_id and who:
+                if entry.sender_id == who:
+                    yield held(sent.step)
+                else:
+                    yield violated(sent.step, f"{who!r} beside {entry.message_id!r}, or none", f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)

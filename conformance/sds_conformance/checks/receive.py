@@ -115,6 +115,16 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
             )
 
 
+@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
+def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
+    """What is delivered has arrived or was sent."""
+    sent = {s.message.message_id for s in view.sent + view.ephemerals}
+    for delivery in view.delivered:
+        if delivery.received is None and delivery.message_id not in sent:
+            seen = f"a delivery of {delivery.message_id!r}, which did not"
+            yield violated(delivery.step, "deliveries of messages that arrived in the channel", seen)
+
+
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     """A dependency that is only buffered does not count as met."""
@@ -260,6 +270,17 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
 
 def _in_log(observed: Observed, message_id: str) -> bool:
     return any(entry.message_id == message_id for entry in observed.state.log.entries)
+
+
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
+def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
+    """A message with neither content nor timestamp is not delivered either."""
+    for received in view.received:
+        if received.kind is Kind.UNDEFINED and not received.own:
+            if received.delivered_at_once:
+                yield violated(received.step, "no delivery of a message without content", "a delivery")
+            else:
+                yield held(received.step)
 
 
 @check("SDS-RECV-11")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..channel_view import ChannelView
+from ..channel_view import LARGEST_CONTENT, ChannelView
 from ..facts import Sent
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
@@ -181,21 +181,30 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
     """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
-    # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
-    entries: list[tuple[int, str | None]] = [
-        (s.step.index, None) for s in view.sent + view.ephemerals if s.step.index < sent.step.index
-    ]
-    holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
-    if holds is not None and holds(sent.message.message_id):
-        entries.append((sent.step.index, None))
-    for r in view.received:
-        if r.step.index < sent.step.index:
-            counts = r.acceptable and not r.rejected
-            counts &= not delivered or any(d.step.index < sent.step.index for d in r.delivered)
-            entries.append((r.step.index, r.message.message_id if counts else None))
-    entries.sort(key=lambda entry: entry[0])
+    key = (sent.step.index, delivered)
+    if key not in view.received_before:
+        view.received_before[key] = _received_before(view, sent, delivered)
+    return view.received_before[key]
+
+
+def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str]:
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
-    return [message_id for _, message_id in entries[-kept:] if message_id is not None]
+    index = sent.step.index
+    # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
+    others = sum(1 for s in view.sent + view.ephemerals if s.step.index < index)
+    holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+    others += holds is not None and bool(holds(sent.message.message_id))
+    newest: list[str] = []
+    room = kept - others
+    for r in reversed(view.received):
+        if room <= 0:
+            break
+        if r.step.index < index:
+            room -= 1
+            late = delivered and not any(d.step.index < index for d in r.delivered)
+            if r.acceptable and not r.rejected and not late:
+                newest.append(r.message.message_id)
+    return newest[::-1]
 
 
 @check("SDS-SEND-09")
@@ -233,6 +242,24 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
     for sent in view.sent:
         if sent.message.message_id in resent:
             yield held(sent.step)
+
+
+@check("SDS-SEND-10")
+def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
+    """Ordinary content is taken and broadcast."""
+    largest = min(view.trace.declaration.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT)
+    for step in view.trace.of(view.party.name):
+        if step.command != "send" or step.channel_id != view.channel_id or step.reply is None:
+            continue
+        request = step.request.send
+        if not 0 < len(request.content) <= largest or request.message_id:
+            continue
+        if step.answer == "rejected":
+            yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+        elif not step.broadcasts:
+            yield violated(step, "ordinary content to be broadcast", "no broadcast")
+        else:
+            yield held(step)
 
 
 @check("SDS-SEND-11")

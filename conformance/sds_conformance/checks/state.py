@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from ..channel_view import ChannelView
+from ..filters import ENOUGH
 from ..judgement import Observation, held, violated
 from ..log_orders import neighbours
 from ..registry import check
@@ -79,6 +81,40 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
             )
         else:
             yield held(sent.step)
+
+
+@check("SDS-STATE-05")
+def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
+    """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
+    for sent in view.outgoing:
+        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        if holds is None:
+            continue
+        for what, ids in _foreign_ids(view, sent.step.index).items():
+            if len(ids) < ENOUGH:
+                continue
+            if all(holds(message_id) for message_id in ids):
+                yield violated(sent.step, f"no IDs {what} in the filter", f"all {len(ids)} of them")
+            else:
+                yield held(sent.step)
+
+
+def _foreign_ids(view: ChannelView, before: int) -> dict[str, set[str]]:
+    """IDs that the filter has no reason to hold, by where they come from."""
+    mine = {r.message.message_id for r in view.received}
+    mine |= {s.message.message_id for s in view.sent + view.syncs + view.ephemerals}
+    out: dict[str, set[str]] = {}
+    for step in view.trace.steps[: before - 1]:
+        message = step.received.message if step.command == "receive" else None
+        if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
+            continue
+        if message.message_id not in mine:
+            whose = f"that only {step.participant} received in {message.channel_id!r}"
+            out.setdefault(whose, set()).add(message.message_id)
+        if step.participant == view.party.name and message.channel_id == view.channel_id:
+            missing = {entry.message_id for entry in message.causal_history} - mine
+            out.setdefault("of missing dependencies", set()).update(missing)
+    return out
 
 
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND)
@@ -191,6 +227,24 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
             )
         elif not before:
             yield held(silent.received.step)
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observation]:
+    """No acknowledgement is signalled, in any step, for a message that nothing received speaks for."""
+    for ack in view.acks:
+        if view.own(ack.message_id) is None:
+            continue
+        spoke = [m.received.step.index for m in view.mentions if m.message_id == ack.message_id]
+        spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
+        if min(spoke, default=ack.step.index + 1) <= ack.step.index:
+            yield held(ack.step)
+        else:
+            yield violated(
+                ack.step,
+                f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it",
+                f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}",
+            )
 
 
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)

@@ -9,13 +9,11 @@ from sds_reference import Kind
 
 from ..channel_view import ChannelView
 from ..facts import Sent
+from ..filters import ENOUGH
 from ..judgement import Observation, held, violated
 from ..registry import check
 from .receive import acknowledged_by
 from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
-
-_ENOUGH = 4
-"""That many IDs that should not be in a filter, all of them in it, are no chance: at 0.1 % to 1 % false positives."""
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -126,9 +124,10 @@ def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
 
 
 def _sync_ids(view: ChannelView, before: int) -> set[str]:
-    own = {s.message.message_id for s in view.syncs if s.step.index < before}
-    received = {r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before}
-    return (own | received) - view.known_ids
+    """IDs of sync messages that no content message has, too."""
+    ids = [s.message.message_id for s in view.syncs if s.step.index < before]
+    ids += [r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before]
+    return {message_id for message_id in ids if message_id not in view.known_ids}
 
 
 @check("SDS-SYNC-08")
@@ -137,12 +136,12 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         syncs = _sync_ids(view, sent.step.index)
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
-        if holds is None or len(syncs) < _ENOUGH or sent.repeat:
+        if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
         own = {s.message.message_id for s in view.syncs} & syncs
         received = syncs - own
         for which in (own, received):
-            if len(which) >= _ENOUGH and all(holds(message_id) for message_id in which):
+            if len(which) >= ENOUGH and all(holds(message_id) for message_id in which):
                 yield violated(sent.step, "no sync message in the filter", f"all {len(which)} of them")
                 break
         else:

@@ -3,15 +3,30 @@
 Importing this package registers them all.
 """
 
-from . import acknowledging, channels, clocks, delivering, ephemerals, hostile, ordering, sweeping, syncing, wire
+from . import (
+    acknowledging,
+    channels,
+    clocks,
+    delivering,
+    endurance,
+    ephemerals,
+    hostile,
+    lookalikes,
+    ordering,
+    sweeping,
+    syncing,
+    wire,
+)
 
 __all__ = [
     "acknowledging",
     "channels",
     "clocks",
     "delivering",
+    "endurance",
     "ephemerals",
     "hostile",
+    "lookalikes",
     "ordering",
     "sweeping",
     "syncing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry
 
 from ..registry import scenario
 
@@ -102,4 +103,29 @@ def acknowledged_and_done(stage: Stage) -> None:
     for _ in range(10):
         stage.advance(period)
         alice.tick()
+    alice.observe()
+
+
+@scenario("ACK-01", "ACK-02", "ACK-07")
+def every_way_to_acknowledge(stage: Stage) -> None:
+    """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    sent = [alice.send() for _ in range(6)]
+    now = stage.now_ms
+    known = bob.content(now)
+    alice.receive(known)
+    alice.receive(bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice")))
+    alice.observe()
+    alice.receive(bob.sync(now + 2, sent[1], "never-sent"))
+    alice.observe()
+    for number, depends_on in ((2, known), (3, "never-sent"), (4, known)):
+        in_filter = stage.filter_over(sent[number].message_id)
+        if in_filter is not None:
+            alice.receive(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter))
+            alice.observe()
+    alice.receive(bob.content(now + 9, sent[4]))
+    alice.observe()
+    # The ID of a sync message says nothing about a message of that ID.
+    alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
     alice.observe()

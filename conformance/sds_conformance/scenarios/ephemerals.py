@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Message
 
 from ..registry import scenario
 
@@ -37,3 +40,20 @@ def own_ephemerals(stage: Stage) -> None:
     for _ in range(3):
         stage.advance(HOUR)
         alice.tick()
+
+
+@scenario("RECV-10", "EPHEMERAL-05")
+def messages_without_a_kind(stage: Stage) -> None:
+    """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(Message("bob", "none", "c1"))
+    alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
+    known = bob.content(stage.now_ms)
+    alice.receive(known)
+    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid"), causal_history=(HistoryEntry(known.message_id),)))
+    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b""))
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    alice.receive(bob.content(stage.now_ms))

@@ -54,3 +54,15 @@ def received_syncs(stage: Stage) -> None:
     alice.observe()
     stage.advance(50)
     alice.send()
+
+
+@scenario("RECV-08")
+def a_sync_with_the_id_of_the_missing(stage: Stage) -> None:
+    """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(bob.content(stage.now_ms + 1, "to-come"))
+    alice.receive(bob.sync(stage.now_ms + 2, message_id="to-come"))
+    alice.settle()
+    alice.receive(bob.content(stage.now_ms + 3, message_id="to-come"))
+    alice.settle()
