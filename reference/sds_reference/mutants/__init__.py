@@ -3,7 +3,7 @@
 One module per group of sections; a mutant overrides one step of Channel or Participant, and says whose violation it is.
 """
 
-from . import acknowledge, deliver, message, receive, send, state, sync
+from . import acknowledge, deliver, message, receive, send, state, subtle, sync
 from .registry import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "acknowledge", "deliver", "message", "receive", "send", "state", "sync"]
+__all__ = ["MUTANTS", "Mutant", "acknowledge", "deliver", "message", "receive", "send", "state", "subtle", "sync"]
