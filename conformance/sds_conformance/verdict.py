@@ -86,12 +86,19 @@ class Judge:
         self._lacking: dict[str, set[int]] = {}
         self._sightings: dict[str, dict[str, int]] = {}
         self._observable = True
+        self._ids_from_caller = False
         self._worst: dict[str, Verdict] = {}
 
     def add(self, trace: Trace, scenario: Scenario | None = None) -> None:
         """Judge one trace; ``scenario`` says what it was played for."""
-        views = channel_views(trace)
+        try:
+            views = channel_views(trace)
+        except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+            for requirement_id in self._verdicts:
+                self._errors.setdefault(requirement_id, f"{trace.schedule}: {type(error).__name__}: {error}")
+            return
         self._observable = trace.declaration.can(pb.CAPABILITY_OBSERVE)
+        self._ids_from_caller = trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
         for requirement_id, verdict in self._verdicts.items():
             exercised = 0
             for check in CHECKS.get(requirement_id, ()):
@@ -191,6 +198,8 @@ class Judge:
         broken = [why for why in obstacles if "broke down" in why]
         if broken:
             return Verdict.INCONCLUSIVE, broken[0]
+        if requirement_id == "SDS-MSG-14" and self._ids_from_caller:
+            return Verdict.SKIPPED, "the application makes the IDs, as declared: message-id-required"
         lacking = self._lacking.get(requirement_id, set())
         if not lacking and not self._observable:
             lacking = {pb.CAPABILITY_OBSERVE}

@@ -49,10 +49,13 @@ class Stage:
         channels: tuple[str, ...] = ("c1",),
         configuration: pb.Configuration | None = None,
     ) -> Actor:
-        """Make a participant under test. Automatic sync messages are off unless ``configuration`` says otherwise."""
+        """Make a participant under test.
+
+        Automatic sync messages and the giving up of lost dependencies are off unless ``configuration`` says otherwise.
+        """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
-        asked = pb.Configuration(sync_interval_ms=0)
+        asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         asked.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
             open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=channels, configuration=asked)

@@ -86,9 +86,21 @@ def test_a_participant_is_recorded_as_it_was_opened() -> None:
     stage.open("alice", ("c1", "c2"), pb.Configuration(causal_history_size=7))
     party = stage.trace.parties["alice"]
     assert (party.name, party.channels, party.opened_ms) == ("alice", ("c1", "c2"), START_MS + 5)
-    assert party.asked == pb.Configuration(causal_history_size=7, sync_interval_ms=0)
+    assert party.asked == pb.Configuration(causal_history_size=7, sync_interval_ms=0, lost_timeout_ms=0)
     assert (party.in_force.causal_history_size, party.in_force.sync_interval_ms) == (7, 0)
     assert party.in_force.bloom_capacity == 10_000
+
+
+def test_nothing_is_given_up_as_lost_unless_asked_for() -> None:
+    stage = stage_on(reference(config=Config(lost_timeout_ms=1_000)))
+    patient = stage.open("alice")
+    hasty = stage.open("carol", configuration=pb.Configuration(lost_timeout_ms=1_000))
+    orphan = stage.peer("bob").content(START_MS, "never-sent")
+    for actor in (patient, hasty):
+        actor.receive(orphan)
+    stage.advance(60_000)
+    assert [event.WhichOneof("event") for event in patient.tick().events] == []
+    assert [event.WhichOneof("event") for event in hasty.tick().events] == ["lost", "delivered"]
 
 
 def test_automatic_sync_messages_are_off_unless_asked_for() -> None:
@@ -257,6 +269,16 @@ def test_a_filter_whose_size_nobody_has_said_is_built_by_the_implementation_itse
     assert [step.command for step in stage.trace.steps] == ["build_filter"]
 
 
+def test_a_size_in_force_that_is_none_is_not_believed() -> None:
+    def no_size(_: pb.Request, reply: pb.Reply) -> None:
+        reply.opened.configuration.bloom_error_rate = 2.0
+
+    stage = stage_on(changed(reference(), open=no_size))
+    stage.open()
+    stage.filter_over("m-1")
+    assert [step.command for step in stage.trace.steps] == ["open", "build_filter"]
+
+
 def test_a_filter_of_an_unknown_profile_is_built_by_the_implementation_itself_or_not_at_all() -> None:
     def another_profile(_: pb.Request, reply: pb.Reply) -> None:
         reply.hello.profiles.bloom = "home-made"
@@ -289,6 +311,14 @@ def test_settling_ticks_until_buffered_messages_are_delivered() -> None:
     ticks = [step for step in stage.trace.steps if step.command == "tick"]
     assert [delivered(step) for step in ticks] == [[second.message_id], [], []]
     assert stage.now_ms == START_MS + 15_000
+
+
+def test_settling_waits_a_minute_a_tick_where_nobody_says_when_the_sweep_runs() -> None:
+    stage = stage_on(
+        changed(reference(), open=lambda _, reply: reply.opened.configuration.ClearField("incoming_sweep_ms"))
+    )
+    stage.open().settle()
+    assert stage.now_ms == START_MS + 120_000
 
 
 def test_settling_ends_with_an_implementation_that_never_becomes_quiet() -> None:

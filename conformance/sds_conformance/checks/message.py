@@ -73,11 +73,11 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
                 continue
             if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
                 yield held(sent.step)
-            elif any(entry.retrieval_hint in others for others in view.hints.values()):
+            elif view.hints.get(entry.message_id) or any(entry.retrieval_hint in h for h in view.hints.values()):
                 yield violated(
                     sent.step,
                     f"the hint of {entry.message_id!r}, or none",
-                    f"{entry.retrieval_hint!r}, of another message",
+                    f"{entry.retrieval_hint!r}",
                 )
 
 
@@ -299,6 +299,16 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
                 yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "a refusal")
             else:
                 yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "no delivery")
+
+
+@check("SDS-MSG-17", pb.CAPABILITY_RESEND)
+def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
+    """Copies carry a filter, the original one or a newer one."""
+    for copy in view.copies:
+        if copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None:
+            yield violated(copy.step, "a filter in the copy as well", "none")
+        else:
+            yield held(copy.step)
 
 
 @check("SDS-MSG-22")

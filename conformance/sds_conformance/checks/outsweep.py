@@ -50,7 +50,8 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             if tick.index in copies:
                 yield held(tick)
                 last, overdue, seen = tick, 0, seen + 1
-            elif tick.now_ms >= last.now_ms + period and tick.now_ms > sent.step.now_ms:
+            # How often the sweep runs is not said: give it a second period before the copy is overdue.
+            elif tick.now_ms >= last.now_ms + 2 * period and tick.now_ms > sent.step.now_ms:
                 overdue += 1
                 if overdue > _LENIENT_SWEEPS:
                     yield violated(

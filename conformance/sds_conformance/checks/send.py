@@ -69,6 +69,8 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         last = max((s for s in view.outgoing if s.step.index < observed.step.index), key=_index, default=None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
             continue
+        if any(sync.step is last.step for sync in view.syncs):
+            continue  # the same step sent a sync message as well
         between = [r.step for r in view.received] + [d.step for d in view.delivered]
         quiet = not any(last.step.index < step.index < observed.step.index for step in between)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received

@@ -24,12 +24,32 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
         return
     steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
     idle_since = max(steps, key=lambda step: step.index)
-    late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= idle_since.now_ms + 10 * interval]
+    # A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
+    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= idle_since.index)
+    late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= latest + 10 * interval]
     automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > idle_since.index]
     if automatic:
         yield held(automatic[0].step)
     elif late:
         yield violated(late[0], f"a sync message within ten intervals of {interval} ms", "none")
+
+
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
+    """An idle participant sends sync messages again and again."""
+    interval = view.configuration.sync_interval_ms
+    automatic = [s.step for s in view.syncs if s.step.command == "tick"]
+    if not interval or not automatic:
+        return
+    last = automatic[-1]
+    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs]
+    late = [t for t in view.ticks if t.index > last.index and t.now_ms >= last.now_ms + 10 * interval]
+    if any(step.index > last.index for step in busy):
+        return
+    if late:
+        yield violated(late[0], f"another sync message within ten intervals of {interval} ms", "none")
+    elif len(automatic) > 1:
+        yield held(last)
 
 
 @check("SDS-SYNC-02", pb.CAPABILITY_SYNC)

@@ -137,7 +137,7 @@ def rebroadcasts_and_the_clock(stage: Stage) -> None:
     alice.receive(bob.content(stage.now_ms + 80_000_000))
     alice.send()
     for _ in range(2):
-        stage.advance(_resend_period(alice.party.in_force) + 1_000)
+        stage.advance(2 * _resend_period(alice.party.in_force) + 1_000)
         alice.tick()
     alice.send()
     alice.send()

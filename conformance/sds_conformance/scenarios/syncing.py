@@ -56,6 +56,18 @@ def received_syncs(stage: Stage) -> None:
     alice.send()
 
 
+@scenario("SYNC-12")
+def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
+    """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    message = bob.content(stage.now_ms)
+    alice.receive(message)
+    sent = alice.send()
+    alice.receive(bob.sync(stage.now_ms + 1, sent, message_id=message.message_id))
+    alice.observe()
+
+
 @scenario("RECV-08")
 def a_sync_with_the_id_of_the_missing(stage: Stage) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""

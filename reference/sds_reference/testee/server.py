@@ -10,7 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..bloom_filter import build_filter
 from ..channel import Channel
 from ..config import Config
-from ..effects import Effects
+from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
 from ..participant import Participant
 from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
@@ -36,6 +36,14 @@ _CAPABILITIES = (
     pb.CAPABILITY_RETRIEVAL_HINTS,
     pb.CAPABILITY_FILTER_CODEC,
 )
+
+_SIGNALS: dict[type[Event], int] = {
+    Delivered: pb.CAPABILITY_DELIVERED,
+    Acknowledged: pb.CAPABILITY_ACKNOWLEDGED,
+    PossiblyAcknowledged: pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
+    Missing: pb.CAPABILITY_MISSING,
+    Lost: pb.CAPABILITY_LOST,
+}
 
 
 @dataclass(frozen=True)
@@ -178,7 +186,12 @@ class Testee:
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:
         if self._options.dialect is not None:
             effects.broadcasts = [self._options.dialect.to_private(wire) for wire in effects.broadcasts]
+        effects.events = [event for event in effects.events if self._declared(event)]
         reply.effects.CopyFrom(effects_to_pb(effects))
+
+    def _declared(self, event: Event) -> bool:
+        """A signal that is not declared is not given, as an implementation without it would not give it."""
+        return _SIGNALS[type(event)] in self._capabilities
 
     def _participant(self, handle: int) -> Participant:
         if handle not in self._participants:
