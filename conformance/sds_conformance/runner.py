@@ -82,6 +82,9 @@ class Runner:
             except TesteeFault as fault:
                 self._broke(scenario.name, stage.trace, fault)
                 in_a_row += 1
+            except Exception as error:  # a fault of ours in one scenario must not cost the others
+                stage.trace.suite_error = f"{scenario.name}: {type(error).__name__}: {error}"
+                self.kill()
             yield scenario, stage.trace
             if in_a_row >= PATIENCE:
                 self.gave_up = True

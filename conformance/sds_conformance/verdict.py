@@ -112,6 +112,8 @@ class Judge:
             verdict.traces += bool(exercised)
             if scenario is not None and requirement_id in scenario.exercises and not exercised:
                 self._note_obstacle(requirement_id, trace)
+            if scenario is not None and requirement_id in scenario.exercises and trace.suite_error:
+                self._errors[requirement_id] = trace.suite_error
             if exercised:
                 self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
 
@@ -201,10 +203,13 @@ class Judge:
         if requirement_id == "SDS-MSG-14" and self._ids_from_caller:
             return Verdict.SKIPPED, "the application makes the IDs, as declared: message-id-required"
         lacking = self._lacking.get(requirement_id, set())
-        if not lacking and not self._observable:
-            lacking = {pb.CAPABILITY_OBSERVE}
+        needed = [why for why in obstacles if "needs the capability" in why]
         if lacking:
             return Verdict.SKIPPED, f"not declared: {', '.join(sorted(map(capability_name, lacking)))}"
-        if any("needs the capability" in why for why in obstacles):
-            return Verdict.SKIPPED, next(why for why in obstacles if "needs the capability" in why)
-        return Verdict.INCONCLUSIVE, obstacles[0] if obstacles else "not exercised"
+        if needed:
+            return Verdict.SKIPPED, needed[0]
+        if obstacles:
+            return Verdict.INCONCLUSIVE, obstacles[0]
+        if not self._observable:
+            return Verdict.SKIPPED, f"not declared: {capability_name(pb.CAPABILITY_OBSERVE)}"
+        return Verdict.INCONCLUSIVE, "not exercised"

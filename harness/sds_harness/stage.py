@@ -77,6 +77,8 @@ class Stage:
 
     def advance(self, milliseconds: int) -> None:
         """Let virtual time pass; negative steps the clock back."""
+        if not 0 < self.now_ms + milliseconds < 1 << 62:
+            raise ScheduleStopped(f"virtual time cannot advance by {milliseconds} ms, a period in force")
         self.now_ms += milliseconds
 
     def need(self, *capabilities: int) -> None:

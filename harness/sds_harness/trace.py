@@ -116,6 +116,8 @@ class Trace:
     """Virtual time at the start, in epoch milliseconds."""
     breakdown: Breakdown | None = None
     """Set when the conversation broke at the last step."""
+    suite_error: str = ""
+    """Set when the schedule itself failed: a fault of ours."""
     stopped: str = ""
     """Set when the schedule could not go on for a legal reason: a capability or a refusal, in words."""
 

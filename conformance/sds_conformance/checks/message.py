@@ -205,6 +205,7 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-20")
 def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
     """Every content message in the participant's name is one that the application sent."""
+    yield from (held(sent.step) for sent in view.sent)
     for step, wire in view.strays:
         message = wire.message
         if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.name:
@@ -218,6 +219,8 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         if sent.message.repair_request:
             count = len(sent.message.repair_request)
             yield violated(sent.step, "no repair_request, for SDS-R is not declared", f"{count} entries")
+        else:
+            yield held(sent.step)
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
@@ -257,7 +260,7 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
-    """A dependency is identified by its ID alone, whatever hint or sender stands beside it."""
+    """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message."""
     for received in view.received:
         dressed = [
             e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None
@@ -271,11 +274,6 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
                     "no delivery",
                 )
-
-
-@check("SDS-MSG-23")
-def entry_sender_is_the_sender(view: ChannelView) -> Iterator[Observation]:
-    """A sender ID in a history entry is that of the message it names."""
     senders = {r.message.message_id: r.message.sender_id for r in reversed(view.received)}
     for sent in view.outgoing:
         for entry in sent.message.causal_history:

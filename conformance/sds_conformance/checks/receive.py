@@ -123,6 +123,8 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None and delivery.message_id not in sent:
             seen = f"a delivery of {delivery.message_id!r}, which did not"
             yield violated(delivery.step, "deliveries of messages that arrived in the channel", seen)
+        else:
+            yield held(delivery.step)
 
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)

@@ -15,6 +15,8 @@ from ..registry import check
 from .outsweep import no_copies_after_acknowledgement, spoken_for
 from .send import lamport_rule, lamport_sends, received_before
 
+ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
+
 
 @check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
@@ -130,7 +132,7 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
             if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
                 yield held(observed.step)
             else:
-                shown = pb.AckState.Name(states[message_id]) if message_id in states else "not there"
+                shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
                 yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown)
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -15,7 +15,16 @@ from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 
 from ..catalogue import load_catalogue
-from ..certification import EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED, PROFILES, Certification, Plan, certify, plan
+from ..certification import (
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+    EXIT_USAGE,
+    PROFILES,
+    Certification,
+    Plan,
+    certify,
+    plan,
+)
 from ..report import Invocation, report, write_report
 from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
@@ -94,14 +103,24 @@ def run(
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     how = Invocation(driven.command, driven.framing.value, tuple(repeated))
     data = report(outcome, how)
-    if report_dir is not None:
-        write_report(report_dir, data, outcome)
-        err.print(f"Report: {report_dir / 'report.json'}", soft_wrap=True)
+    written = report_dir is None or _write(err, report_dir, data, outcome)
     if as_json:
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
     else:
         _show(out, outcome, how)
+    if not written:
+        sys.exit(EXIT_USAGE)
     sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
+
+
+def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
+    try:
+        write_report(folder, data, outcome)
+    except OSError as error:
+        err.print(f"The report was not written to {folder}: {error.strerror}.", style="bold red", soft_wrap=True)
+        return False
+    err.print(f"Report: {folder / 'report.json'}", soft_wrap=True)
+    return True
 
 
 def _nothing_selected(select: tuple[str, ...]) -> str:

@@ -1,0 +1,258 @@
+"""Steps per second of the harness against the round trips per second of a bare pipe.
+
+A step is what a schedule does: a command goes through Stage, Session and Link to `python -m sds_reference`, the answer
+comes back, and both are recorded in a Trace. Beside it runs an echo: a Python child that reads as many bytes as the
+command has and writes as many as the answer has, and nothing else. Both take turns in short rounds, and `ratio` is the
+median of steps over round trips within a round. `local` is the throughput of the same steps without a pipe,
+with the reference in this process: what is spent there is not the pipe's.
+
+Where the kernel puts the two processes decides what a round trip costs: on one core it is two context switches, on two
+cores each end is woken from its sleep every time. --cores fixes that, for the echo and for the steps alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
+from statistics import mean, median
+from time import perf_counter
+
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, build_filter
+from sds_reference.testee.framing import Framing
+from sds_reference.testee.server import Testee, TesteeOptions
+
+GOAL = 0.5
+COMMAND = [sys.executable, "-m", "sds_reference"]
+SMALL = Config(bloom_capacity=500, bloom_error_rate=0.01)
+FULL = Config()
+ECHO = """
+import os, sys
+command, answer = int(sys.argv[1]), bytes(int(sys.argv[2]))
+while True:
+    left = command
+    while left:
+        chunk = os.read(0, 65536)
+        if not chunk:
+            sys.exit()
+        left -= len(chunk)
+    view = memoryview(answer)
+    while view:
+        view = view[os.write(1, view) :]
+"""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Commands to time, in turn."""
+
+    name: str
+    commands: tuple[str, ...]
+    filters: Config
+    goal: bool
+    """Is the goal about it, in binary framing?"""
+
+
+WORKLOADS = (
+    Workload("tick", ("tick",), SMALL, True),
+    Workload("receive", ("receive",), SMALL, True),
+    Workload("send", ("send",), SMALL, True),
+    Workload("mixed", ("tick", "receive", "send", "receive"), SMALL, True),
+    Workload("mixed, full-size filters", ("tick", "receive", "send", "receive"), FULL, False),
+)
+
+
+class Play:
+    """One schedule on one session: alice is under test, and bob acknowledges what she has sent."""
+
+    def __init__(self, session: Session, workload: Workload, steps: int) -> None:
+        self.stage = Stage(session, workload.name)
+        filters = workload.filters
+        asked = pb.Configuration(bloom_capacity=filters.bloom_capacity, bloom_error_rate=filters.bloom_error_rate)
+        self._alice = self.stage.open("alice", configuration=asked)
+        bloom_filter = build_filter(filters.bloom_profile, filters.bloom_parameters, ["bob-0"])
+        self._steps = iter(list(self._write(workload, steps, bloom_filter)))
+
+    def _write(self, workload: Workload, steps: int, bloom_filter: bytes) -> Iterator[Callable[[], object]]:
+        """The steps, with bob's messages written in advance."""
+        alice, bob, now_ms = self._alice, self.stage.peer("bob"), self.stage.now_ms
+        sent: tuple[str, ...] = ()
+        for number, command in zip(range(steps), cycle(workload.commands), strict=False):
+            if command == "tick":
+                yield alice.tick
+            elif command == "send":
+                sent = (f"alice-{number}",)
+                yield partial(alice.send, message_id=sent[0])
+            else:
+                yield partial(alice.receive, bob.content(now_ms + number, *sent, bloom_filter=bloom_filter))
+
+    def run(self, steps: int) -> float:
+        """Seconds for that many steps."""
+        stage = self.stage
+        started = perf_counter()
+        for step in islice(self._steps, steps):
+            stage.advance(1)
+            step()
+        return perf_counter() - started
+
+
+class Cores:
+    """On which cores this process and its children run; 0 leaves it to the kernel."""
+
+    def __init__(self, count: int) -> None:
+        self._child: set[int] = set()
+        if count:
+            available = sorted(os.sched_getaffinity(0))
+            if count > len(available):
+                raise SystemExit(f"--cores {count}: this process may use {len(available)}")
+            os.sched_setaffinity(0, {available[0]})
+            self._child = {available[count - 1]}
+
+    def place(self, pid: int) -> None:
+        """Put a child, which has one thread, where it belongs."""
+        if self._child:
+            os.sched_setaffinity(pid, self._child)
+
+
+def piped(framing: Framing, cores: Cores) -> Session:
+    """A session with the reference in a process of its own."""
+    limits = Limits()
+
+    def connect() -> StdioLink:
+        link = StdioLink(COMMAND, framing, limits)
+        cores.place(link.pid)
+        return link
+
+    return Session(connect, limits, FULL.revision.name)
+
+
+def local() -> Session:
+    """The same session without a pipe."""
+    testee = Testee(TesteeOptions("benchmark"))
+    return Session(lambda: LocalLink(testee.handle), Limits(), FULL.revision.name)
+
+
+def time_steps(session: Session, workload: Workload, steps: int) -> tuple[float, Trace]:
+    """Steps per second, and what was recorded."""
+    try:
+        play = Play(session, workload, 2 * steps)
+        play.run(steps // 10)
+        rate = steps / play.run(steps)
+    finally:
+        session.kill()
+    return rate, play.stage.trace
+
+
+@contextmanager
+def echo_child(sent: int, answered: int, cores: Cores) -> Iterator[Callable[[], None]]:
+    """One round trip with a bare echo, as a function."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", ECHO, str(sent), str(answered)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    )
+    assert child.stdin
+    assert child.stdout
+    cores.place(child.pid)
+    stdin, stdout, command = child.stdin.fileno(), child.stdout.fileno(), bytes(sent)
+
+    def round_trip() -> None:
+        os.write(stdin, command)
+        left = answered
+        while left:
+            left -= len(os.read(stdout, 65536))
+
+    try:
+        yield round_trip
+    finally:
+        child.stdin.close()
+        child.wait()
+        child.stdout.close()
+
+
+def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
+    """Round trips per second."""
+    with echo_child(sent, answered, cores) as round_trip:
+        for _ in range(trips // 10):
+            round_trip()
+        started = perf_counter()
+        for _ in range(trips):
+            round_trip()
+        return trips / (perf_counter() - started)
+
+
+def frame_sizes(trace: Trace, framing: Framing) -> tuple[int, int]:
+    """Mean length of a command and of an answer on the pipe."""
+    steps = [step for step in trace.steps if step.reply is not None][-100:]
+    sent = [len(framing.pack(step.request)) for step in steps]
+    answered = [len(framing.pack(step.reply)) for step in steps if step.reply is not None]
+    return round(mean(sent)), round(mean(answered))
+
+
+def measure(workload: Workload, framing: Framing, cores: Cores, steps: int, rounds: int) -> dict[str, object]:
+    """One row of the table."""
+    echo, stepping, alone, ratios = [], [], [], []
+    sent = answered = 0
+    for _ in range(rounds):
+        rate, trace = time_steps(piped(framing, cores), workload, steps)
+        sent, answered = frame_sizes(trace, framing)
+        trips = time_echo(sent, answered, cores, steps)
+        echo.append(trips)
+        stepping.append(rate)
+        ratios.append(rate / trips)
+        alone.append(time_steps(local(), workload, steps)[0])
+    return {
+        "workload": workload.name,
+        "framing": framing.value,
+        "sent": sent,
+        "answered": answered,
+        "echo_per_second": round(median(echo)),
+        "steps_per_second": round(median(stepping)),
+        "ratio": round(median(ratios), 2),
+        "local_per_second": round(median(alone)),
+        "goal": GOAL if workload.goal and framing is Framing.BINARY else None,
+    }
+
+
+def verdict(row: dict[str, object]) -> str:
+    if row["goal"] is None:
+        return ""
+    return f"goal {GOAL} met" if float(str(row["ratio"])) >= GOAL else f"goal {GOAL} missed"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=2_000, help="steps, and round trips, in a round")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds, of which the median counts")
+    parser.add_argument("--framing", choices=[framing.value for framing in Framing], help="only this one")
+    parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="one core for both ends, or one each")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    framings = [Framing(arguments.framing)] if arguments.framing else [Framing.BINARY, Framing.JSON]
+    cores = Cores(arguments.cores)
+    rows = [measure(w, framing, cores, arguments.steps, arguments.rounds) for framing in framings for w in WORKLOADS]
+    if arguments.json:
+        print(json.dumps({"benchmark": "harness_steps", "rows": rows}, indent=2))
+        return 0
+    print(
+        f"{'framing':<8}{'workload':<26}{'sent':>7}{'answered':>9}{'echo/s':>9}{'steps/s':>9}{'ratio':>7}{'local/s':>10}"
+    )
+    for row in rows:
+        print(f"{row['framing']:<8}{row['workload']:<26}{row['sent']:>7,}{row['answered']:>9,}", end="")
+        print(f"{row['echo_per_second']:>9,}{row['steps_per_second']:>9,}{row['ratio']:>7}", end="")
+        print(f"{row['local_per_second']:>10,}  {verdict(row)}".rstrip())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
