@@ -1,0 +1,124 @@
+"""What the tests of the suite share: implementations in this process, stages to play on, and views of what was played.
+
+The participant under test is "alice" in the channel "c1" unless a test needs more, and T is the start of virtual time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from sds_conformance.catalogue import CURRENT
+from sds_conformance.certification import Certification, certify, plan
+from sds_conformance.channel_view import ChannelView
+from sds_conformance.registry import SCENARIOS, Scenario
+from sds_conformance.scenarios import endurance
+from sds_conformance.verdict import RequirementVerdict, Verdict
+from sds_harness.link import Limits, LocalLink
+from sds_harness.session import Session
+from sds_harness.stage import START_MS, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Participant
+from sds_reference.testee.dialect import load_dialect
+from sds_reference.testee.server import Testee, TesteeOptions
+
+T = START_MS
+REPOSITORY = Path(__file__).parents[2]
+BROKEN_ADAPTERS = REPOSITORY / "harness" / "tests" / "broken_adapters.py"
+ODD_ADAPTERS = Path(__file__).with_name("odd_adapters.py")
+ALL_CAPABILITIES = frozenset(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED}
+
+SHORT = tuple(s.name for s in SCENARIOS.values() if s.function.__module__ != endurance.__name__)
+"""The scenarios without those that play thousands of steps."""
+
+Handle = Callable[[pb.Request], pb.Reply]
+Change = Callable[[pb.Request, pb.Reply], None]
+
+
+def reference(
+    config: Config | None = None,
+    *,
+    without: Iterable[int] = (),
+    dialect: str = "",
+    name: str = "the reference",
+    participant: type[Participant] = Participant,
+) -> Handle:
+    """A fresh reference model, behind the testee protocol."""
+    return Testee(
+        TesteeOptions(
+            "1",
+            config or Config(),
+            participant,
+            name,
+            load_dialect(dialect) if dialect else None,
+            frozenset(without),
+        )
+    ).handle
+
+
+def altered(change: Change, handle: Handle | None = None) -> Handle:
+    """The reference, with ``change`` applied to each of its replies."""
+    inner = handle or reference()
+
+    def answer(request: pb.Request) -> pb.Reply:
+        reply = inner(request)
+        change(request, reply)
+        return reply
+
+    return answer
+
+
+def certified(
+    start: Callable[[], Handle],
+    *,
+    select: Iterable[str] = (),
+    scenarios: Iterable[str] = (),
+    dialect: str = "",
+    strict: bool = False,
+) -> Certification:
+    """The outcome for an implementation in this process; ``start`` makes a fresh one.
+
+    Without ``scenarios`` the short ones are played.
+    """
+    what = plan(select, scenarios=scenarios or SHORT)
+    return certify(lambda: LocalLink(start()), what, Limits(), dialect=dialect, strict=strict)
+
+
+def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "") -> Stage:
+    """A stage with the reference on it, or with what ``handle`` is."""
+    session = Session(lambda: LocalLink(handle or reference()), Limits(), CURRENT)
+    return Stage(session, name, load_dialect(dialect) if dialect else None)
+
+
+def view(played: Stage, participant: str = "alice", channel: str = "c1") -> ChannelView:
+    """What was played, read as the facts of one participant in one channel."""
+    return ChannelView(played.trace, played.trace.parties[participant], channel)
+
+
+def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:
+    return Scenario(name, function, exercises)
+
+
+def with_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:
+    """IDs of the requirements with one of the verdicts."""
+    return {v.requirement.id for v in outcome.verdicts if v.verdict in verdicts}
+
+
+def verdict_on(outcome: Certification, requirement: str) -> RequirementVerdict:
+    return next(v for v in outcome.verdicts if v.requirement.id == requirement)
+
+
+def reference_command(*arguments: str) -> list[str]:
+    """The reference as a process of its own."""
+    return [sys.executable, "-m", "sds_reference", *arguments]
+
+
+def broken_adapter(*arguments: str) -> list[str]:
+    """One of the harness's broken adapters, as a process of its own."""
+    return [sys.executable, str(BROKEN_ADAPTERS), *arguments]
+
+
+def odd_adapter(*arguments: str) -> list[str]:
+    """An adapter of ``odd_adapters.py``, as a process of its own."""
+    return [sys.executable, str(ODD_ADAPTERS), *arguments]

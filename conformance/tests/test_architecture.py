@@ -1,0 +1,160 @@
+"""The rules of the house that no single package can keep by itself: who imports whom, size, and what is private."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from played import REPOSITORY
+
+LAYERS = {
+    "sds_proto": REPOSITORY / "reference" / "sds_proto",
+    "sds_reference": REPOSITORY / "reference" / "sds_reference",
+    "sds_harness": REPOSITORY / "harness" / "sds_harness",
+    "sds_conformance": REPOSITORY / "conformance" / "sds_conformance",
+}
+"""From the bottom up: a package imports itself and what stands before it."""
+LONGEST = 450
+
+NOT_OURS = {
+    ".git",
+    ".hypothesis",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "build",
+    "dist",
+    "node_modules",
+}
+"""Folders that are made on a machine and not kept."""
+HOSTS = re.compile(
+    r"https?://[\w.:@-]*(?:registry|artifactory|nexus|mirror|devpi|pythonhosted|localhost|127\.0\.0\.1)[\w.:-]*"
+)
+MACHINE_PATHS = re.compile(r"(?<![\w.<~/-])/(?:work|home|root|Users|mnt|opt|tmp/venv)/[\w.-]+")
+
+
+def modules() -> list[Path]:
+    return sorted(path for folder in LAYERS.values() for path in folder.rglob("*.py"))
+
+
+def texts() -> list[Path]:
+    """The text files of the project."""
+    out = []
+    for path in sorted(REPOSITORY.rglob("*")):
+        parts = path.relative_to(REPOSITORY).parts
+        made = NOT_OURS.intersection(parts) or any(part.endswith(".egg-info") for part in parts)
+        if not made and path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]:
+            out.append(path)
+    return out
+
+
+def imported(source: str) -> set[str]:
+    """Top-level packages that a module imports absolutely, at any depth of its code."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add((node.module or "").split(".")[0])
+    return names
+
+
+def above(package: str) -> set[str]:
+    names = list(LAYERS)
+    return set(names[names.index(package) + 1 :])
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(REPOSITORY))
+
+
+def test_the_modules_of_all_packages_are_found() -> None:
+    found = {path.relative_to(folder).parts[0] for folder in LAYERS.values() for path in folder.rglob("*.py")}
+    assert {"testee", "channel.py", "stage.py", "verdict.py"} <= found
+    assert len(modules()) > 80
+
+
+def test_an_import_against_the_direction_would_be_seen() -> None:
+    source = (
+        "import sds_harness.stage\ndef f():\n    from sds_conformance import verdict\n    from . import sds_proto\n"
+    )
+    assert imported(source) == {"sds_harness", "sds_conformance"}
+    assert above("sds_reference") == {"sds_harness", "sds_conformance"}
+    assert above("sds_conformance") == set()
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_imports_go_one_way(package: str) -> None:
+    for path in LAYERS[package].rglob("*.py"):
+        assert imported(path.read_text("utf-8")) & above(package) == set(), name(path)
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_no_package_imports_tests_or_adapters(package: str) -> None:
+    local = {
+        path.stem
+        for folder in ("reference", "harness", "conformance")
+        for path in REPOSITORY.glob(f"{folder}/tests/*.py")
+    }
+    assert "played" in local
+    for path in LAYERS[package].rglob("*.py"):
+        assert imported(path.read_text("utf-8")) & local == set(), name(path)
+
+
+def test_no_module_is_longer_than_one_can_read() -> None:
+    long = {name(p): n for p in modules() if (n := len(p.read_text("utf-8").splitlines())) > LONGEST}
+    assert {path: lines for path, lines in long.items() if not path.endswith(("_pb2.py", "_pb2.pyi"))} == {}
+
+
+def test_every_component_has_a_page_that_says_what_lives_there() -> None:
+    for component in ("reference", "harness", "conformance"):
+        text = (REPOSITORY / component / "README.md").read_text("utf-8")
+        assert len(text.split()) > 40, component
+
+
+def test_the_text_files_of_the_project_are_found() -> None:
+    found = {name(path) for path in texts()}
+    assert {"pyproject.toml", "README.md", "proto/sds/testee/v1/testee.proto"} <= found
+    assert "harness/adapters/waku-sds/package-lock.json" in found
+    assert not any("node_modules" in path or "__pycache__" in path for path in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"resolved": "https://' + "registry.npmjs.org/x/-/x-1.0.0.tgz",
+        "index-url = http://" + "nexus.example.com/simple",
+        "https://" + "files.pythonhosted.org/packages/x.whl",
+    ],
+)
+def test_a_host_of_a_registry_would_be_seen(text: str) -> None:
+    assert HOSTS.search(text)
+
+
+@pytest.mark.parametrize("text", ["cd /" + "work/main", "see /" + "home/alice/x.py", '"/' + 'Users/bob/adapter"'])
+def test_a_path_of_a_machine_would_be_seen(text: str) -> None:
+    assert MACHINE_PATHS.search(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://pypi.org/project/sds-conformance", "/dev/full", "and/work/together", "../home/alice", "~/work/x"]
+)
+def test_what_is_no_host_of_a_registry_and_no_path_of_a_machine_is_let_be(text: str) -> None:
+    assert not HOSTS.search(text)
+    assert not MACHINE_PATHS.search(text)
+
+
+@pytest.mark.parametrize("pattern", [HOSTS, MACHINE_PATHS], ids=["hosts", "paths"])
+def test_no_file_knows_the_machine_it_was_written_on(pattern: re.Pattern[str]) -> None:
+    seen = {
+        name(path): found.group()
+        for path in texts()
+        if (found := pattern.search(path.read_text("utf-8", errors="replace")))
+    }
+    assert seen == {}

@@ -1,0 +1,153 @@
+"""The catalogue holds every requirement once, in our own words, and says of each why it is checked or why not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from sds_conformance import catalogue as package
+from sds_conformance import checks
+from sds_conformance.catalogue import CURRENT, Requirement, load_catalogue
+from sds_conformance.catalogue.unchecked import PLANNED, UNTESTABLE, unchecked
+from sds_conformance.registry import CHECKS
+
+CATALOGUE = load_catalogue()
+REQUIREMENTS = list(CATALOGUE.requirements.values())
+LEVELS = {"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "RECOMMENDED"}
+
+
+def rows() -> list[dict[str, Any]]:
+    """The requirements as they stand in the file, which would show an ID that stands there twice."""
+    data: dict[str, Any] = json.loads(files(package.__name__).joinpath(f"{CURRENT}.json").read_text("utf-8"))
+    out: list[dict[str, Any]] = data["requirements"]
+    return out
+
+
+def test_importing_the_checks_registers_them() -> None:
+    assert checks.__all__
+    assert len(CHECKS) > 90
+
+
+def test_there_are_179_requirements() -> None:
+    assert len(rows()) == 179
+    assert len(REQUIREMENTS) == 179
+
+
+def test_no_id_stands_in_the_file_twice() -> None:
+    counted = Counter(row["id"] for row in rows())
+    assert [requirement_id for requirement_id, count in counted.items() if count > 1] == []
+
+
+def test_the_catalogue_is_that_of_the_revision_it_was_asked_for() -> None:
+    assert CATALOGUE.revision == CURRENT == "sds-2026-01"
+
+
+def test_every_id_names_its_section_and_a_number() -> None:
+    for requirement in REQUIREMENTS:
+        assert re.fullmatch(rf"SDS-{requirement.section}-\d\d", requirement.id)
+
+
+def test_the_requirements_of_a_section_are_numbered_without_gaps() -> None:
+    for section in CATALOGUE.sections:
+        numbers = [int(r.id[-2:]) for r in REQUIREMENTS if r.section == section.id]
+        assert numbers == list(range(1, len(numbers) + 1)), section.id
+
+
+def test_every_section_has_a_title_an_anchor_and_requirements() -> None:
+    assert len({section.id for section in CATALOGUE.sections}) == len(CATALOGUE.sections) == 21
+    for section in CATALOGUE.sections:
+        assert section.title
+        assert re.fullmatch(r"[a-z0-9_-]+", section.anchor)
+        assert any(r.section == section.id for r in REQUIREMENTS)
+
+
+def test_every_requirement_is_in_a_section_that_is_listed() -> None:
+    assert {r.section for r in REQUIREMENTS} == {section.id for section in CATALOGUE.sections}
+
+
+def test_requirements_stand_in_the_order_of_the_sections() -> None:
+    order = [section.id for section in CATALOGUE.sections]
+    places = [order.index(r.section) for r in REQUIREMENTS]
+    assert places == sorted(places)
+
+
+def test_the_extension_is_told_apart_from_the_core() -> None:
+    core = {r.section for r in REQUIREMENTS if r.core}
+    assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
+    assert len(core) == 11
+
+
+def test_no_two_statements_are_alike_and_none_is_empty() -> None:
+    counted = Counter(r.statement.casefold() for r in REQUIREMENTS)
+    assert [statement for statement, count in counted.items() if count > 1] == []
+    assert min(len(r.statement) for r in REQUIREMENTS) > 30
+
+
+def test_statements_are_sentences() -> None:
+    for requirement in REQUIREMENTS:
+        statement = requirement.statement
+        assert statement == " ".join(statement.split()), requirement.id
+        assert statement[0].isupper() or not statement[0].isalpha(), requirement.id
+        assert statement.endswith("."), requirement.id
+
+
+def test_levels_keywords_and_ways_of_observation_are_known_ones() -> None:
+    assert {r.level for r in REQUIREMENTS} == LEVELS
+    assert {r.keyword for r in REQUIREMENTS} == {"explicit", "lowercase", "implied"}
+    assert {r.observable for r in REQUIREMENTS} == {"wire", "state", "statistical", "none"}
+
+
+def test_only_must_binds_and_only_may_and_recommended_are_optional() -> None:
+    assert {r.level for r in REQUIREMENTS if r.binding} == {"MUST", "MUST NOT"}
+    assert {r.level for r in REQUIREMENTS if r.optional} == {"MAY", "RECOMMENDED"}
+    assert not [r.id for r in REQUIREMENTS if r.binding and r.optional]
+
+
+def test_positions_are_named_by_their_ids_and_each_once() -> None:
+    for requirement in REQUIREMENTS:
+        assert all(re.fullmatch(r"AMB-C?\d+", position) for position in requirement.positions), requirement.id
+        assert len(set(requirement.positions)) == len(requirement.positions), requirement.id
+
+
+def test_what_softens_a_requirement_is_one_of_its_positions_and_softens_a_must() -> None:
+    softened = [r for r in REQUIREMENTS if r.softened]
+    assert {r.id for r in softened} >= {"SDS-DELIVER-03", "SDS-SYNC-15"}
+    for requirement in softened:
+        assert requirement.softened in requirement.positions
+        assert requirement.binding
+
+
+@pytest.mark.parametrize(
+    "requirement", [r for r in REQUIREMENTS if r.core and r.id not in CHECKS], ids=lambda requirement: requirement.id
+)
+def test_a_core_requirement_without_a_check_has_a_reason(requirement: Requirement) -> None:
+    status, reason = unchecked(requirement)
+    assert status in (PLANNED, UNTESTABLE)
+    assert len(reason) > 20
+
+
+def test_a_requirement_with_a_check_has_no_reason_for_having_none() -> None:
+    for requirement_id in CHECKS:
+        with pytest.raises(KeyError):
+            unchecked(CATALOGUE.requirements[requirement_id])
+
+
+def test_requirements_of_the_extension_are_planned_as_a_whole() -> None:
+    reasons = {unchecked(r) for r in REQUIREMENTS if not r.core}
+    assert len(reasons) == 1
+    assert next(iter(reasons))[0] == PLANNED
+
+
+def test_checks_exist_for_requirements_of_the_core_only() -> None:
+    assert all(CATALOGUE.requirements[requirement_id].core for requirement_id in CHECKS)
+
+
+def test_what_has_no_way_to_be_observed_is_not_failed() -> None:
+    for requirement_id in CHECKS:
+        requirement = CATALOGUE.requirements[requirement_id]
+        assert requirement.observable != "none" or requirement.optional, requirement_id

@@ -1,0 +1,206 @@
+"""The command line as a process of its own: signals, terminals, framings."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from played import odd_adapter, reference_command
+from sds_conformance.report import load_schema
+
+SUITE = [sys.executable, "-m", "sds_conformance"]
+PATIENCE_S = 30
+
+
+def suite(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*SUITE, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def wait_for(what: Callable[[], bool], limit_s: float = PATIENCE_S) -> bool:
+    deadline = time.monotonic() + limit_s
+    while not what():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().split() if path.exists() else []
+
+
+def lives(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> bytes:
+    """What the suite writes to a terminal that can do colours."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [*SUITE, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    )
+    os.close(theirs)
+    out = bytearray()
+    try:
+        while chunk := os.read(ours, 1 << 16):
+            out += chunk
+    except OSError:  # what Linux says when the other end is closed
+        pass
+    finally:
+        os.close(ours)
+    assert child.wait(PATIENCE_S) == 0
+    return bytes(out)
+
+
+def test_the_module_is_the_command() -> None:
+    result = suite("--version")
+    assert (result.returncode, result.stdout) == (0, f"sds-conformance, version {version('sds-conformance')}\n")
+    assert "Usage: sds-conformance " in suite("--help").stdout
+
+
+def test_both_framings_give_the_same_verdicts_requirement_by_requirement() -> None:
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for framing in ("json", "binary"):
+        result = suite("run", "--framing", framing, "--json", "--", *reference_command("--mutant", "starts-at-zero"))
+        assert result.returncode == 1
+        data = json.loads(result.stdout)
+        assert data["framing"] == framing
+        seen[framing] = [
+            {**row, "findings": [f | {"again": ""} for f in row["findings"]]} for row in data["requirements"]
+        ]
+    assert seen["json"] == seen["binary"]
+    assert len(seen["json"]) > 90
+
+
+def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path) -> None:
+    pids, folder = tmp_path / "pids", tmp_path / "report"
+    child = subprocess.Popen(
+        [*SUITE, "run", "--report", str(folder), "--", *odd_adapter("slow", "0.02", str(pids))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert wait_for(lambda: len(lines(pids)) > 60)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130
+    assert "Interrupted after" in out
+    assert "Traceback" not in out + err
+    data = json.loads((folder / "report.json").read_text("utf-8"))
+    assert data["summary"]["interrupted"]
+    assert not data["summary"]["complete"]
+    assert 0 < data["summary"]["scenarios"] < 40
+    assert data["summary"]["pass"] > 0
+    assert not any(lives(int(pid)) for pid in set(lines(pids)))
+
+
+def test_an_interrupt_before_the_handshake_is_no_verdict_and_leaves_no_process(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    child = subprocess.Popen(
+        [*SUITE, "run", "--", *odd_adapter("hangs-at-start", str(note))], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert wait_for(lambda: bool(lines(note)))
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130
+    assert wait_for(lambda: not lives(int(lines(note)[0])), 5)
+
+
+def test_a_reader_that_goes_away_is_no_reason_for_a_traceback() -> None:
+    child = subprocess.Popen(
+        [*SUITE, "requirements", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout
+    assert child.stderr
+    child.stdout.read(10)
+    child.stdout.close()
+    assert "Traceback" not in child.stderr.read()
+    child.stderr.close()
+    child.wait(PATIENCE_S)
+
+
+SELECTED = ("run", "--select", "SDS-MSG-13", "--scenario", "two-channels", "--", *reference_command())
+
+
+def test_a_terminal_gets_colours() -> None:
+    assert b"\x1b[" in on_a_terminal(*SELECTED, NO_COLOR="")
+
+
+def test_no_color_gives_no_escape_codes_on_a_terminal() -> None:
+    for arguments in (SELECTED, ("requirements", "SDS-MSG-13")):
+        out = on_a_terminal(*arguments, NO_COLOR="1")
+        assert len(out) > 100
+        assert b"\x1b" not in out
+
+
+def test_a_pipe_gets_no_escape_codes() -> None:
+    result = suite(*SELECTED, TERM="xterm-256color")
+    assert result.returncode == 0
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8"}, {"PYTHONIOENCODING": "ascii"}], ids=str
+)
+def test_the_story_can_be_told_where_not_every_character_can_be_printed(environment: dict[str, str]) -> None:
+    result = suite(*SELECTED, **environment)
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+
+
+def test_bytes_of_the_command_line_that_are_no_text_can_be_printed() -> None:
+    strange = b"\xff\xfe-adapter"
+    for arguments in (["run"], ["run", "--json"], ["smoke"]):
+        result = subprocess.run(
+            [os.fsencode(a) for a in (*SUITE, *arguments, "--", *reference_command("--variant"))] + [strange],
+            capture_output=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert result.returncode == 3
+        assert b"Traceback" not in result.stderr
+
+
+def test_a_report_names_a_command_line_that_is_no_text() -> None:
+    command = [os.fsencode(a) for a in (*SUITE, "run", "--json", "--scenario", "two-channels", "--")]
+    wrapper = [os.fsencode(sys.executable), b"-c", b"import sds_reference.testee.command as c; c.main([])", b"\xff"]
+    result = subprocess.run(command + wrapper, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert b"Traceback" not in result.stderr
+    data = json.loads(result.stdout)
+    assert data["implementation"]["command"] == [*(a.decode() for a in wrapper[:-1]), "\\udcff"]
+    assert set(load_schema()["required"]) <= set(data)
+
+
+def test_an_implementation_that_echoes_half_a_surrogate_is_told_apart_from_a_fault_of_ours() -> None:
+    half = 'import sys; sys.stdin.readline(); print(\'{"id":"1","hello":{"name":"\\\\ud83d"}}\', flush=True)'
+    result = suite("run", "--", sys.executable, "-c", half)
+    assert result.returncode == 3
+    assert re.search(r"BROKE garbage", result.stderr)
+    assert "Traceback" not in result.stderr

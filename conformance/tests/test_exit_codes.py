@@ -1,0 +1,114 @@
+"""The exit code of a run follows from its verdicts and breakdowns, and leaving things out is never a fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from played import ALL_CAPABILITIES, certified, reference, verdict_on, with_verdict
+from sds_conformance.certification import (
+    EXIT_CONFORMANT,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+    Certification,
+    plan,
+)
+from sds_conformance.registry import CHECKS, SCENARIOS
+from sds_conformance.runner import BrokenRun
+from sds_conformance.verdict import RequirementVerdict, Verdict
+from sds_harness.declaration import capability_name
+from sds_harness.faults import Breakdown, FaultKind
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+EXERCISED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
+
+
+def summed_up(
+    outcome: Certification, *verdicts: Verdict, broken: tuple[FaultKind, ...] = (), strict: bool = False
+) -> int:
+    """The exit code of a run with these verdicts and breakdowns."""
+    what = next(iter(outcome.plan.catalogue.requirements.values()))
+    made_up = Certification(outcome.plan, outcome.declaration, "", strict)
+    made_up.verdicts = [RequirementVerdict(what, verdict, int(verdict in EXERCISED)) for verdict in verdicts]
+    made_up.breakdowns = [BrokenRun("somewhere", 1, "tick", Breakdown(kind, "it broke")) for kind in broken]
+    return made_up.exit_code
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "broken", "expected"),
+    [
+        ((Verdict.PASS,), (), EXIT_CONFORMANT),
+        ((Verdict.PASS, Verdict.WARN), (), EXIT_CONFORMANT),
+        ((Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE), (), EXIT_CONFORMANT),
+        ((Verdict.PASS, Verdict.FAIL), (), EXIT_NON_CONFORMANT),
+        ((Verdict.PASS, Verdict.ERROR), (), EXIT_NON_CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.HANG,), EXIT_NON_CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.NEVER_EXITS,), EXIT_CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.NEVER_EXITS, FaultKind.CRASH), EXIT_NON_CONFORMANT),
+        ((Verdict.INCONCLUSIVE, Verdict.SKIPPED), (), EXIT_NOTHING_EXERCISED),
+        ((), (), EXIT_NOTHING_EXERCISED),
+        ((Verdict.INCONCLUSIVE,), (FaultKind.CRASH,), EXIT_NOT_DRIVEN),
+        ((Verdict.INCONCLUSIVE,), (FaultKind.NEVER_EXITS,), EXIT_NOTHING_EXERCISED),
+    ],
+)
+def test_the_exit_code_follows_from_verdicts_and_breakdowns(
+    outcome: Certification, verdicts: tuple[Verdict, ...], broken: tuple[FaultKind, ...], expected: int
+) -> None:
+    assert summed_up(outcome, *verdicts, broken=broken) == expected
+
+
+def test_a_process_that_never_exits_counts_when_the_run_is_strict(outcome: Certification) -> None:
+    assert summed_up(outcome, Verdict.PASS, broken=(FaultKind.NEVER_EXITS,), strict=True) == EXIT_NON_CONFORMANT
+
+
+@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=capability_name)
+def test_an_implementation_that_lacks_a_capability_does_not_fail(capability: int) -> None:
+    outcome = certified(lambda: reference(without=[capability]))
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+    assert outcome.exit_code == EXIT_CONFORMANT
+    for verdict in outcome.verdicts:
+        if verdict.verdict is Verdict.SKIPPED:
+            assert capability_name(capability) in verdict.reason
+
+
+def test_an_implementation_that_declares_nothing_is_judged_on_what_is_left() -> None:
+    outcome = certified(lambda: reference(without=ALL_CAPABILITIES))
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+    assert {"SDS-MSG-01", "SDS-MSG-13", "SDS-SEND-04"} <= with_verdict(outcome, Verdict.PASS)
+    assert len(with_verdict(outcome, Verdict.SKIPPED)) > 50
+
+
+def test_what_is_shown_by_events_is_judged_without_observe() -> None:
+    outcome = certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE]))
+    assert verdict_on(outcome, "SDS-CONFLICT-01").verdict is Verdict.PASS
+    assert verdict_on(outcome, "SDS-ACK-06").reason == "not declared: observe"
+
+
+def test_without_a_selection_everything_with_a_check_is_judged_and_every_scenario_played() -> None:
+    what = plan()
+    assert set(what.requirements) == set(CHECKS)
+    assert set(what.scenarios) == set(SCENARIOS.values())
+
+
+def test_globs_select_and_deselect_requirements() -> None:
+    assert plan(["SDS-CONFLICT-*"]).requirements == ("SDS-CONFLICT-01", "SDS-CONFLICT-02", "SDS-CONFLICT-03")
+    assert plan(["SDS-CONFLICT-*"], ["*-02"]).requirements == ("SDS-CONFLICT-01", "SDS-CONFLICT-03")
+    assert plan(["SDS-CONFLICT-01", "SDS-CONFLICT-01"]).requirements == ("SDS-CONFLICT-01",)
+    assert set(plan((), ["SDS-*"]).requirements) == set()
+
+
+def test_a_selection_of_requirements_leaves_no_scenario_out() -> None:
+    """A finding can come from any of them, so one requirement alone is judged as it is among all."""
+    assert plan(["SDS-MSG-01"]).scenarios == plan().scenarios
+
+
+def test_globs_narrow_the_scenarios_down() -> None:
+    assert [s.name for s in plan(scenarios=["ties*"]).scenarios] == [n for n in SCENARIOS if n.startswith("ties")]
+    assert len(plan(scenarios=["a-diamond", "nobody-answers"]).scenarios) == 2
+    assert plan(scenarios=["a-diamon"]).scenarios == ()
+    assert plan(scenarios=["a-diamond"]).requirements == plan().requirements
+
+
+def test_globs_tell_capitals_from_small_letters_and_match_whole_ids() -> None:
+    assert plan(["sds-msg-01"]).requirements == ()
+    assert plan(["MSG-01"]).requirements == ()

@@ -1,0 +1,101 @@
+"""Whatever an implementation says, no control character of it reaches the terminal, and no length of it the reader."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from click.testing import CliRunner
+
+from odd_adapters import HOSTILE
+from played import broken_adapter, odd_adapter, reference_command
+from sds_conformance.cli import main
+
+SCENARIOS = ("every-kind-of-message", "named-in-a-history", "a-missing-dependency", "nobody-answers", "foreign-filters")
+SOME = [part for name in SCENARIOS for part in ("--scenario", name)]
+ODD = [
+    "refuses-in-colour",
+    "refuses-to-open-in-colour",
+    "supports-nothing-in-colour",
+    "fails-in-colour",
+    "greets-in-colour",
+    "presents-itself-in-colour",
+    "declares-a-dialect-in-colour",
+    "names-messages-in-colour",
+]
+
+
+def typed(*arguments: str) -> tuple[int, str]:
+    """Exit code, and all that was printed to stdout and stderr."""
+    result = CliRunner().invoke(main, list(arguments))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout + result.stderr
+
+
+def controls(text: str) -> set[str]:
+    """Characters that make a terminal do something else than show them."""
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n"}
+
+
+def test_the_hostile_text_is_hostile() -> None:
+    assert controls(HOSTILE) == {"\x1b", "\x07", "\r", "\x9b", "\u202e", "\u2028"}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_no_control_character_reaches_the_terminal_from_a_run(name: str) -> None:
+    code, text = typed("run", *SOME, "--", *odd_adapter(name))
+    assert code in (0, 1, 3, 4)
+    assert controls(text) == set()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_no_control_character_reaches_the_terminal_from_a_smoke_test(name: str) -> None:
+    _, text = typed("smoke", "--", *odd_adapter(name))
+    assert controls(text) == set()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_no_control_character_reaches_the_terminal_as_json(name: str) -> None:
+    _, text = typed("run", "--json", *SOME, "--", *odd_adapter(name))
+    assert controls(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "requirement"),
+    [
+        ("refuses-in-colour", "SDS-RECV-07"),
+        ("names-messages-in-colour", "SDS-STATE-10"),
+        ("supports-nothing-in-colour", "SDS-RECV-08"),
+    ],
+)
+def test_no_control_character_reaches_the_terminal_from_a_conversation(name: str, requirement: str) -> None:
+    _, text = typed("run", "--select", requirement, *SOME, "--", *odd_adapter(name))
+    assert "Conversation of" in text
+    assert controls(text) == set()
+
+
+@pytest.mark.parametrize("name", ["crashes-in-colour", "has-a-hostile-name", "answers-garbage"])
+def test_no_control_character_reaches_the_terminal_from_a_broken_adapter(name: str) -> None:
+    _, text = typed("run", "--scenario", "nobody-answers", "--", *broken_adapter(name))
+    assert "nobody-answers" in text or "conforms" in text
+    assert controls(text) == set()
+
+
+def test_what_was_said_is_still_told_without_its_colours() -> None:
+    _, text = typed("run", *SOME, "--", *odd_adapter("refuses-in-colour"))
+    assert "a refusal" in text
+    assert "red" in text
+    assert "bell" in text
+
+
+def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:
+    code, text = typed("run", "--scenario", "named-*", "--", *odd_adapter("names-messages-at-length"))
+    assert code == 1
+    assert len(text) < 100_000
+
+
+def test_an_ordinary_run_has_no_control_characters_either() -> None:
+    code, text = typed("run", *SOME, "--", *reference_command())
+    assert code == 0
+    assert controls(text) == set()

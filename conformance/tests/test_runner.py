@@ -1,0 +1,316 @@
+"""The runner plays on after a break, with a fresh process, until nothing more is to be learnt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from played import Handle, altered, broken_adapter, certified, odd_adapter, reference, scenario, verdict_on
+from sds_conformance.catalogue import CURRENT, load_catalogue
+from sds_conformance.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify, plan
+from sds_conformance.registry import Scenario
+from sds_conformance.runner import PATIENCE, SOFT_FAULTS, Runner
+from sds_conformance.verdict import Verdict
+from sds_harness import faults
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits, Link, LocalLink, StdioLink
+from sds_harness.stage import Stage
+from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import ConfigurationError
+from sds_reference.testee.framing import Framing
+
+LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
+FATAL = b"the content that breaks it"
+
+
+def breaks_on(fatal: bytes = FATAL) -> Handle:
+    """The reference, which crashes when it has to send that content."""
+    inner = reference()
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if request.send.content == fatal:
+            raise RuntimeError("out of paper")
+        return inner(request)
+
+    return handle
+
+
+class Connections:
+    """Connects to a fresh implementation each time, and keeps the links."""
+
+    def __init__(self, start: Callable[[], Handle], link: type[LocalLink] = LocalLink) -> None:
+        self._start = start
+        self._link = link
+        self.links: list[LocalLink] = []
+
+    def __call__(self) -> Link:
+        self.links.append(self._link(self._start()))
+        return self.links[-1]
+
+
+class NeverEnds(LocalLink):
+    def close(self) -> None:
+        raise faults.TesteeFault(FaultKind.NEVER_EXITS, "still running")
+
+
+def sends(content: bytes) -> Callable[[Stage], None]:
+    def function(on: Stage) -> None:
+        on.open().send(content)
+
+    return function
+
+
+GOOD = sends(b"an ordinary message")
+BAD = sends(FATAL)
+
+
+def scenarios(*functions: Callable[[Stage], None]) -> list[Scenario]:
+    return [scenario(f"scenario-{number}", function) for number, function in enumerate(functions, 1)]
+
+
+def played(runner: Runner, *functions: Callable[[Stage], None]) -> list[Trace]:
+    runner.start()
+    return [trace for _, trace in runner.play(scenarios(*functions))]
+
+
+def run(connect: Callable[[], Link], *functions: Callable[[Stage], None]) -> tuple[Runner, list[Trace]]:
+    runner = Runner(connect, LIMITS, CURRENT)
+    return runner, played(runner, *functions)
+
+
+def test_one_process_plays_all_scenarios_while_nothing_breaks() -> None:
+    connect = Connections(reference)
+    runner, traces = run(connect, GOOD, GOOD, GOOD)
+    assert [trace.schedule for trace in traces] == ["scenario-1", "scenario-2", "scenario-3"]
+    assert len(connect.links) == 1
+    assert runner.breakdowns == []
+
+
+def test_a_break_is_noted_with_the_scenario_the_step_and_the_command() -> None:
+    runner, traces = run(Connections(breaks_on), GOOD, BAD, GOOD)
+    (broken,) = runner.breakdowns
+    assert (broken.where, broken.step, broken.command) == ("scenario-2", 2, "send")
+    assert broken.breakdown.kind is FaultKind.CRASH
+    assert broken.breakdown.detail == "RuntimeError: out of paper"
+    assert [trace.breakdown for trace in traces] == [None, broken.breakdown, None]
+
+
+def test_after_a_break_the_other_scenarios_run_on_a_fresh_process() -> None:
+    connect = Connections(breaks_on)
+    _, traces = run(connect, GOOD, BAD, GOOD, BAD, GOOD)
+    assert len(connect.links) == 3
+    assert [len(trace.steps) for trace in traces] == [2, 2, 2, 2, 2]
+    assert [trace.steps[-1].answer for trace in traces] == ["effects", "", "effects", "", "effects"]
+
+
+def test_the_trace_of_a_break_ends_with_the_step_that_was_not_answered() -> None:
+    _, traces = run(Connections(breaks_on), BAD)
+    assert traces[0].steps[-1].reply is None
+    assert traces[0].steps[-1].request.send.content == FATAL
+
+
+def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
+    what = plan()
+    name = what.scenarios[0].name
+    first = [True]
+
+    def start() -> Handle:
+        fragile, first[0] = first[0], False
+        inner = reference()
+
+        def handle(request: pb.Request) -> pb.Reply:
+            if fragile and request.HasField("open"):
+                raise RuntimeError("not yet warm")
+            return inner(request)
+
+        return handle
+
+    outcome = certified(start)
+    assert [broken.where for broken in outcome.breakdowns] == [name]
+    assert outcome.count(Verdict.PASS) == len(what.requirements)
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+
+
+def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_reason() -> None:
+    def breaks_on_ticks(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("tick"):
+            raise RuntimeError("tock")
+
+    played_for_it = ["idle-with-automatic-syncs", "frozen-and-running-clock"]
+    outcome = certified(lambda: altered(breaks_on_ticks), scenarios=played_for_it)
+    sync = verdict_on(outcome, "SDS-SYNC-01")
+    assert sync.verdict is Verdict.INCONCLUSIVE
+    assert sync.reason == "the implementation broke down first (crash in idle-with-automatic-syncs)"
+    assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
+
+
+def test_patience_ends_a_run_of_breaks_in_a_row() -> None:
+    connect = Connections(breaks_on)
+    runner, traces = run(connect, GOOD, *[BAD] * (PATIENCE + 3), GOOD)
+    assert runner.gave_up
+    assert len(traces) == 1 + PATIENCE
+    assert len(runner.breakdowns) == PATIENCE
+    assert len(connect.links) == PATIENCE
+
+
+def test_a_scenario_that_runs_through_restores_patience() -> None:
+    runner, traces = run(Connections(breaks_on), *([BAD] * (PATIENCE - 1) + [GOOD]) * 2)
+    assert not runner.gave_up
+    assert len(traces) == 2 * PATIENCE
+
+
+def test_a_process_that_does_not_come_back_ends_the_run_as_well() -> None:
+    def start() -> Handle:
+        if len(connect.links) > 0:
+            raise faults.TesteeFault(FaultKind.NO_START, "gone for good")
+        return breaks_on()
+
+    connect = Connections(start)
+    runner, traces = run(connect, BAD, *[GOOD] * 10)
+    assert runner.gave_up
+    assert len(traces) == 1
+    assert [broken.where for broken in runner.breakdowns] == ["scenario-1"] + ["handshake"] * (PATIENCE - 1)
+
+
+def test_a_certification_that_gave_up_says_so_and_does_not_conform() -> None:
+    def mute(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            raise RuntimeError("deaf")
+
+    outcome = certified(lambda: altered(mute))
+    assert outcome.gave_up
+    assert len(outcome.traces) < len(outcome.plan.scenarios)
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
+    assert reasons
+    assert [reason for reason in reasons if "broke down" not in reason and "not played" not in reason] == []
+
+
+def test_a_schedule_that_ends_for_a_legal_reason_is_no_break() -> None:
+    def needs_the_impossible(on: Stage) -> None:
+        on.open()
+        on.need(pb.CAPABILITY_SDS_R)
+
+    runner, traces = run(Connections(reference), needs_the_impossible, GOOD)
+    assert runner.breakdowns == []
+    assert [trace.stopped for trace in traces] == ["needs the capability sds-r", ""]
+
+
+def test_an_implementation_that_cannot_be_driven_at_all_is_a_fault_of_the_start() -> None:
+    def mute(request: pb.Request) -> pb.Reply:
+        raise RuntimeError("no such thing as hello")
+
+    with pytest.raises(faults.TesteeFault, match="no such thing as hello"):
+        certified(lambda: mute)
+
+
+def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
+    def knows_everything(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") is None:
+            reply.effects.SetInParent()
+
+    connect = Connections(lambda: altered(knows_everything))
+    runner, traces = run(connect, GOOD)
+    assert [(broken.where, broken.breakdown.kind) for broken in runner.breakdowns] == [
+        ("honesty probe", FaultKind.DISHONEST)
+    ]
+    assert len(connect.links) == 2
+    assert traces[0].breakdown is None
+
+
+def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
+    assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
+    for strict, code in ((False, EXIT_CONFORMANT), (True, EXIT_NON_CONFORMANT)):
+        what = plan(["SDS-MSG-13"], scenarios=["two-channels"])
+        outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)
+        assert [broken.where for broken in outcome.breakdowns] == ["end of the session"]
+        assert outcome.exit_code == code
+
+
+def test_a_dialect_that_is_declared_and_not_known_is_a_configuration_error() -> None:
+    def speaks_klingon(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.dialect = "klingon"
+
+    with pytest.raises(ConfigurationError, match="no dialect 'klingon'"):
+        certified(lambda: altered(speaks_klingon))
+
+
+def test_a_dialect_that_was_asked_for_counts_more_than_the_one_declared() -> None:
+    runner = Runner(Connections(lambda: reference(dialect="nim-sds")), LIMITS, CURRENT, "no-such-dialect")
+    runner.start()
+    with pytest.raises(ConfigurationError, match="no-such-dialect"):
+        assert runner.dialect
+
+
+def test_without_any_dialect_there_is_none() -> None:
+    runner = Runner(Connections(reference), LIMITS, CURRENT)
+    runner.start()
+    assert runner.dialect is None
+
+
+def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None:
+    def falls_over(on: Stage) -> None:
+        on.open()
+        raise ZeroDivisionError("we cannot count")
+
+    on_all = (scenario("ours", falls_over, "SDS-SEND-02"), *scenarios(GOOD))
+    outcome = certify(Connections(reference), Plan(load_catalogue(), ("SDS-SEND-02", "SDS-MSG-13"), on_all), LIMITS)
+    ours = verdict_on(outcome, "SDS-SEND-02")
+    assert ours.verdict is Verdict.ERROR
+    assert "we cannot count" in ours.reason
+    assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
+    assert outcome.breakdowns == []
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+
+
+def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
+    def interrupted(on: Stage) -> None:
+        raise KeyboardInterrupt
+
+    what = Plan(load_catalogue(), ("SDS-MSG-13",), tuple(scenarios(GOOD, interrupted, GOOD)))
+    outcome = certify(Connections(reference), what, LIMITS)
+    assert outcome.interrupted
+    assert list(outcome.traces) == ["scenario-1"]
+    assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
+
+
+def test_progress_counts_from_none_to_all() -> None:
+    seen: list[tuple[str, int, int]] = []
+    what = Plan(load_catalogue(), ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
+    certify(Connections(reference), what, LIMITS, progress=lambda *told: seen.append(told))
+    assert [number for _, number, _ in seen] == [0, 1, 1, 2]
+    assert {(name, total) for name, _, total in seen} == {("scenario-1", 2), ("scenario-2", 2)}
+
+
+def test_a_real_process_that_crashes_on_every_tick_is_replaced_each_time() -> None:
+    command = broken_adapter("crashes")
+
+    def ticks(on: Stage) -> None:
+        on.open().tick()
+
+    runner, traces = run(lambda: StdioLink(command, Framing.JSON, LIMITS), ticks, GOOD, ticks, GOOD)
+    runner.close()
+    assert [(b.where, b.breakdown.kind) for b in runner.breakdowns] == [
+        ("scenario-1", FaultKind.CRASH),
+        ("scenario-3", FaultKind.CRASH),
+    ]
+    assert [trace.breakdown is None for trace in traces] == [False, True, False, True]
+
+
+def test_killing_the_runner_leaves_no_process(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    runner = Runner(lambda: StdioLink(odd_adapter("slow", "0", str(pids)), Framing.JSON, LIMITS), LIMITS, CURRENT)
+    runner.start()
+    pid = int(pids.read_text().split()[0])
+    assert psutil.pid_exists(pid)
+    runner.kill()
+    deadline = time.monotonic() + 5
+    while psutil.pid_exists(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not psutil.pid_exists(pid)

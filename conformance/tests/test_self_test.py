@@ -1,0 +1,125 @@
+"""The self-test rejects faults by requirement, accepts what is legal, and does not take a crash for a rejection."""
+
+from __future__ import annotations
+
+import pytest
+
+from sds_conformance.exercise import Acceptance, examine_mutant, examine_variant
+from sds_conformance.registry import CHECKS
+from sds_reference import Channel, Effects, Message, Participant
+from sds_reference.mutants import MUTANTS, Mutant
+from sds_reference.variants import VARIANTS, Variant
+
+
+def section(mutant: Mutant) -> str:
+    return mutant.requirement.rsplit("-", 1)[0]
+
+
+def a_handful() -> list[str]:
+    """Two mutants of every section, from its middle and its end."""
+    out: list[str] = []
+    for wanted in sorted({section(mutant) for mutant in MUTANTS.values()}):
+        names = [mutant.name for mutant in MUTANTS.values() if section(mutant) == wanted]
+        out += dict.fromkeys((names[len(names) // 2], names[-1]))
+    return out
+
+
+def participant_of(channel: type[Channel]) -> type[Participant]:
+    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
+
+
+def register(monkeypatch: pytest.MonkeyPatch, requirement: str, participant: type[Participant]) -> str:
+    """A mutant for one test; its name."""
+    monkeypatch.setitem(MUTANTS, "of-a-test", Mutant("of-a-test", requirement, "is made up", participant))
+    return "of-a-test"
+
+
+class CrashesOnDelivery(Channel):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        raise RuntimeError("no room in the log")
+
+
+class CountsInTwosAndCrashes(Channel):
+    def next_lamport(self, now_ms: int) -> int:
+        return self.clock.next(now_ms) + 1
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        raise RuntimeError("nothing is ever lost")
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        raise RuntimeError("nobody types here")
+
+
+def test_every_section_with_checks_has_mutants() -> None:
+    assert {requirement.rsplit("-", 1)[0] for requirement in CHECKS} == {section(m) for m in MUTANTS.values()}
+
+
+@pytest.mark.parametrize("name", a_handful())
+def test_a_mutant_is_killed_by_the_requirement_that_it_violates(name: str) -> None:
+    kill = examine_mutant(name)
+    assert kill.killed, f"{kill.requirement} said {kill.verdict}, {kill.breakdowns} breakdowns"
+    assert kill.requirement == MUTANTS[name].requirement
+    assert kill.verdict in ("fail", "warn", "told")
+
+
+def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
+    kill = examine_mutant("starts-at-zero")
+    assert kill.requirement not in kill.also
+    assert set(kill.also) <= set(CHECKS)
+
+
+@pytest.mark.parametrize("name", list(VARIANTS)[::5])
+def test_a_legal_variant_is_accepted(name: str) -> None:
+    assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(CHECKS), ())
+
+
+def test_a_variant_that_is_not_legal_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Variant("wrong", "refuses what comes from a second ahead", (("max_lamport_ahead_ms", 1_000),))
+    monkeypatch.setitem(VARIANTS, "wrong", wrong)
+    refused = examine_variant("wrong").refused
+    assert refused
+    assert all(sentence.split()[0] in CHECKS for sentence in refused)
+
+
+def test_a_mutant_that_only_crashes_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = register(monkeypatch, "SDS-RECV-07", participant_of(CrashesOnDelivery))
+    kill = examine_mutant(name)
+    assert kill.breakdowns > 0
+    assert kill.verdict not in ("fail", "warn", "told")
+    assert not kill.killed
+
+
+def test_a_mutant_that_is_rejected_and_crashes_elsewhere_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = register(monkeypatch, "SDS-SEND-01", participant_of(CountsInTwosAndCrashes))
+    kill = examine_mutant(name)
+    assert kill.verdict == "fail"
+    assert kill.breakdowns > 0
+    assert not kill.killed
+
+
+def test_a_healthy_reference_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = examine_mutant(register(monkeypatch, "SDS-SEND-01", Participant))
+    assert (kill.killed, kill.verdict, kill.also, kill.breakdowns) == (False, "pass", (), 0)
+
+
+def test_a_healthy_reference_does_not_deviate_from_a_permission(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = examine_mutant(register(monkeypatch, "SDS-SEND-07", Participant))
+    assert (kill.killed, kill.verdict) == (False, "pass")
+
+
+def test_a_deviation_from_a_recommendation_is_told_and_that_is_a_kill() -> None:
+    kill = examine_mutant("long-histories")
+    assert (kill.requirement, kill.verdict, kill.killed) == ("SDS-SEND-07", "told", True)
+
+
+def test_a_fault_that_another_requirement_sees_is_no_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts_at_zero = MUTANTS["starts-at-zero"]
+    name = register(monkeypatch, "SDS-MSG-13", starts_at_zero.participant_class)
+    kill = examine_mutant(name)
+    assert (kill.killed, kill.verdict) == (False, "pass")
+    assert starts_at_zero.requirement in kill.also
+
+
+def test_a_mutant_of_a_requirement_without_a_check_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = examine_mutant(register(monkeypatch, "SDS-MSG-16", MUTANTS["starts-at-zero"].participant_class))
+    assert (kill.killed, kill.verdict) == (False, "no check")

@@ -1,0 +1,128 @@
+"""Which requirement is exercised where is read from a real run of the reference, not from comments."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from sds_conformance.catalogue import load_catalogue
+from sds_conformance.certification import EXIT_CONFORMANT, Certification
+from sds_conformance.channel_view import ChannelView, channel_views
+from sds_conformance.exercise import unguarded
+from sds_conformance.judgement import Outcome
+from sds_conformance.registry import CHECKS, SCENARIOS, Check, Scenario
+from sds_conformance.verdict import Verdict
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+REQUIREMENTS = load_catalogue().requirements
+ALL_CHECKS = [check for checks in CHECKS.values() for check in checks]
+
+
+@pytest.fixture(scope="module")
+def views(outcome: Certification) -> list[ChannelView]:
+    return [view for trace in outcome.traces.values() for view in channel_views(trace)]
+
+
+def test_the_reference_passes_every_requirement_that_has_a_check(outcome: Certification) -> None:
+    assert [v.requirement.id for v in outcome.verdicts if v.verdict is not Verdict.PASS] == []
+    assert {v.requirement.id for v in outcome.verdicts} == set(CHECKS)
+    assert outcome.exit_code == EXIT_CONFORMANT
+
+
+def test_of_the_reference_there_is_nothing_to_tell(outcome: Certification) -> None:
+    assert [finding for verdict in outcome.verdicts for finding in verdict.findings] == []
+    assert outcome.breakdowns == []
+    assert not outcome.gave_up
+
+
+def test_every_scenario_is_played_to_its_end(outcome: Certification) -> None:
+    assert set(outcome.traces) == set(SCENARIOS)
+    assert [trace.schedule for trace in outcome.traces.values() if trace.stopped or trace.breakdown] == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
+def test_a_scenario_exercises_what_it_is_played_for(outcome: Certification, scenario: Scenario) -> None:
+    missed = [
+        requirement
+        for requirement in scenario.exercises
+        if not outcome.sightings.get(requirement, {}).get(scenario.name)
+    ]
+    assert missed == []
+
+
+def test_a_scenario_names_a_requirement_once_and_only_ones_with_checks() -> None:
+    for scenario in SCENARIOS.values():
+        assert len(set(scenario.exercises)) == len(scenario.exercises), scenario.name
+        assert set(scenario.exercises) <= set(CHECKS), scenario.name
+        assert scenario.exercises, scenario.name
+
+
+@pytest.mark.parametrize("requirement", CHECKS)
+def test_a_requirement_with_a_check_is_exercised_where_it_is_said_to_be(
+    outcome: Certification, requirement: str
+) -> None:
+    declared = {scenario.name for scenario in SCENARIOS.values() if requirement in scenario.exercises}
+    assert declared & set(outcome.sightings[requirement])
+
+
+@pytest.mark.parametrize("check", ALL_CHECKS, ids=lambda check: check.name)
+def test_no_single_check_finds_fault_with_the_reference(views: list[ChannelView], check: Check) -> None:
+    assert {observation.outcome for view in views for observation in check.function(view)} <= {Outcome.HELD}
+
+
+@pytest.mark.parametrize("requirement", CHECKS)
+def test_of_the_checks_of_a_requirement_not_all_are_mere_watchmen(views: list[ChannelView], requirement: str) -> None:
+    """A check that only ever sees violations proves nothing by its silence."""
+    assert any(True for check in CHECKS[requirement] for view in views for _ in check.function(view))
+
+
+def test_the_sightings_are_the_observations_that_are_counted(outcome: Certification) -> None:
+    for verdict in outcome.verdicts:
+        seen = outcome.sightings[verdict.requirement.id]
+        assert sum(seen.values()) == verdict.exercised
+        assert len(seen) == verdict.traces
+
+
+def test_only_permissions_go_without_a_mutant() -> None:
+    assert [requirement for requirement in unguarded() if not REQUIREMENTS[requirement].optional] == []
+
+
+def test_almost_every_requirement_with_a_check_has_a_mutant() -> None:
+    assert len(unguarded()) <= 2
+
+
+def test_every_mutant_violates_a_requirement_that_exists_and_is_checked() -> None:
+    assert {mutant.requirement for mutant in MUTANTS.values()} <= set(CHECKS)
+
+
+def test_every_mutant_says_in_one_line_what_it_does() -> None:
+    summaries = Counter(mutant.summary for mutant in MUTANTS.values())
+    assert max(summaries.values()) == 1
+    assert all(summary and "\n" not in summary and not summary.endswith(".") for summary in summaries)
+
+
+def test_no_name_means_both_a_mutant_and_a_variant() -> None:
+    assert set(MUTANTS) & set(VARIANTS) == set()
+
+
+def test_no_two_checks_of_a_requirement_have_the_same_name() -> None:
+    for requirement, checks in CHECKS.items():
+        names = [check.name for check in checks]
+        assert len(set(names)) == len(names), requirement
+
+
+def test_no_check_is_registered_for_two_requirements() -> None:
+    functions = Counter(check.function for check in ALL_CHECKS)
+    assert [function.__name__ for function, count in functions.items() if count > 1] == []
+
+
+def test_checks_and_scenarios_say_in_one_line_what_they_do() -> None:
+    for summary in [check.summary for check in ALL_CHECKS] + [scenario.summary for scenario in SCENARIOS.values()]:
+        assert summary.endswith(".")
+        assert len(summary) <= 120
+
+
+def test_scenarios_are_registered_under_their_own_names() -> None:
+    assert [name for name, scenario in SCENARIOS.items() if scenario.name != name] == []

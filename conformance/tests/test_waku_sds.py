@@ -1,0 +1,109 @@
+"""@waku/sds, through its adapter: a real implementation is judged to the end, with the faults it is known to have."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from played import REPOSITORY
+from sds_conformance.cli import main
+from sds_conformance.registry import CHECKS, SCENARIOS
+
+KNOWN = {
+    "fail": {
+        "SDS-MSG-14",
+        "SDS-RECV-05",
+        "SDS-RECV-06",
+        "SDS-RECV-07",
+        "SDS-DELIVER-07",
+        "SDS-CONFLICT-01",
+        "SDS-SYNC-09",
+    },
+    "warn": {"SDS-DELIVER-06", "SDS-EPHEMERAL-04"},
+    "skipped": {"SDS-OUTSWEEP-06", "SDS-SYNC-01"},
+}
+"""What is known of the version that the adapter pins; all else passes."""
+
+FOLDER = REPOSITORY / "harness" / "adapters" / "waku-sds"
+
+
+@pytest.fixture(scope="module")
+def adapter() -> list[str]:
+    """The command of the adapter."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")
+    if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
+        pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
+    return [node, str(FOLDER / "adapter.mjs")]
+
+
+@pytest.fixture(scope="module")
+def result(adapter: list[str], tmp_path_factory: pytest.TempPathFactory) -> Result:
+    folder = tmp_path_factory.mktemp("waku") / "report"
+    return CliRunner().invoke(main, ["run", "--report", str(folder), "--json", "--", *adapter])
+
+
+@pytest.fixture(scope="module")
+def data(result: Result) -> dict[str, Any]:
+    out: dict[str, Any] = json.loads(result.stdout)
+    return out
+
+
+def with_verdict(data: dict[str, Any], verdict: str) -> set[str]:
+    return {row["id"] for row in data["requirements"] if row["verdict"] == verdict}
+
+
+def test_the_run_goes_through_to_its_end_and_does_not_conform(result: Result, data: dict[str, Any]) -> None:
+    assert result.exit_code == 1
+    assert data["summary"]["complete"]
+    assert data["summary"]["scenarios"] == len(SCENARIOS)
+
+
+def test_nothing_breaks_and_nothing_is_our_fault(data: dict[str, Any]) -> None:
+    assert data["breakdowns"] == []
+    assert with_verdict(data, "error") == set()
+    assert with_verdict(data, "inconclusive") == set()
+
+
+@pytest.mark.parametrize("verdict", KNOWN)
+def test_what_is_known_of_it_is_found_and_nothing_more(data: dict[str, Any], verdict: str) -> None:
+    assert with_verdict(data, verdict) == KNOWN[verdict]
+
+
+def test_everything_else_passes(data: dict[str, Any]) -> None:
+    assert with_verdict(data, "pass") == set(CHECKS) - set().union(*KNOWN.values())
+
+
+def test_it_is_named_with_the_version_that_the_adapter_pins(data: dict[str, Any]) -> None:
+    pinned = json.loads((FOLDER / "package.json").read_text("utf-8"))["dependencies"]["@waku/sds"]
+    assert (data["implementation"]["name"], data["implementation"]["version"]) == ("@waku/sds", pinned)
+    assert data["profiles"]["bloom"] == "waku-sds-js"
+
+
+def test_the_version_that_is_judged_is_the_one_of_the_lock_file() -> None:
+    lock = json.loads((FOLDER / "package-lock.json").read_text("utf-8"))
+    manifest = json.loads((FOLDER / "package.json").read_text("utf-8"))
+    assert lock["packages"]["node_modules/@waku/sds"]["version"] == manifest["dependencies"]["@waku/sds"]
+
+
+@pytest.mark.parametrize("requirement", sorted(KNOWN["fail"]))
+def test_each_fault_is_told_with_what_was_expected_and_seen(data: dict[str, Any], requirement: str) -> None:
+    (row,) = [row for row in data["requirements"] if row["id"] == requirement]
+    for finding in row["findings"]:
+        assert finding["expected"] or finding["severity"] == "note"
+        assert finding["seen"]
+        assert finding["scenario"] in SCENARIOS
+        assert finding["step"] >= 1
+
+
+def test_the_adapter_does_not_need_the_folder_it_is_started_in(adapter: list[str], tmp_path: Path) -> None:
+    hello = '{"id":"1","hello":{"protocolVersion":1,"revision":"sds-2026-01"}}\n'
+    done = subprocess.run(adapter, input=hello, capture_output=True, text=True, timeout=30, cwd=tmp_path, check=True)
+    assert json.loads(done.stdout)["hello"]["name"] == "@waku/sds"
