@@ -23,6 +23,23 @@ from sds_conformance.report import load_schema
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
 PATIENCE_S = 30
+TELLING = [
+    part
+    for name in (
+        "every-*",
+        "named-*",
+        "found-*",
+        "nobody-*",
+        "own-*",
+        "ties*",
+        "clock-*",
+        "two-*",
+        "transport-*",
+        "late-*",
+    )
+    for part in ("--scenario", name)
+]
+"""Scenarios that exercise most requirements."""
 
 
 def suite(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -88,7 +105,8 @@ def test_the_module_is_the_command() -> None:
 def test_both_framings_give_the_same_verdicts_requirement_by_requirement() -> None:
     seen: dict[str, list[dict[str, Any]]] = {}
     for framing in ("json", "binary"):
-        result = suite("run", "--framing", framing, "--json", "--", *reference_command("--mutant", "starts-at-zero"))
+        command = reference_command("--mutant", "starts-at-zero")
+        result = suite("run", "--framing", framing, "--json", *TELLING, "--", *command)
         assert result.returncode == 1
         data = json.loads(result.stdout)
         assert data["framing"] == framing
@@ -96,7 +114,7 @@ def test_both_framings_give_the_same_verdicts_requirement_by_requirement() -> No
             {**row, "findings": [f | {"again": ""} for f in row["findings"]]} for row in data["requirements"]
         ]
     assert seen["json"] == seen["binary"]
-    assert len(seen["json"]) > 90
+    assert sum(1 for row in seen["json"] if row["exercised"]) > 60
 
 
 def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path) -> None:

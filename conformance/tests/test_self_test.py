@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from played import SHORT
+from sds_conformance import exercise
+from sds_conformance.certification import plan
 from sds_conformance.exercise import Acceptance, examine_mutant, examine_variant
 from sds_conformance.registry import CHECKS
 from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.variants import VARIANTS, Variant
+
+
+@pytest.fixture(autouse=True)
+def without_the_long_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exercise, "plan", lambda: plan(scenarios=SHORT))
 
 
 def section(mutant: Mutant) -> str:
