@@ -30,6 +30,12 @@ class Neighbours:
         return self.first < self.second
 
     @property
+    def expected(self) -> str:
+        """The order that was expected, in words."""
+        first, second = self.first, self.second
+        return f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})"
+
+    @property
     def inserted_before(self) -> bool:
         """The one that entered the log later belongs before the other."""
         early, late = sorted((self.first, self.second), key=lambda item: item.arrival)

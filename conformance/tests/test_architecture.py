@@ -128,9 +128,9 @@ def test_the_text_files_of_the_project_are_found() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '"resolved": "https://' + "registry.npmjs.org/x/-/x-1.0.0.tgz",
+        '"resolved": "https://' + "registry" + ".npmjs.org/x/-/x-1.0.0.tgz",
         "index-url = http://" + "nexus.example.com/simple",
-        "https://" + "files.pythonhosted.org/packages/x.whl",
+        "https://" + "files" + ".pythonhosted.org/packages/x.whl",
     ],
 )
 def test_a_host_of_a_registry_would_be_seen(text: str) -> None:

@@ -11,7 +11,7 @@ from ..channel_view import ChannelView
 from ..facts import Mention
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
-from .receive import acknowledged_by
+from .receive import judge_mention
 
 
 @check("SDS-ACK-01")
@@ -19,19 +19,7 @@ def history_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """An own message named in a received causal history is acknowledged."""
     for mention in view.mentions:
         if mention.certain and not mention.received.unmet and mention.received.kind is Kind.CONTENT:
-            yield from _judge_certain(view, mention)
-
-
-def _judge_certain(view: ChannelView, mention: Mention) -> Iterator[Observation]:
-    result = acknowledged_by(view, mention.received, mention.message_id)
-    if result is True:
-        yield held(mention.received.step)
-    elif result is False:
-        yield violated(
-            mention.received.step,
-            f"{mention.message_id!r} acknowledged: the causal history received names it",
-            "no acknowledgement",
-        )
+            yield from judge_mention(view, mention, "acknowledged: the causal history received names it")
 
 
 def _shown_state(view: ChannelView, mention: Mention) -> int | None:
@@ -141,4 +129,4 @@ def any_message_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """Sync messages and messages that must wait acknowledge as well."""
     for mention in view.mentions:
         if mention.certain and (mention.received.kind is Kind.SYNC or mention.received.unmet):
-            yield from _judge_certain(view, mention)
+            yield from judge_mention(view, mention, "acknowledged: the causal history received names it")

@@ -72,12 +72,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
         if pair.in_order:
             yield held(pair.step)
         else:
-            first, second = pair.first, pair.second
-            yield violated(
-                pair.step,
-                f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})",
-                "the order of arrival",
-            )
+            yield violated(pair.step, pair.expected, "the order of arrival")
 
 
 def astral(pair: Neighbours) -> bool:

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..channel_view import ChannelView
-from ..facts import Observed, Received, Sent
+from ..facts import Mention, Observed, Received, Sent
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
 from .send import received_before
@@ -50,21 +50,22 @@ def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> b
     return None
 
 
+def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
+    """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
+    result = acknowledged_by(view, mention.received, mention.message_id)
+    if result is True:
+        yield held(mention.received.step)
+    elif result is False:
+        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement")
+
+
 @check("SDS-RECV-03")
 def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
     """The ACK status is reviewed with a message even if that message has to wait."""
     for mention in view.mentions:
         if not mention.certain or not mention.received.unmet or mention.received.kind is not Kind.CONTENT:
             continue
-        result = acknowledged_by(view, mention.received, mention.message_id)
-        if result is True:
-            yield held(mention.received.step)
-        elif result is False:
-            yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} acknowledged at once, although the message that names it must wait",
-                "no acknowledgement",
-            )
+        yield from judge_mention(view, mention, "acknowledged at once, although the message that names it must wait")
 
 
 def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:

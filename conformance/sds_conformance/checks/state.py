@@ -203,12 +203,7 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
         if pair.in_order:
             yield held(pair.step)
         else:
-            first, second = pair.first, pair.second
-            yield violated(
-                pair.step,
-                f"{second.message_id!r} (Lamport {second.lamport}) before {first.message_id!r} ({first.lamport})",
-                "the other way round",
-            )
+            yield violated(pair.step, pair.expected, "the other way round")
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)

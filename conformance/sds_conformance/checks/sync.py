@@ -12,7 +12,7 @@ from ..facts import Sent
 from ..filters import ENOUGH
 from ..judgement import Observation, held, violated
 from ..registry import check
-from .receive import acknowledged_by
+from .receive import acknowledged_by, judge_mention
 from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
 
 
@@ -200,18 +200,9 @@ def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if received.kind is not Kind.SYNC or received.own:
             continue
-        if received.message.message_id in seen:
-            for mention in view.mentions:
-                if mention.received is received and mention.certain:
-                    result = acknowledged_by(view, received, mention.message_id)
-                    if result is True:
-                        yield held(received.step)
-                    elif result is False:
-                        yield violated(
-                            received.step,
-                            f"{mention.message_id!r} acknowledged by a sync message whose ID was used before",
-                            "no acknowledgement",
-                        )
+        for mention in view.mentions if received.message.message_id in seen else ():
+            if mention.received is received and mention.certain:
+                yield from judge_mention(view, mention, "acknowledged by a sync message whose ID was used before")
         seen.add(received.message.message_id)
 
 
