@@ -117,6 +117,11 @@ def test_both_framings_give_the_same_verdicts_requirement_by_requirement() -> No
     assert sum(1 for row in seen["json"] if row["exercised"]) > 60
 
 
+def heed_interrupts() -> None:
+    """A shell starts its background jobs with SIGINT ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path) -> None:
     pids, folder = tmp_path / "pids", tmp_path / "report"
     child = subprocess.Popen(
@@ -124,6 +129,7 @@ def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,
     )
     assert wait_for(lambda: len(lines(pids)) > 60)
     child.send_signal(signal.SIGINT)
@@ -142,7 +148,10 @@ def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path
 def test_an_interrupt_before_the_handshake_is_no_verdict_and_leaves_no_process(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     child = subprocess.Popen(
-        [*SUITE, "run", "--", *odd_adapter("hangs-at-start", str(note))], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*SUITE, "run", "--", *odd_adapter("hangs-at-start", str(note))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
     )
     assert wait_for(lambda: bool(lines(note)))
     child.send_signal(signal.SIGINT)

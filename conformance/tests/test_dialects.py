@@ -12,6 +12,7 @@ from sds_conformance.certification import EXIT_NON_CONFORMANT, Certification
 from sds_conformance.registry import CHECKS
 from sds_conformance.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import ConfigurationError
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee import dialect as package
 
@@ -84,3 +85,21 @@ def test_a_dialect_of_ones_own_is_described_in_a_file(tmp_path: Path) -> None:
     file.write_text(json.dumps(shipped | {"dialect": "mine"}), "utf-8")
     outcome = certified(secretive, select=["SDS-MSG-*", "SDS-SEND-*"], dialect=str(file))
     assert with_verdict(outcome, Verdict.FAIL) == LAYOUT
+
+
+def test_a_dialect_that_is_declared_and_not_known_is_a_configuration_error() -> None:
+    def speaks_klingon(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.dialect = "klingon"
+
+    with pytest.raises(ConfigurationError, match="no dialect 'klingon'"):
+        certified(lambda: altered(speaks_klingon))
+
+
+def test_a_dialect_that_was_asked_for_counts_more_than_the_one_declared() -> None:
+    with pytest.raises(ConfigurationError, match="no dialect 'no-such-dialect'"):
+        certified(nim_like, dialect="no-such-dialect")
+
+
+def test_without_any_dialect_there_is_none() -> None:
+    assert certified(reference, scenarios=["a-diamond"]).dialect == ""

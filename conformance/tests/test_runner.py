@@ -21,7 +21,6 @@ from sds_harness.link import Limits, Link, LocalLink, StdioLink
 from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import ConfigurationError
 from sds_reference.testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
@@ -230,28 +229,6 @@ def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -
         outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)
         assert [broken.where for broken in outcome.breakdowns] == ["end of the session"]
         assert outcome.exit_code == code
-
-
-def test_a_dialect_that_is_declared_and_not_known_is_a_configuration_error() -> None:
-    def speaks_klingon(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("hello"):
-            reply.hello.profiles.dialect = "klingon"
-
-    with pytest.raises(ConfigurationError, match="no dialect 'klingon'"):
-        certified(lambda: altered(speaks_klingon))
-
-
-def test_a_dialect_that_was_asked_for_counts_more_than_the_one_declared() -> None:
-    runner = Runner(Connections(lambda: reference(dialect="nim-sds")), LIMITS, CURRENT, "no-such-dialect")
-    runner.start()
-    with pytest.raises(ConfigurationError, match="no-such-dialect"):
-        assert runner.dialect
-
-
-def test_without_any_dialect_there_is_none() -> None:
-    runner = Runner(Connections(reference), LIMITS, CURRENT)
-    runner.start()
-    assert runner.dialect is None
 
 
 def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None:
