@@ -26,6 +26,7 @@ EXIT_NON_CONFORMANT = 1
 EXIT_USAGE = 2
 EXIT_NOT_DRIVEN = 3
 EXIT_NOTHING_EXERCISED = 4
+EXIT_INTERRUPTED = 130
 
 Progress = Callable[[str, int, int], None]
 """Called with the scenario that starts, its number and how many there are."""
@@ -67,7 +68,9 @@ class Certification:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a run: 0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised."""
+        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 130 interrupted."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
         hard = [b for b in self.breakdowns if b.breakdown.kind not in SOFT_FAULTS or self.strict]
         if not any(v.exercised for v in self.verdicts):
             return EXIT_NOT_DRIVEN if hard else EXIT_NOTHING_EXERCISED

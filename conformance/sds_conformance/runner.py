@@ -73,12 +73,13 @@ class Runner:
                 continue
             stage = Stage(session, scenario.name, self.dialect)
             try:
-                scenario.function(stage)
+                try:
+                    scenario.function(stage)
+                    in_a_row = 0
+                except ScheduleStopped as stopped:
+                    stage.trace.stopped = str(stopped)
+                    in_a_row = 0 if stage.trace.steps else in_a_row
                 stage.close()
-                in_a_row = 0
-            except ScheduleStopped as stopped:
-                stage.trace.stopped = str(stopped)
-                in_a_row = 0 if stage.trace.steps else in_a_row
             except TesteeFault as fault:
                 self._broke(scenario.name, stage.trace, fault)
                 in_a_row += 1

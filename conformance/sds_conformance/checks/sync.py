@@ -181,8 +181,10 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
     if not view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
         return
     for received in view.received:
+        if not received.acceptable or not received.unmet:
+            continue
         on_sync = received.unmet & _sync_ids(view, received.step.index)
-        if received.acceptable and on_sync:
+        if on_sync:
             if received.delivered:
                 yield violated(
                     received.step,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
+import threading
+from types import FrameType
+from typing import NoReturn
 
 import click
 
 from sds_reference.testee.version import suite_version
 
+from ..certification import EXIT_INTERRUPTED
 from .requirements import requirements
 from .run import run
 from .selftest import selftest
@@ -23,7 +28,29 @@ Exit codes:
 """
 
 
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+EXIT_TERMINATED = 128 + signal.SIGTERM
+
+
+class Suite(click.Group):
+    """Commands that end in order when they are interrupted or terminated: no process of an implementation stays."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _terminate)
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(EXIT_TERMINATED)
+
+
+@click.group(
+    cls=Suite, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80}
+)
 @click.version_option(suite_version(), prog_name="sds-conformance")
 def main() -> None:
     """Say, requirement by requirement, whether an implementation is SDS.

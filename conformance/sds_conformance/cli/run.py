@@ -30,8 +30,6 @@ from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
 from .options import Driven, console, driving
 
-EXIT_INTERRUPTED = 130
-
 _EPILOG = """
 \b
 Examples:
@@ -82,8 +80,11 @@ def run(
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
     what = plan(select, deselect, profile, scenarios=scenarios)
+    for glob in (*select, *deselect):
+        if not plan([glob], profile=profile).requirements:
+            raise click.UsageError(_nothing_matches(glob))
     if not what.requirements:
-        raise click.UsageError(_nothing_selected(select))
+        raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
     if not what.scenarios:
         raise click.UsageError(
             "no scenario matches: `sds-conformance requirements SDS-...` names those of a requirement"
@@ -97,9 +98,6 @@ def run(
         _not_driven(err, f"{driven.shown} could not be driven.")
     except ConfigurationError as error:
         _not_driven(err, f"The implementation declares a dialect that is not known here: {error}")
-    except KeyboardInterrupt:
-        err.print("Interrupted before anything was judged.", style="yellow")
-        sys.exit(EXIT_INTERRUPTED)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     how = Invocation(driven.command, driven.framing.value, tuple(repeated))
     data = report(outcome, how)
@@ -110,7 +108,7 @@ def run(
         _show(out, outcome, how)
     if not written:
         sys.exit(EXIT_USAGE)
-    sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
+    sys.exit(outcome.exit_code)
 
 
 def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
@@ -123,11 +121,10 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
     return True
 
 
-def _nothing_selected(select: tuple[str, ...]) -> str:
-    known = [glob for glob in select if glob in load_catalogue().requirements]
-    if known:
-        return f"{known[0]} has no check yet: `sds-conformance requirements {known[0]}` says why"
-    return "no requirement matches: `sds-conformance requirements` lists the IDs"
+def _nothing_matches(glob: str) -> str:
+    if glob in load_catalogue().requirements:
+        return f"{glob} has no check yet: `sds-conformance requirements {glob}` says why"
+    return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs"
 
 
 def _prepare(folder: Path) -> None:

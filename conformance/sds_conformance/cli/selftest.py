@@ -54,8 +54,12 @@ def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
     with ProcessPoolExecutor(jobs) as pool:
-        kills = list(_tracked(err, "mutants", pool.map(examine_mutant, mutants), len(mutants)))
-        acceptances = list(_tracked(err, "legal variants", pool.map(examine_variant, variants), len(variants)))
+        try:
+            kills = list(_tracked(err, "mutants", pool.map(examine_mutant, mutants), len(mutants)))
+            acceptances = list(_tracked(err, "legal variants", pool.map(examine_variant, variants), len(variants)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     without = [] if only else unguarded()
     if as_json:
         data = {

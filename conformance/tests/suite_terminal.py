@@ -1,0 +1,37 @@
+"""Types command lines of the suite in this process and looks at what they print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+from rich.cells import cell_len
+
+from played import reference_command
+from sds_conformance.cli import main
+
+SCENARIOS = ("every-kind-*", "named-*", "nobody-*", "own-*", "transport-*", "ties", "a-chain-*", "foreign-*")
+SOME = [part for name in SCENARIOS for part in ("--scenario", name)]
+"""Options that leave a few scenarios in which much happens."""
+MUTANT = reference_command("--mutant", "starts-at-zero")
+"""The command of an implementation with a fault."""
+
+
+def typed(*arguments: str | Path, **environment: str) -> Result:
+    """What comes of a command line. An exception of the suite is one of the test."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments], env=environment)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def too_wide(text: str) -> list[str]:
+    """Lines of more than 80 columns, apart from command lines that are there to be copied."""
+    copied = re.compile(r"^  (Again\s+)?sds-conformance ")
+    return [line for line in text.splitlines() if cell_len(line) > 80 and not copied.match(line)]
+
+
+def words(text: str) -> str:
+    """Text without its line ends."""
+    return " ".join(text.split())

@@ -1,0 +1,125 @@
+"""What people read: the story of a run, the conversation, and what the other commands print."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import pytest
+
+from played import broken_adapter, odd_adapter, reference_command
+from sds_conformance.registry import CHECKS
+from suite_terminal import MUTANT, SOME, too_wide, typed, words
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        broken_adapter("crashes"),
+        odd_adapter("names-messages-in-colour"),
+        odd_adapter("refuses-to-open-in-colour"),
+        reference_command("--without", "delivered", "--without", "observe"),
+    ],
+    ids=lambda command: " ".join(command[2:]),
+)
+def test_the_story_fits_80_columns(command: list[str]) -> None:
+    result = typed("run", *SOME, "--", *command)
+    assert too_wide(result.stdout) == []
+    assert too_wide(result.stderr) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["smoke"],
+        ["requirements"],
+        ["requirements", "--traced"],
+        ["requirements", "SDS-RECV-06"],
+        ["run", "--select", "SDS-ACK-02", "--scenario", "found-in-filters"],
+    ],
+    ids=" ".join,
+)
+def test_what_other_commands_print_fits_80_columns(arguments: list[str]) -> None:
+    result = typed(*arguments)
+    assert result.exit_code == 0
+    assert result.stdout
+    assert too_wide(result.stdout) == []
+
+
+def test_one_id_shows_the_conversation() -> None:
+    passed = typed("run", "--select", "SDS-ACK-01", "--scenario", "named-*")
+    assert passed.exit_code == 0
+    assert re.search(r"^Conversation of named-in-a-history, T = ", passed.stdout, re.MULTILINE)
+    assert re.search(r"signals '.+' acknowledged", words(passed.stdout))
+    assert "0a05616c" in passed.stdout  # sender_id "alice"
+    failed = typed("run", "--select", "SDS-STATE-02", "--scenario", "clock-*", "--", *MUTANT)
+    assert re.search(r"^> +\d+ alice sends", failed.stdout, re.MULTILINE)
+    several = typed("run", "--select", "SDS-CONFLICT-*", "--scenario", "ties*")
+    assert "Conversation" not in several.stdout
+
+
+def test_a_strict_run_is_strict() -> None:
+    softened = ["--scenario", "waiting-from-ahead", "--", *reference_command("--mutant", "hasty-clock")]
+    assert typed("run", *softened).exit_code == 0
+    assert typed("run", "--strict", *softened).exit_code == 1
+
+
+def test_what_is_skipped_is_told_with_the_capability() -> None:
+    result = typed("run", *SOME, "--", *reference_command("--without", "retrieval-hints", "--without", "ephemeral"))
+    assert result.exit_code == 0
+    assert re.search(r"Skipped\s+SDS-EPHEMERAL-01, .*: not declared: ephemeral", words(result.stdout))
+    assert "retrieval-hints" in result.stdout
+
+
+# ---- The other commands ------------------------------------------------------------------------------------------
+
+
+def test_smoke_shows_that_an_adapter_answers_and_what_to_type_next() -> None:
+    result = typed("smoke", "--", *reference_command())
+    assert result.exit_code == 0
+    assert "every-kind-of-message" in result.stdout
+    assert f"  sds-conformance run -- {shlex.join(reference_command())}" in result.stdout.splitlines()
+
+
+def test_smoke_tells_of_an_adapter_that_breaks() -> None:
+    result = typed("smoke", "--", *broken_adapter("crashes"))
+    assert result.exit_code == 1
+    assert "BROKE crash  in replies-to-own-messages" in result.stdout
+
+
+def test_requirements_are_listed_with_their_status() -> None:
+    result = typed("requirements")
+    assert f"179 requirements: {len(CHECKS)} checked, " in words(result.stdout)
+    rows = json.loads(typed("requirements", "--json").stdout)
+    assert len(rows) == 179
+    assert {row["id"] for row in rows if row["status"] == "checked"} == set(CHECKS)
+    assert all(row["reason"] for row in rows if row["status"] != "checked")
+
+
+def test_one_requirement_is_shown_with_all_that_is_known_of_it() -> None:
+    text = words(typed("requirements", "SDS-RECV-06").stdout)
+    for word in (
+        "Statement",
+        "Positions",
+        "AMB-44",
+        "Check buffered_is_not_met",
+        "Scenario a-chain-in-reverse",
+        "Mutant",
+    ):
+        assert word in text
+    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--traced", "--json").stdout)
+    assert set(row["scenarios"]) <= set(row["exercised_in"])
+
+
+def test_the_self_test_names_what_was_killed_and_what_was_accepted() -> None:
+    result = typed("selftest", "--only", "starts-at-zero", "--only", "newest-first", "--jobs", "1")
+    assert result.exit_code == 0
+    assert too_wide(result.stdout) == []
+    assert "1 of 1 mutants killed by their requirement, 1 of 1 legal variants accepted." in words(result.stdout)
+
+
+def test_the_self_test_as_json_has_a_row_for_each() -> None:
+    data = json.loads(typed("selftest", "--only", "starts-at-zero", "--jobs", "1", "--json").stdout)
+    assert [(kill["mutant"], kill["killed"]) for kill in data["mutants"]] == [("starts-at-zero", True)]
+    assert data["variants"] == []
