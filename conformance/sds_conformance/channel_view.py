@@ -64,6 +64,10 @@ class ChannelView:
         """Every retrieval hint the participant was given, by message ID."""
         self.known_ids: set[str] = set()
         """IDs of content messages that were sent or received."""
+        self.maybe: dict[str, int] = {}
+        """Own messages that something may speak for which the harness cannot read, with the step."""
+        self.repairs: dict[str, int] = {}
+        """IDs of repair requests received, with the step."""
         self._log: SortedList[LogItem] = SortedList()
         self._logged: dict[str, LogItem] = {}
         self._buffered: dict[str, Received] = {}
@@ -75,10 +79,6 @@ class ChannelView:
         self._clock = LamportTracker(party.opened_ms)
         self._asked_filters = asked_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
-        self.maybe: dict[str, int] = {}
-        """Own messages that something may speak for which the harness cannot read, with the step."""
-        self.repairs: dict[str, int] = {}
-        """IDs of repair requests received, with the step."""
         self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
         self._fogged = False
         opened = False

@@ -30,6 +30,12 @@ class Neighbours:
         return self.first < self.second
 
     @property
+    def in_utf16_order(self) -> bool:
+        """Not all ASCII, and as UTF-16 has it: that differs from UTF-8 only for rare characters (AMB-88)."""
+        first, second = self.first.message_id, self.second.message_id
+        return not (first + second).isascii() and _utf16(first) < _utf16(second)
+
+    @property
     def expected(self) -> str:
         """The order that was expected, in words."""
         first, second = self.first, self.second
@@ -40,6 +46,10 @@ class Neighbours:
         """The one that entered the log later belongs before the other."""
         early, late = sorted((self.first, self.second), key=lambda item: item.arrival)
         return late < early
+
+
+def _utf16(message_id: str) -> bytes:
+    return message_id.encode("utf-16-be", "surrogatepass")
 
 
 def neighbours(view: ChannelView) -> Iterator[Neighbours]:

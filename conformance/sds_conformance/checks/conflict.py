@@ -17,18 +17,12 @@ def _judge(pair: Neighbours) -> Observation:
     if pair.in_order:
         return held(pair.step)
     first, second = pair.first.message_id, pair.second.message_id
-    utf16 = _utf16(pair.first) < _utf16(pair.second)
     return violated(
         pair.step,
         f"{second!r} before {first!r} in the log: equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first",
         f"{first!r} before {second!r}",
-        # UTF-16 order differs only between supplementary characters and U+E000..U+FFFF, and is tolerated there.
-        "AMB-88" if utf16 and not (first + second).isascii() else "",
+        "AMB-88" if pair.in_utf16_order else "",
     )
-
-
-def _utf16(item: LogItem) -> bytes:
-    return item.message_id.encode("utf-16-be", "surrogatepass")
 
 
 def _is_hash(item: LogItem) -> bool:

@@ -9,7 +9,7 @@ from sds_reference import Kind
 
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
-from ..log_orders import Neighbours, neighbours
+from ..log_orders import neighbours
 from ..registry import check
 from .send import lamport_rule, lamport_sends
 
@@ -75,14 +75,6 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
             yield violated(pair.step, pair.expected, "the order of arrival")
 
 
-def astral(pair: Neighbours) -> bool:
-    """Would UTF-16 order put them as shown?"""
-    first, second = pair.first.message_id, pair.second.message_id
-    return not (first + second).isascii() and first.encode("utf-16-be", "surrogatepass") < second.encode(
-        "utf-16-be", "surrogatepass"
-    )
-
-
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED)
 def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
     """Among equal timestamps the place is decided by "Resolve Conflicts", not by the order of arrival."""
@@ -96,7 +88,7 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
                 pair.step,
                 f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID",
                 "the order in which they arrived",
-                "AMB-88" if astral(pair) else "",
+                "AMB-88" if pair.in_utf16_order else "",
             )
         else:
             yield held(pair.step)
