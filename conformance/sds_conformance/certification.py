@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from sds_harness.declaration import Declaration
-from sds_harness.link import Limits, Link
+from sds_harness.declaration import Declaration, capability_name
+from sds_harness.environment import ENVIRONMENTS, PLAIN, Environment
+from sds_harness.faults import TesteeFault
+from sds_harness.link import Limits
 from sds_harness.trace import Trace
 
 from . import checks as _checks
 from . import scenarios as _scenarios
 from .catalogue import CURRENT, Catalogue, load_catalogue
-from .registry import CHECKS, SCENARIOS, Scenario
-from .runner import SOFT_FAULTS, BrokenRun, Runner
+from .registry import CHECKS, SCENARIOS, Run, Scenario
+from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
 from .verdict import Judge, RequirementVerdict, Verdict
 
 PROFILES: dict[str, str] = {"core": "SDS without the SDS-R extension"}
@@ -29,7 +31,7 @@ EXIT_NOTHING_EXERCISED = 4
 EXIT_INTERRUPTED = 130
 
 Progress = Callable[[str, int, int], None]
-"""Called with the scenario that starts, its number and how many there are."""
+"""Called with the run that starts, its number and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class Plan:
     catalogue: Catalogue
     requirements: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
+    environments: tuple[Environment, ...] = (PLAIN,)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Every scenario in every environment, one environment after the other."""
+        return tuple(Run(scenario, environment) for environment in self.environments for scenario in self.scenarios)
 
 
 @dataclass
@@ -52,19 +60,23 @@ class Certification:
     verdicts: list[RequirementVerdict] = field(default_factory=list)
     breakdowns: list[BrokenRun] = field(default_factory=list)
     traces: dict[str, Trace] = field(default_factory=dict)
+    """By the name of the run: those in the plain environment, and those in which something was found."""
+    runs: int = 0
+    """How many runs were played."""
+    steps: int = 0
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Environments that were not entered, with the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By requirement: the schedules that exercised it, with the number of observations."""
+    """By requirement: the runs that exercised it, with the number of observations."""
     seconds: float = 0.0
     gave_up: bool = False
     """The implementation broke down so often that the rest was not played."""
     interrupted: bool = False
+    driven: bool = True
+    """The implementation got through the handshake."""
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
-
-    @property
-    def steps(self) -> int:
-        return sum(len(trace.steps) for trace in self.traces.values())
 
     @property
     def exit_code(self) -> int:
@@ -84,13 +96,14 @@ def plan(
     profile: str = "core",
     revision: str = CURRENT,
     scenarios: Iterable[str] = (),
+    environments: Iterable[str] = (PLAIN.name,),
 ) -> Plan:
-    """The requirements that match the globs and have checks, and the scenarios to play.
+    """The requirements that match the globs and have checks, and what to play, in which environments.
 
     Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down.
     """
     catalogue = load_catalogue(revision)
-    select, deselect, played = list(select), list(deselect), list(scenarios)
+    select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
     chosen = tuple(
         requirement.id
         for requirement in catalogue.requirements.values()
@@ -102,11 +115,12 @@ def plan(
         catalogue,
         chosen,
         tuple(s for s in SCENARIOS.values() if not played or any(fnmatchcase(s.name, glob) for glob in played)),
+        tuple(e for e in ENVIRONMENTS.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
     )
 
 
 def certify(
-    connect: Callable[[], Link],
+    connect: Connect,
     what: Plan,
     limits: Limits,
     *,
@@ -125,20 +139,28 @@ def certify(
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
+        out.left_out = _left_out(what.environments, declaration)
+        runs = [run for run in what.runs if run.environment.name not in out.left_out]
+        played: set[str] = set()
         try:
-            for number, (scenario, trace) in enumerate(runner.play(_announced(what.scenarios, progress)), 1):
-                out.traces[scenario.name] = trace
-                judge.add(trace, scenario)
-                progress(scenario.name, number, len(what.scenarios))
+            for run, trace in runner.play(_announced(runs, progress)):
+                found = judge.add(trace, run)
+                played.add(run.name)
+                out.runs += 1
+                out.steps += len(trace.steps)
+                # What nobody will ask for again would only fill the memory.
+                if found or trace.breakdown is not None or run.environment is PLAIN:
+                    out.traces[run.name] = trace
+                progress(run.name, len(played), len(runs))
         except KeyboardInterrupt:
             out.interrupted = True
             runner.kill()
         runner.close()
         out.gave_up = runner.gave_up
         why = "not played, because the run was interrupted" if out.interrupted else "not played: too many breakdowns"
-        for scenario in what.scenarios:
-            if scenario.name not in out.traces:
-                judge.unplayed(scenario, why)
+        for run in runs:
+            if run.name not in played:
+                judge.unplayed(run, why)
     finally:
         runner.kill()
     out.verdicts = judge.verdicts()
@@ -148,10 +170,30 @@ def certify(
     return out
 
 
-def _announced(played: tuple[Scenario, ...], progress: Progress) -> Iterable[Scenario]:
-    for number, scenario in enumerate(played):
-        progress(scenario.name, number, len(played))
-        yield scenario
+def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str, strict: bool) -> Certification:
+    """The outcome for an implementation that does not get through the handshake; ``name`` is what is known of it."""
+    out = Certification(what, Declaration.unknown(name), dialect, strict, driven=False)
+    judge = Judge(what.catalogue, what.requirements, strict=strict)
+    for run in what.runs:
+        judge.unplayed(run, "not played: the implementation could not be driven")
+    out.verdicts = judge.verdicts()
+    out.breakdowns = [BrokenRun("handshake", 0, "", fault.breakdown)]
+    return out
+
+
+def _announced(runs: list[Run], progress: Progress) -> Iterator[Run]:
+    for number, run in enumerate(runs):
+        progress(run.name, number, len(runs))
+        yield run
+
+
+def _left_out(environments: Iterable[Environment], declared: Declaration) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for environment in environments:
+        lacking = [capability_name(c) for c in environment.needs if not declared.can(c)]
+        if lacking:
+            out[environment.name] = f"not declared: {', '.join(lacking)}"
+    return out
 
 
 REGISTERED = (_checks, _scenarios)

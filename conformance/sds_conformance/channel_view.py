@@ -7,6 +7,8 @@ Scenarios, generated schedules and stored traces are all read this way: a check 
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from sortedcontainers import SortedList
 
 from sds_harness.stage import bloom_parameters
@@ -25,7 +27,7 @@ from .facts import (
     Sent,
     Unmentioned,
 )
-from .filters import Membership, asked_filters
+from .filters import Membership, asked_filters, echoed_filters
 from .lamport_tracker import LamportTracker
 
 TAIL = 16
@@ -78,6 +80,7 @@ class ChannelView:
         self._outstanding: dict[str, int] = {}
         self._clock = LamportTracker(party.opened_ms)
         self._asked_filters = asked_filters(trace)
+        self._echoed_filters = echoed_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
         self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
         self._fogged = False
@@ -97,9 +100,17 @@ class ChannelView:
     @property
     def gives_up(self) -> bool:
         """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
-        return self._wants_lost or any(
-            event.WhichOneof("event") == "lost" for step in self.trace.of(self.party.name) for event in step.events
-        )
+        return self._wants_lost or bool(self.losses)
+
+    @cached_property
+    def losses(self) -> list[tuple[Step, pb.Event]]:
+        """What the participant reported lost, in any of its channels."""
+        return [
+            (step, event)
+            for step in self.trace.of(self.party.name)
+            for event in step.events
+            if event.WhichOneof("event") == "lost"
+        ]
 
     @property
     def history_size(self) -> int | None:
@@ -118,7 +129,14 @@ class ChannelView:
         return self._own.get(message_id)
 
     def filter_of(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter: by the declared bloom profile, else by what the codec built; None if neither."""
+        """Membership in a filter that the participant sent, None if nothing tells.
+
+        By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
+        """
+        return self._filter_received(bloom_filter) or self._echoed_filters.get(bloom_filter)
+
+    def _filter_received(self, bloom_filter: bytes) -> Membership | None:
+        """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         profile = PROFILES.get(self.trace.declaration.bloom_profile)
         parameters = bloom_parameters(self.party)
         if profile is not None and parameters is not None:
@@ -248,7 +266,7 @@ class ChannelView:
             unmet=unmet,
             unmet_buffered=frozenset(i for i in unmet if i in self._buffered),
             odd=self._oddness(message, ids, step.now_ms),
-            foreign_filter=message.bloom_filter is not None and self.filter_of(message.bloom_filter) is None,
+            foreign_filter=message.bloom_filter is not None and self._filter_received(message.bloom_filter) is None,
         )
 
     def _oddness(self, message: Message, ids: list[str], now_ms: int) -> str:
@@ -274,7 +292,8 @@ class ChannelView:
     def _review(self, received: Received) -> None:
         """Own messages that a received message speaks of, or with a readable filter does not speak of."""
         mentioned = {entry.message_id for entry in received.message.causal_history}
-        holds = self.filter_of(received.message.bloom_filter) if received.message.bloom_filter is not None else None
+        bloom_filter = received.message.bloom_filter
+        holds = self._filter_received(bloom_filter) if bloom_filter is not None else None
         for entry in received.message.repair_request:
             self.repairs.setdefault(entry.message_id, received.step.index)
         for message_id in list(self._outstanding):

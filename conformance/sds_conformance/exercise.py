@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sds_harness.link import Limits, LocalLink
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -12,15 +14,19 @@ from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS, Variant
 
 from .catalogue import load_catalogue
-from .certification import Certification, certify, plan
-from .registry import CHECKS
+from .certification import Certification, Progress, certify, plan
+from .channel_view import channel_views
+from .judgement import Outcome
+from .registry import CHECKS, Check
 from .verdict import RequirementVerdict, Verdict
 
 
-def certify_reference(options: TesteeOptions | None = None) -> Certification:
+def certify_reference(
+    options: TesteeOptions | None = None, progress: Progress = lambda name, number, total: None
+) -> Certification:
     """The reference model, or what ``options`` make of it, judged without a process of its own."""
     chosen = options or TesteeOptions(suite_version())
-    return certify(lambda: LocalLink(Testee(chosen).handle), plan(), Limits())
+    return certify(lambda _: LocalLink(Testee(chosen).handle), plan(), Limits(), progress=progress)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,14 @@ class Kill:
     also: tuple[str, ...]
     """Other requirements that failed or warned."""
     breakdowns: int
+    checks: tuple[str, ...]
+    """The checks of its requirement that reject it."""
+    skipped: str
+    """Why its requirement cannot be judged without the capabilities that were left out; "" if it can."""
+
+    @property
+    def alive(self) -> bool:
+        return not self.killed and not self.skipped
 
 
 @dataclass(frozen=True)
@@ -45,23 +59,30 @@ class Acceptance:
     variant: str
     summary: str
     passed: int
+    skipped: int
+    """Requirements that cannot be judged without the capabilities that were left out."""
     refused: tuple[str, ...]
-    """Requirements whose verdict is not pass, with it."""
+    """The other requirements whose verdict is not pass, with it."""
 
 
-def examine_mutant(name: str) -> Kill:
-    """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill."""
+def examine_mutant(name: str, without: frozenset[int] = frozenset()) -> Kill:
+    """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
+
+    It runs without declaring the capabilities ``without``.
+    """
     mutant: Mutant = MUTANTS[name]
-    options = TesteeOptions(
-        suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+    configured = mutant.configure(Config())
+    without |= {pb.CAPABILITY_OBSERVE} if mutant.unseen else frozenset()
+    outcome = certify_reference(
+        TesteeOptions(suite_version(), configured, mutant.participant_class, f"mutant {name}", without=without)
     )
-    outcome = certify_reference(options)
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
     rejected = own is not None and own.verdict in (Verdict.FAIL, Verdict.WARN)
-    told = own is not None and own.verdict is Verdict.PASS and _deviates(own)
+    told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if told else own.verdict.value if own is not None else "no check"
+    skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not outcome.breakdowns
     return Kill(
         mutant.name,
         mutant.requirement,
@@ -70,20 +91,45 @@ def examine_mutant(name: str) -> Kill:
         (rejected or told) and not outcome.breakdowns,
         tuple(also),
         len(outcome.breakdowns),
+        _rejecting(own, outcome) if own is not None and (rejected or told) else (),
+        own.reason if own is not None and skipped else "",
     )
 
 
-def _deviates(verdict: RequirementVerdict) -> bool:
-    return bool(verdict.findings)
+def _rejecting(verdict: RequirementVerdict, outcome: Certification) -> tuple[str, ...]:
+    """The checks behind a verdict. Its findings are too few to tell: only the first are kept."""
+    checks = CHECKS[verdict.requirement.id]
+    if len(checks) == 1:
+        return (checks[0].name,)
+    views = [view for trace in outcome.traces.values() for view in channel_views(trace)]
+    against = (Outcome.VIOLATED,) if verdict.verdict is not Verdict.PASS else (Outcome.VIOLATED, Outcome.NOTED)
+    return tuple(
+        check.name
+        for check in checks
+        if any(
+            observation.outcome in against
+            for view in views
+            if all(view.can(capability) for capability in check.needs)
+            for observation in check.function(view)
+        )
+    )
 
 
-def examine_variant(name: str) -> Acceptance:
-    """Run the legal variant; every requirement must pass."""
+def examine_variant(name: str, without: frozenset[int] = frozenset()) -> Acceptance:
+    """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``."""
     variant: Variant = VARIANTS[name]
-    outcome = certify_reference(TesteeOptions(suite_version(), variant.configure(Config()), name=f"variant {name}"))
-    refused = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict is not Verdict.PASS]
+    configured = variant.configure(Config())
+    outcome = certify_reference(TesteeOptions(suite_version(), configured, name=f"variant {name}", without=without))
+    accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)
+    refused = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict not in accepted]
     refused += [f"broke down: {broken.breakdown.kind.value}" for broken in outcome.breakdowns]
-    return Acceptance(variant.name, variant.summary, outcome.count(Verdict.PASS), tuple(refused))
+    return Acceptance(
+        variant.name,
+        variant.summary,
+        outcome.count(Verdict.PASS),
+        outcome.count(Verdict.SKIPPED) if without else 0,
+        tuple(refused),
+    )
 
 
 def unguarded() -> list[str]:
@@ -91,3 +137,14 @@ def unguarded() -> list[str]:
     guarded = {mutant.requirement for mutant in MUTANTS.values()}
     known = load_catalogue().requirements
     return [requirement for requirement in CHECKS if requirement not in guarded and not known[requirement].optional]
+
+
+def unproven(kills: Iterable[Kill]) -> list[Check]:
+    """Checks that none of the mutants makes fail, in the order of the catalogue."""
+    proven = {(kill.requirement, check) for kill in kills if kill.killed for check in kill.checks}
+    return [
+        check
+        for requirement in load_catalogue().requirements
+        for check in CHECKS.get(requirement, ())
+        if (requirement, check.name) not in proven
+    ]

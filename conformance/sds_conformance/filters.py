@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+from sds_harness.stage import is_filter_maker
 from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
 
 ENOUGH = 4
 """That many IDs that should not be in a filter, all of them in it, are no chance: false positives are 0.1 % to 1 %."""
@@ -14,17 +16,77 @@ Membership = Callable[[str], bool | None]
 """Does a filter hold an ID? None if nothing tells."""
 
 
+def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
+    """Are all of ``message_ids`` in a filter? None if none is known to be missing and nothing tells of some."""
+    answers = [holds(message_id) for message_id in message_ids]
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
+    """One of ``message_ids`` that is not in a filter, "" if none is known to be."""
+    return next((message_id for message_id in message_ids if holds(message_id) is False), "")
+
+
 def asked_filters(trace: Trace) -> dict[bytes, Membership]:
-    """Filters whose members the implementation's codec told: built over IDs, or queried."""
-    answers: dict[bytes, dict[str, bool]] = {}
-    built: dict[bytes, Membership] = {}
+    """Filters whose members are known without reading them: built over IDs, made by a participant that received
+    exactly these IDs, or queried. Of a filter that was built or made, an ID that is not in it by right may still be in
+    it by chance, so only a query can say that it is not."""
+    queried: dict[bytes, dict[str, bool]] = {}
+    built: dict[bytes, set[str]] = {}
+    taken: dict[str, set[str]] = {}
     for step in trace.steps:
         if step.reply is None:
             continue
         if step.answer == "filter":
-            built[step.reply.filter.bloom_filter] = frozenset(step.request.build_filter.message_ids).__contains__
+            built.setdefault(step.reply.filter.bloom_filter, set()).update(step.request.build_filter.message_ids)
         elif step.answer == "membership":
             query: Any = step.request.query_filter
             hits = zip(query.message_ids, step.reply.membership.hits, strict=False)
-            answers.setdefault(query.bloom_filter, {}).update(hits)
-    return {bloom_filter: known.get for bloom_filter, known in answers.items()} | built
+            queried.setdefault(query.bloom_filter, {}).update(hits)
+        elif is_filter_maker(step.participant):
+            received = step.received.message if step.command == "receive" else None
+            if received is not None:
+                taken.setdefault(step.participant, set()).add(received.message_id)
+            for wire in step.broadcasts:
+                if wire.message is not None and wire.message.bloom_filter is not None:
+                    built.setdefault(wire.message.bloom_filter, set()).update(taken.get(step.participant, ()))
+    out: dict[bytes, Membership] = {bloom_filter: known.get for bloom_filter, known in queried.items()}
+    for bloom_filter, ids in built.items():
+        out[bloom_filter] = {**queried.get(bloom_filter, {}), **dict.fromkeys(ids, True)}.get
+    return out
+
+
+def echoed_filters(trace: Trace) -> dict[bytes, Membership]:
+    """Filters that a second participant of the implementation was shown: the echo probe.
+
+    Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
+    holds, whatever the encoding. Only the first word on a message counts: later filters change nothing.
+    """
+    out: dict[bytes, dict[str, bool]] = {}
+    if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+        return {}
+    outstanding: dict[tuple[str, str], set[str]] = {}
+    for step in trace.steps:
+        if step.command == "send" and step.broadcasts and step.broadcasts[0].message is not None:
+            outstanding.setdefault((step.participant, step.channel_id), set()).add(
+                step.broadcasts[0].message.message_id
+            )
+        message = step.received.message if step.command == "receive" and step.answer == "effects" else None
+        if message is None or message.lamport_timestamp is None or message.sender_id == step.participant:
+            continue
+        mine = outstanding.get((step.participant, message.channel_id), set())
+        mine -= {entry.message_id for entry in message.causal_history}
+        if not mine or message.bloom_filter is None:
+            continue
+        spoken = {_acknowledged(event) for event in step.events if event.channel_id == message.channel_id}
+        out.setdefault(message.bloom_filter, {}).update({message_id: message_id in spoken for message_id in mine})
+        mine -= spoken
+    return {bloom_filter: known.get for bloom_filter, known in out.items()}
+
+
+def _acknowledged(event: pb.Event) -> str:
+    if event.WhichOneof("event") == "possibly_acknowledged":
+        return event.possibly_acknowledged.message_id
+    return event.acknowledged.message_id

@@ -52,24 +52,26 @@ def _utf16(message_id: str) -> bytes:
     return message_id.encode("utf-16-be", "surrogatepass")
 
 
-def neighbours(view: ChannelView) -> Iterator[Neighbours]:
-    """All neighbours in all orders that were shown."""
+def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
+    """The log, or its end, as it was shown: what is known of it, in the order shown, oldest first."""
     for observed in view.observed:
         if observed.state.HasField("log"):
             items = {item.message_id: item for item in observed.log}
-            yield from _pairs(observed.step, [entry.message_id for entry in observed.state.log.entries], items)
+            shown = [entry.message_id for entry in observed.state.log.entries]
+            yield observed.step, [items[message_id] for message_id in shown if message_id in items]
     direction = _direction(view)
     for sent in view.outgoing:
         if sent.certain and direction:
             items = {item.message_id: item for item in sent.tail}
-            yield from _pairs(sent.step, list(sent.history)[::direction], items)
+            yield sent.step, [items[message_id] for message_id in sent.history[::direction] if message_id in items]
 
 
-def _pairs(step: Step, ids: list[str], items: dict[str, LogItem]) -> Iterator[Neighbours]:
-    known = [items[message_id] for message_id in ids if message_id in items]
-    for first, second in itertools.pairwise(known):
-        if first != second:
-            yield Neighbours(step, first, second)
+def neighbours(view: ChannelView) -> Iterator[Neighbours]:
+    """All neighbours in all orders that were shown."""
+    for step, known in shown_orders(view):
+        for first, second in itertools.pairwise(known):
+            if first != second:
+                yield Neighbours(step, first, second)
 
 
 def _direction(view: ChannelView) -> int:

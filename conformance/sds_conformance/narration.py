@@ -34,7 +34,8 @@ def done(step: Step) -> str:
     request = step.request
     match step.command:
         case "open":
-            return f"{step.participant} joins {', '.join(request.open.channels)} at {clock(step.now_ms)}"
+            channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
+            return f"{step.participant} joins {channels} at {clock(step.now_ms)}"
         case "send":
             return f"{step.participant} sends {_size(request.send.content)} at {clock(step.now_ms)}"
         case "send_ephemeral":
@@ -47,6 +48,8 @@ def done(step: Step) -> str:
             return f"{step.participant} runs its periodic work at {clock(step.now_ms)}"
         case "observe":
             return f"{step.participant} shows its state"
+        case "close":
+            return f"{step.participant} is freed"
         case other:
             return f"codec: {other.replace('_', ' ')}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sds_harness.environment import PLAIN, Environment
 from sds_harness.stage import Stage
 
 from .channel_view import ChannelView
@@ -44,6 +45,29 @@ class Scenario:
     @property
     def summary(self) -> str:
         return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A scenario in an environment."""
+
+    scenario: Scenario
+    environment: Environment = PLAIN
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario, with that of the environment unless it is the plain one."""
+        plain = self.environment.name == PLAIN.name
+        return self.scenario.name if plain else f"{self.scenario.name}{IN}{self.environment.name}"
+
+
+IN = "@"
+"""Between a scenario and the environment it is played in."""
+
+
+def scenario_of(run: str) -> str:
+    """The scenario in the name of a run."""
+    return run.partition(IN)[0]
 
 
 CHECKS: dict[str, list[Check]] = {}

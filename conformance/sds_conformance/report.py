@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import capability_name
+from sds_harness.environment import PLAIN
 from sds_reference.testee.version import suite_version
 
 from .certification import Certification
@@ -70,19 +71,22 @@ def summary(outcome: Certification) -> dict[str, Any]:
     """Counts and the exit code."""
     return {
         **{verdict.value: outcome.count(verdict) for verdict in Verdict},
-        "scenarios": len(outcome.traces),
+        "scenarios": len(outcome.plan.scenarios),
+        "environments": [e.name for e in outcome.plan.environments if e.name not in outcome.left_out],
+        "runs": outcome.runs,
         "steps": outcome.steps,
         "interrupted": outcome.interrupted,
-        "complete": not outcome.interrupted and not outcome.gave_up,
+        "complete": outcome.driven and not outcome.interrupted and not outcome.gave_up,
         "exit_code": outcome.exit_code,
     }
 
 
-def replay_command(requirement: str, scenario: str, how: Invocation) -> str:
+def replay_command(requirement: str, finding: Finding | None, how: Invocation) -> str:
     """What to type to see it again."""
     options = ["--select", requirement]
-    if scenario:
-        options += ["--scenario", scenario]
+    if finding is not None:
+        options += ["--scenario", finding.scenario]
+        options += ["--environment", finding.environment] if finding.environment != PLAIN.name else []
     return shlex.join(["sds-conformance", "run", *options, *how.options, "--", *how.command])
 
 
@@ -99,7 +103,7 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "level": requirement.level,
         "verdict": verdict.verdict.value,
         "exercised": verdict.exercised,
-        "scenarios": sorted(outcome.sightings.get(requirement.id, ())),
+        "runs": sorted(outcome.sightings.get(requirement.id, ())),
         "reason": verdict.reason,
         "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
@@ -112,6 +116,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "severity": severity,
         "check": finding.check,
         "scenario": finding.scenario,
+        "environment": finding.environment,
         "participant": finding.participant,
         "channel": finding.channel_id,
         "step": finding.step,
@@ -119,9 +124,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "expected": finding.expected,
         "seen": finding.seen,
         "position": finding.position,
-        "again": replay_command(finding.requirement, finding.scenario, how)
-        .encode("utf-8", "backslashreplace")
-        .decode(),
+        "again": replay_command(finding.requirement, finding, how).encode("utf-8", "backslashreplace").decode(),
     }
 
 
@@ -149,7 +152,7 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
         _write(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
         _write(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
     ]
-    found = {finding.scenario for verdict in outcome.verdicts for finding in verdict.findings}
+    found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
     found |= {broken.where for broken in outcome.breakdowns}
     for name in sorted(found & set(outcome.traces)):
         (folder / "traces").mkdir(exist_ok=True)

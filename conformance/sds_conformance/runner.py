@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits, Link
 from sds_harness.session import Session
@@ -13,15 +14,19 @@ from sds_harness.stage import ScheduleStopped, Stage
 from sds_harness.trace import Trace
 from sds_reference.testee.dialect import Dialect, load_dialect
 
-from .registry import Scenario
+from .registry import Run
 
 PATIENCE = 4
 """So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
 
 
+Connect = Callable[[Mapping[str, str]], Link]
+"""Starts the implementation, in a process with these environment variables beside those it inherits."""
+
+
 @dataclass(frozen=True)
 class BrokenRun:
-    """A breakdown and where it happened: a scenario, or "handshake", "honesty probe" or "end of the session"."""
+    """A breakdown and where it happened: a run, or "handshake", "honesty probe" or "end of the session"."""
 
     where: str
     step: int
@@ -32,8 +37,9 @@ class BrokenRun:
 class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
 
-    def __init__(self, connect: Callable[[], Link], limits: Limits, revision: str, dialect: str = "") -> None:
+    def __init__(self, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
         self._connect = connect
+        self._variables: Mapping[str, str] = {}
         self._limits = limits
         self._revision = revision
         self._asked_dialect = dialect
@@ -58,12 +64,12 @@ class Runner:
         name = self._asked_dialect or (self.declaration.dialect if self.declaration else "")
         return load_dialect(name) if name else None
 
-    def play(self, scenarios: Iterable[Scenario]) -> Iterator[tuple[Scenario, Trace]]:
-        """The trace of each scenario, as far as it got."""
+    def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace]]:
+        """The trace of each run, as far as it got."""
         in_a_row = 0
-        for scenario in scenarios:
+        for run in runs:
             try:
-                session = self._open()
+                session = self._open(run.environment.variables)
             except TesteeFault as fault:
                 self._broke("handshake", None, fault)
                 in_a_row += 1
@@ -71,22 +77,22 @@ class Runner:
                     self.gave_up = True
                     return
                 continue
-            stage = Stage(session, scenario.name, self.dialect)
+            stage = Stage(session, run.name, self.dialect, run.environment)
             try:
                 try:
-                    scenario.function(stage)
+                    run.scenario.function(stage)
                     in_a_row = 0
                 except ScheduleStopped as stopped:
                     stage.trace.stopped = str(stopped)
                     in_a_row = 0 if stage.trace.steps else in_a_row
                 stage.close()
             except TesteeFault as fault:
-                self._broke(scenario.name, stage.trace, fault)
+                self._broke(run.name, stage.trace, fault)
                 in_a_row += 1
             except Exception as error:  # a fault of ours in one scenario must not cost the others
-                stage.trace.suite_error = f"{scenario.name}: {type(error).__name__}: {error}"
+                stage.trace.suite_error = f"{run.name}: {type(error).__name__}: {error}"
                 self.kill()
-            yield scenario, stage.trace
+            yield run, stage.trace
             if in_a_row >= PATIENCE:
                 self.gave_up = True
                 return
@@ -106,9 +112,12 @@ class Runner:
         if session is not None:
             session.kill()
 
-    def _open(self) -> Session:
+    def _open(self, variables: Mapping[str, str] = PLAIN.variables) -> Session:
+        if variables != self._variables:
+            self.close()
         if self._session is None:
-            self._session = Session(self._connect, self._limits, self._revision)
+            self._variables = variables
+            self._session = Session(lambda: self._connect(variables), self._limits, self._revision)
         return self._session
 
     def _broke(self, where: str, trace: Trace | None, fault: TesteeFault) -> None:

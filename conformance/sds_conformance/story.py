@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import Declaration, capability_name
+from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.faults import FaultKind
 from sds_reference import PROFILES
 
@@ -91,10 +92,10 @@ def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certif
         show_finding(console, finding, outcome)
         others = sum(1 for f in verdict.findings if f is not finding) + verdict.findings_dropped
         if others:
-            where = sorted({f.scenario for f in verdict.findings if f is not finding} - {finding.scenario})
+            where = sorted({f.run for f in verdict.findings if f is not finding} - {finding.run})
             also = f", also in {', '.join(where)}" if where else ""
             _labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
-    again = replay_command(requirement.id, finding.scenario if finding else "", how)
+    again = replay_command(requirement.id, finding, how)
     _labelled(console, "Again", Text(again, "blue"), whole=True)
     console.print()
 
@@ -104,7 +105,10 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     scenario = SCENARIOS.get(finding.scenario)
     if scenario is not None:
         _labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
-    trace = outcome.traces.get(finding.scenario)
+    environment = ENVIRONMENTS.get(finding.environment)
+    if environment is not None and environment is not PLAIN:
+        _labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
+    trace = outcome.traces.get(finding.run)
     if trace is not None:
         label = "Done"
         for step, text in story_steps(trace, finding.participant, finding.step):
@@ -158,7 +162,9 @@ def show_notes(console: Console, outcome: Certification) -> None:
         for reason, ids in reasons.items():
             shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
             _labelled(console, kind.value[:9].capitalize(), Text.assemble((shown, STYLES[kind]), f": {reason}"))
-    if notes or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
+    for environment, reason in outcome.left_out.items():
+        _labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), f": {reason}"))
+    if notes or outcome.left_out or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
         console.print()
 
 
@@ -191,7 +197,8 @@ def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    played = f"{len(outcome.traces)} scenarios, {outcome.steps} steps, {outcome.seconds:.1f} s"
+    played = f"{len(outcome.plan.scenarios)} scenarios, {outcome.runs} runs, {outcome.steps} steps"
+    played += f", {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
     match outcome.exit_code:
@@ -221,7 +228,7 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
     finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
     sightings = outcome.sightings.get(requirement_id, {})
-    name = finding.scenario if finding else max(sightings, key=lambda n: sightings[n], default="")
+    name = finding.run if finding else max(sightings, key=lambda n: sightings[n], default="")
     trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
     if trace is None:
         return

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
 from sds_harness.declaration import capability_name, printable
+from sds_harness.environment import ENVIRONMENTS
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .catalogue import Catalogue, Requirement
 from .channel_view import ChannelView, channel_views
 from .judgement import Observation, Outcome
-from .registry import CHECKS, Check, Scenario
+from .registry import CHECKS, Check, Run, scenario_of
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
@@ -45,7 +47,9 @@ class Finding:
 
     requirement: str
     check: str
-    scenario: str
+    run: str
+    """Name of the scenario, with that of the environment."""
+    environment: str
     participant: str
     channel_id: str
     step: int
@@ -54,6 +58,10 @@ class Finding:
     position: str
     severity: Verdict
     """FAIL, WARN, or PASS for a note."""
+
+    @property
+    def scenario(self) -> str:
+        return scenario_of(self.run)
 
 
 @dataclass
@@ -89,18 +97,19 @@ class Judge:
         self._ids_from_caller = False
         self._worst: dict[str, Verdict] = {}
 
-    def add(self, trace: Trace, scenario: Scenario | None = None) -> None:
-        """Judge one trace; ``scenario`` says what it was played for."""
+    def add(self, trace: Trace, run: Run | None = None) -> bool:
+        """Judge one trace; ``run`` says what it was played for. Was anything found that is worth a word?"""
         try:
             views = channel_views(trace)
         except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
             for requirement_id in self._verdicts:
                 self._errors.setdefault(requirement_id, f"{trace.schedule}: {type(error).__name__}: {error}")
-            return
+            return False
         self._observable = trace.declaration.can(pb.CAPABILITY_OBSERVE)
         self._ids_from_caller = trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
-        for requirement_id, verdict in self._verdicts.items():
-            exercised = 0
+        found = False
+        for requirement_id, verdict in self._judged(trace, views).items():
+            exercised, told = 0, len(verdict.findings) + verdict.findings_dropped
             for check in CHECKS.get(requirement_id, ()):
                 lacking = [c for c in check.needs if not trace.declaration.can(c)]
                 if lacking:
@@ -110,20 +119,35 @@ class Judge:
                     exercised += self._apply(check, view, verdict)
             verdict.exercised += exercised
             verdict.traces += bool(exercised)
-            if scenario is not None and requirement_id in scenario.exercises and not exercised:
+            found |= told != len(verdict.findings) + verdict.findings_dropped
+            if run is not None and requirement_id in run.scenario.exercises and not exercised:
                 self._note_obstacle(requirement_id, trace)
-            if scenario is not None and requirement_id in scenario.exercises and trace.suite_error:
+            if run is not None and requirement_id in run.scenario.exercises and trace.suite_error:
                 self._errors[requirement_id] = trace.suite_error
             if exercised:
                 self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
+        return found
 
-    def unplayed(self, scenario: Scenario, why: str) -> None:
-        """A scenario was not played at all."""
-        for requirement_id in scenario.exercises:
-            self._obstacles.setdefault(requirement_id, []).append(f"{scenario.name}: {why}")
+    def _judged(self, trace: Trace, views: list[ChannelView]) -> dict[str, RequirementVerdict]:
+        """The verdicts that a trace counts for: all, unless its environment presumes what is violated in it."""
+        presumed = ENVIRONMENTS[trace.environment].presumes
+        with suppress(Exception):  # an error in it is noted where the check is applied
+            if any(
+                observation.outcome is Outcome.VIOLATED
+                for check in CHECKS.get(presumed, ())
+                for view in views
+                for observation in check.function(view)
+            ):
+                return {presumed: self._verdicts[presumed]} if presumed in self._verdicts else {}
+        return self._verdicts
+
+    def unplayed(self, run: Run, why: str) -> None:
+        """A run was not played at all."""
+        for requirement_id in run.scenario.exercises:
+            self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")
 
     def sightings(self, requirement_id: str) -> dict[str, int]:
-        """Schedules in which the requirement was exercised, with the number of observations."""
+        """Runs in which the requirement was exercised, with the number of observations."""
         return self._sightings.get(requirement_id, {})
 
     def verdicts(self) -> list[RequirementVerdict]:
@@ -152,7 +176,7 @@ class Judge:
             self._worst[check.requirement] = severity
             verdict.findings_dropped += len(verdict.findings[MAX_FINDINGS - 1 :])
             del verdict.findings[MAX_FINDINGS - 1 :]
-        same = [f for f in verdict.findings if f.scenario == view.trace.schedule and f.severity is severity]
+        same = [f for f in verdict.findings if f.run == view.trace.schedule and f.severity is severity]
         if len(verdict.findings) >= MAX_FINDINGS or len(same) >= 2:
             verdict.findings_dropped += 1
             return
@@ -161,6 +185,7 @@ class Judge:
                 check.requirement,
                 check.name,
                 view.trace.schedule,
+                view.trace.environment,
                 view.party.name,
                 view.channel_id,
                 observation.step,

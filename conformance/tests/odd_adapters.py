@@ -5,14 +5,16 @@ python odd_adapters.py NAME [ARGUMENT...]
 
 from __future__ import annotations
 
+import locale
 import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Participant
+from sds_reference import Channel, Message, Participant
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -136,15 +138,37 @@ def speaks_binary_only(request: pb.Request, reply: pb.Reply) -> None:
         sys.exit("only binary, please")
 
 
+class InLocalTime(Channel):
+    """Takes the time of the clock on the wall for that of the epoch."""
+
+    def next_lamport(self, now_ms: int) -> int:
+        return super().next_lamport(now_ms + 1000 * time.localtime(now_ms / 1000).tm_gmtoff)
+
+
+class InTheLocalEncoding(Channel):
+    """Writes its name as the locale would."""
+
+    def encode(self, message: Message) -> bytes:
+        name = message.sender_id.encode(locale.getencoding(), "replace").decode(locale.getencoding())
+        return super().encode(replace(message, sender_id=name))
+
+
+FAULTY: dict[str, type[Participant]] = {
+    "speaks-binary-only": MUTANTS["starts-at-zero"].participant_class,
+    "local-time": type("InLocalTimeParticipant", (Participant,), {"channel_class": InLocalTime}),
+    "locale": type("InTheLocalEncodingParticipant", (Participant,), {"channel_class": InTheLocalEncoding}),
+}
+
+
 def main() -> None:
     name = sys.argv[1]
-    faulty = MUTANTS["starts-at-zero"].participant_class
-    participant = faulty if name == "speaks-binary-only" else Participant
+    participant = FAULTY.get(name, Participant)
     testee = Testee(TesteeOptions(version="1", name=name, participant_class=participant))
 
     def handle(request: pb.Request) -> pb.Reply:
         reply = testee.handle(request)
-        ADAPTERS[name](request, reply)
+        if name in ADAPTERS:
+            ADAPTERS[name](request, reply)
         return reply
 
     serve(handle, Framing(os.environ[ENVIRONMENT_VARIABLE]))

@@ -12,9 +12,11 @@ from pathlib import Path
 from sds_conformance.catalogue import CURRENT
 from sds_conformance.certification import Certification, certify, plan
 from sds_conformance.channel_view import ChannelView
-from sds_conformance.registry import SCENARIOS, Scenario
+from sds_conformance.judgement import Outcome
+from sds_conformance.registry import SCENARIOS, CheckFunction, Scenario
 from sds_conformance.scenarios import endurance
 from sds_conformance.verdict import RequirementVerdict, Verdict
+from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, LocalLink
 from sds_harness.session import Session
 from sds_harness.stage import START_MS, Stage
@@ -74,6 +76,7 @@ def certified(
     *,
     select: Iterable[str] = (),
     scenarios: Iterable[str] = (),
+    environments: Iterable[str] = (PLAIN.name,),
     dialect: str = "",
     strict: bool = False,
 ) -> Certification:
@@ -81,8 +84,8 @@ def certified(
 
     Without ``scenarios`` the short ones are played.
     """
-    what = plan(select, scenarios=scenarios or SHORT)
-    return certify(lambda: LocalLink(start()), what, Limits(), dialect=dialect, strict=strict)
+    what = plan(select, scenarios=scenarios or SHORT, environments=environments)
+    return certify(lambda _: LocalLink(start()), what, Limits(), dialect=dialect, strict=strict)
 
 
 def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "") -> Stage:
@@ -94,6 +97,11 @@ def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = ""
 def view(played: Stage, participant: str = "alice", channel: str = "c1") -> ChannelView:
     """What was played, read as the facts of one participant in one channel."""
     return ChannelView(played.trace, played.trace.parties[participant], channel)
+
+
+def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
+    """What a check says of what was played; nothing if the situation that it judges did not arise."""
+    return {observation.outcome for observation in check(seen)}
 
 
 def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:

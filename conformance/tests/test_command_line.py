@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
+from sds_conformance.catalogue import load_catalogue
 from sds_conformance.cli import main
 from suite_terminal import MUTANT, too_wide, typed, words
 
@@ -80,6 +82,37 @@ def test_1_a_breakdown_is_told_with_its_last_words_and_the_question_to_ask() -> 
     assert "panic: the log is inside out" in result.stdout
     assert "in answer to tick" in words(result.stdout)
     assert re.search(r"^  Ask ", result.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("refuses-to-tick", "tick, which every implementation needs, was answered `unsupported` (not today)"),
+        ("refuses-to-be-observed", "observe, although Hello declares observe, was answered `unsupported`"),
+        ("refuses-to-close", "close, which every implementation needs, was answered `unsupported` (not today)"),
+    ],
+)
+def test_1_a_promise_that_is_not_kept_is_a_breakdown_that_counts(name: str, said: str) -> None:
+    result = typed("run", "--scenario", "nobody-answers", "--", *broken_adapter(name))
+    assert result.exit_code == 1
+    assert too_wide(result.stdout) == []
+    assert "BROKE refusal  in nobody-answers" in result.stdout
+    assert said in words(result.stdout)
+    assert "Implement the command in the adapter" in words(result.stdout)
+
+
+def test_0_what_is_not_declared_may_be_unsupported() -> None:
+    result = typed("run", "--scenario", "nobody-answers", "--", *reference_command("--without", "observe"))
+    assert result.exit_code == 0
+    assert "BROKE" not in result.stdout
+
+
+def test_1_a_breakdown_at_the_end_of_a_scenario_is_told_as_one_of_close() -> None:
+    result = typed("run", "--scenario", "nobody-answers", "--json", "--", *broken_adapter("crashes-on-close"))
+    assert result.exit_code == 1
+    broken = json.loads(result.stdout)["breakdowns"][0]
+    assert (broken["kind"], broken["where"], broken["command"]) == ("crash", "nobody-answers", "close")
+    assert broken["detail"] == "the process ended with exit code 3 in answer to close"
 
 
 @pytest.mark.parametrize("command", ["run", "smoke"])
@@ -186,3 +219,43 @@ def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
     assert result.exit_code != 0
     assert "No space left on device" in words(result.stderr)
     assert "conforms to what was tested" in words(result.stdout)
+
+
+# ---- Requirements ------------------------------------------------------------------------------------------------
+
+
+def test_the_requirements_are_listed_with_how_they_are_tested() -> None:
+    text = typed("requirements").stdout
+    assert too_wide(text) == []
+    assert re.search(r"^SDS-RECV-06 +MUST +1 check +\d+ scenarios +\d+ mutants? +\d+ runs$", text, re.MULTILINE)
+    assert re.search(r"^SDS-INSWEEP-03 +\w+ +untestable$", text, re.MULTILINE)
+    assert "Why not: what a participant uses a hint for does not show outside." in words(text)
+    assert re.search(r"^\d+ requirements: \d+ checked, \d+ planned, \d+ untestable$", text, re.MULTILINE)
+
+
+def test_the_requirements_can_be_listed_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing_is_played(*arguments: object, **options: object) -> None:
+        raise AssertionError("played")
+
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "certify_reference", nothing_is_played)
+    text = typed("requirements", "SDS-RECV-*", "--no-run").stdout
+    assert re.search(r"^SDS-RECV-06 +MUST +1 check +\d+ scenarios +\d+ mutants?$", text, re.MULTILINE)
+    assert "Exercised" not in typed("requirements", "SDS-RECV-06", "--no-run").stdout
+    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--no-run", "--json").stdout)
+    assert (row["runs"], row["exercised_in"]) == (None, None)
+
+
+def test_the_requirements_as_json_have_everything() -> None:
+    rows = {row["id"]: row for row in json.loads(typed("requirements", "--json").stdout)}
+    assert list(rows) == list(load_catalogue().requirements)
+    row = rows["SDS-RECV-06"]
+    assert row["runs"] == len(row["exercised_in"]) > 0
+    assert set(row["scenarios"]) <= set(row["exercised_in"])
+    assert {"level", "statement", "status", "reason", "checks", "scenarios", "mutants"} <= set(row)
+    assert rows["SDS-INSWEEP-03"]["runs"] == 0
+
+
+def test_one_requirement_is_shown_with_the_runs_that_exercised_it() -> None:
+    text = words(typed("requirements", "SDS-RECV-06").stdout)
+    assert re.search(r"Exercised \d+ times in \d+ runs: .*a-chain-in-reverse \(\d+\)", text)
+    assert "Exercised never" in words(typed("requirements", "SDS-INSWEEP-03").stdout)

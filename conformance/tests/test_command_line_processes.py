@@ -74,14 +74,15 @@ def lives(pid: int) -> bool:
         return False
 
 
-def on_a_terminal(*arguments: str, **environment: str) -> bytes:
-    """What the suite writes to a terminal that can do colours."""
+def on_a_terminal(*arguments: str, stream: str = "stdout", **environment: str) -> bytes:
+    """What the suite writes to a terminal that can do colours; its other stream leads nowhere."""
     ours, theirs = pty.openpty()
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
     child = subprocess.Popen(
         [*SUITE, *arguments],
         stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
+        stdout=streams["stdout"],
+        stderr=streams["stderr"],
         env={**os.environ, "TERM": "xterm-256color", **environment},
     )
     os.close(theirs)
@@ -141,7 +142,7 @@ def test_an_interrupt_keeps_what_was_played_and_leaves_no_process(tmp_path: Path
     data = json.loads((folder / "report.json").read_text("utf-8"))
     assert data["summary"]["interrupted"]
     assert not data["summary"]["complete"]
-    assert 0 < data["summary"]["scenarios"] < 40
+    assert 0 < data["summary"]["runs"] < 40
     assert data["summary"]["pass"] > 0
     assert not any(lives(int(pid)) for pid in set(lines(pids)))
 
@@ -205,6 +206,21 @@ def test_no_color_gives_no_escape_codes_on_a_terminal() -> None:
         out = on_a_terminal(*arguments, NO_COLOR="1")
         assert len(out) > 100
         assert b"\x1b" not in out
+
+
+PLAYING = (("requirements", "SDS-MSG-13"), ("selftest", "--only", "starts-at-zero", "--jobs", "1"))
+"""Commands that take their time and show how far they are."""
+
+
+@pytest.mark.parametrize("arguments", PLAYING, ids=" ".join)
+def test_progress_is_shown_on_a_terminal_that_may_have_it(arguments: tuple[str, ...]) -> None:
+    assert b"\x1b[" in on_a_terminal(*arguments, stream="stderr", NO_COLOR="")
+    assert on_a_terminal(*arguments, stream="stderr", NO_COLOR="1") == b""
+
+
+@pytest.mark.parametrize("arguments", PLAYING, ids=" ".join)
+def test_a_pipe_gets_no_progress(arguments: tuple[str, ...]) -> None:
+    assert suite(*arguments, TERM="xterm-256color").stderr == ""
 
 
 def test_a_pipe_gets_no_escape_codes() -> None:

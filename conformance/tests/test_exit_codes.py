@@ -78,10 +78,15 @@ def test_an_implementation_that_declares_nothing_is_judged_on_what_is_left() -> 
     assert len(with_verdict(outcome, Verdict.SKIPPED)) > 50
 
 
-def test_what_is_shown_by_events_is_judged_without_observe() -> None:
+def test_what_is_shown_by_events_and_by_copies_is_judged_without_observe() -> None:
     outcome = certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE]))
     assert verdict_on(outcome, "SDS-CONFLICT-01").verdict is Verdict.PASS
-    assert verdict_on(outcome, "SDS-ACK-06").reason == "not declared: observe"
+    assert verdict_on(outcome, "SDS-ACK-06").verdict is Verdict.PASS
+
+
+def test_what_neither_observe_nor_copies_show_is_skipped() -> None:
+    outcome = certified(lambda: reference(without=[pb.CAPABILITY_OBSERVE, pb.CAPABILITY_RESEND_PERIOD]))
+    assert verdict_on(outcome, "SDS-ACK-06").reason == "not declared: resend-period"
 
 
 def test_without_a_selection_everything_with_a_check_is_judged_and_every_scenario_played() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from played import SHORT, T, altered, broken_adapter, certified, reference
 from sds_conformance.certification import Certification, certify, plan
+from sds_conformance.cli import main
 from sds_conformance.report import Invocation, load_schema, report, summary, write_report
 from sds_conformance.verdict import Verdict
 from sds_harness.faults import FaultKind
@@ -41,7 +44,7 @@ def crashing() -> Certification:
     limits = Limits(start_s=20, command_s=5)
     command = broken_adapter("crashes")
     what = plan(["SDS-OUTSWEEP-*", "SDS-MSG-21"], scenarios=BREAKING)
-    return certify(lambda: StdioLink(command, Framing.JSON, limits), what, limits)
+    return certify(lambda _: StdioLink(command, Framing.JSON, limits), what, limits)
 
 
 @cache
@@ -110,7 +113,7 @@ def test_every_requirement_that_was_judged_has_a_row_with_its_verdict(outcome: C
     for row, verdict in zip(data_of(outcome)["requirements"], outcome.verdicts, strict=True):
         assert row["id"] == verdict.requirement.id
         assert (row["verdict"], row["exercised"]) == (verdict.verdict.value, verdict.exercised)
-        assert row["scenarios"] == sorted(outcome.sightings[row["id"]])
+        assert row["runs"] == sorted(outcome.sightings[row["id"]])
 
 
 def test_a_finding_has_rule_expectation_sight_and_the_command_that_shows_it_again() -> None:
@@ -145,7 +148,7 @@ def test_a_breakdown_says_what_where_and_what_to_ask() -> None:
 def test_a_run_that_was_given_up_is_not_complete() -> None:
     data = data_of(giving_up())
     assert not data["summary"]["complete"]
-    assert data["summary"]["scenarios"] < len(SHORT)
+    assert data["summary"]["runs"] < len(SHORT)
 
 
 def test_the_summary_counts_every_verdict(outcome: Certification) -> None:
@@ -266,3 +269,18 @@ def test_what_is_found_of_ids_of_a_megabyte_stays_readable() -> None:
     assert row["verdict"] == "fail"
     assert all(len(finding["seen"]) < 5_000 for finding in row["findings"])
     assert all(finding["seen"].isprintable() for finding in row["findings"])
+
+
+def test_an_implementation_that_does_not_get_through_the_handshake_has_a_report_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "raise SystemExit('no such protocol')"]
+    folder = tmp_path / "report"
+    result = CliRunner().invoke(main, ["run", "--json", "--report", str(folder), "--", *command])
+    data = json.loads((folder / "report.json").read_text("utf-8"))
+    VALIDATOR.validate(data)
+    assert result.exit_code == data["summary"]["exit_code"] == 3
+    assert json.loads(result.stdout) == data
+    assert not data["summary"]["complete"]
+    assert data["breakdowns"][0]["stderr"] == ["no such protocol"]
+    assert {row["reason"].partition(": ")[2] for row in data["requirements"]} == {
+        "not played: the implementation could not be driven"
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import psutil
@@ -12,8 +12,8 @@ import pytest
 from played import Handle, altered, broken_adapter, certified, odd_adapter, reference, scenario, verdict_on
 from sds_conformance.catalogue import CURRENT, load_catalogue
 from sds_conformance.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify, plan
-from sds_conformance.registry import Scenario
-from sds_conformance.runner import PATIENCE, SOFT_FAULTS, Runner
+from sds_conformance.registry import Run, Scenario
+from sds_conformance.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
 from sds_conformance.verdict import Verdict
 from sds_harness import faults
 from sds_harness.faults import FaultKind
@@ -47,7 +47,7 @@ class Connections:
         self._link = link
         self.links: list[LocalLink] = []
 
-    def __call__(self) -> Link:
+    def __call__(self, _: Mapping[str, str]) -> Link:
         self.links.append(self._link(self._start()))
         return self.links[-1]
 
@@ -74,10 +74,10 @@ def scenarios(*functions: Callable[[Stage], None]) -> list[Scenario]:
 
 def played(runner: Runner, *functions: Callable[[Stage], None]) -> list[Trace]:
     runner.start()
-    return [trace for _, trace in runner.play(scenarios(*functions))]
+    return [trace for _, trace in runner.play([Run(one) for one in scenarios(*functions)])]
 
 
-def run(connect: Callable[[], Link], *functions: Callable[[Stage], None]) -> tuple[Runner, list[Trace]]:
+def run(connect: Connect, *functions: Callable[[Stage], None]) -> tuple[Runner, list[Trace]]:
     runner = Runner(connect, LIMITS, CURRENT)
     return runner, played(runner, *functions)
 
@@ -129,7 +129,7 @@ def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
 
         return handle
 
-    outcome = certified(start)
+    outcome = certified(start, scenarios=["*"])
     assert [broken.where for broken in outcome.breakdowns] == [name]
     assert outcome.count(Verdict.PASS) == len(what.requirements)
     assert outcome.exit_code == EXIT_NON_CONFORMANT
@@ -181,7 +181,7 @@ def test_a_certification_that_gave_up_says_so_and_does_not_conform() -> None:
         if request.HasField("receive"):
             raise RuntimeError("deaf")
 
-    outcome = certified(lambda: altered(mute))
+    outcome = certified(lambda: altered(mute), scenarios=["*"])
     assert outcome.gave_up
     assert len(outcome.traces) < len(outcome.plan.scenarios)
     assert outcome.exit_code == EXIT_NON_CONFORMANT
@@ -271,7 +271,7 @@ def test_a_real_process_that_crashes_on_every_tick_is_replaced_each_time() -> No
     def ticks(on: Stage) -> None:
         on.open().tick()
 
-    runner, traces = run(lambda: StdioLink(command, Framing.JSON, LIMITS), ticks, GOOD, ticks, GOOD)
+    runner, traces = run(lambda _: StdioLink(command, Framing.JSON, LIMITS), ticks, GOOD, ticks, GOOD)
     runner.close()
     assert [(b.where, b.breakdown.kind) for b in runner.breakdowns] == [
         ("scenario-1", FaultKind.CRASH),
@@ -282,7 +282,7 @@ def test_a_real_process_that_crashes_on_every_tick_is_replaced_each_time() -> No
 
 def test_killing_the_runner_leaves_no_process(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    runner = Runner(lambda: StdioLink(odd_adapter("slow", "0", str(pids)), Framing.JSON, LIMITS), LIMITS, CURRENT)
+    runner = Runner(lambda _: StdioLink(odd_adapter("slow", "0", str(pids)), Framing.JSON, LIMITS), LIMITS, CURRENT)
     runner.start()
     pid = int(pids.read_text().split()[0])
     assert psutil.pid_exists(pid)

@@ -6,9 +6,11 @@ import pytest
 
 from played import SHORT
 from sds_conformance import exercise
+from sds_conformance.catalogue import load_catalogue
 from sds_conformance.certification import plan
-from sds_conformance.exercise import Acceptance, examine_mutant, examine_variant
+from sds_conformance.exercise import Acceptance, Kill, examine_mutant, examine_variant, unproven
 from sds_conformance.registry import CHECKS
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.variants import VARIANTS, Variant
@@ -79,7 +81,7 @@ def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
 
 @pytest.mark.parametrize("name", list(VARIANTS)[::7])
 def test_a_legal_variant_is_accepted(name: str) -> None:
-    assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(CHECKS), ())
+    assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(CHECKS), 0, ())
 
 
 @pytest.mark.usefixtures("short")
@@ -138,5 +140,77 @@ def test_a_fault_that_another_requirement_sees_is_no_kill(monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("short")
 def test_a_mutant_of_a_requirement_without_a_check_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    kill = examine_mutant(register(monkeypatch, "SDS-MSG-16", MUTANTS["starts-at-zero"].participant_class))
+    unchecked = next(requirement for requirement in load_catalogue().requirements if requirement not in CHECKS)
+    kill = examine_mutant(register(monkeypatch, unchecked, MUTANTS["starts-at-zero"].participant_class))
     assert (kill.killed, kill.verdict) == (False, "no check")
+
+
+# ---- Which check it was ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("short")
+def test_a_kill_names_the_checks_that_reject_the_mutant() -> None:
+    assert examine_mutant("starts-at-zero").checks == (CHECKS["SDS-STATE-02"][0].name,)
+    rejecting = examine_mutant("leaky-filter").checks
+    assert len(CHECKS["SDS-STATE-05"]) > 1
+    assert rejecting == ("filter_holds_what_was_received",)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_mutant_that_lives_proves_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert examine_mutant(register(monkeypatch, "SDS-SEND-01", Participant)).checks == ()
+
+
+def kill_of(requirement: str, *checks: str, killed: bool = True) -> Kill:
+    return Kill("of-a-test", requirement, "is made up", "fail", killed, (), 0, checks, "")
+
+
+def test_checks_that_no_mutant_makes_fail_are_named() -> None:
+    everything = [kill_of(requirement, *(c.name for c in checks)) for requirement, checks in CHECKS.items()]
+    assert unproven(everything) == []
+    one_is_missing = [kill for kill in everything if kill.requirement != "SDS-SEND-01"]
+    assert [check.requirement for check in unproven(one_is_missing)] == ["SDS-SEND-01"]
+    first, *others = (check.name for check in CHECKS["SDS-STATE-05"])
+    half = [kill for kill in everything if kill.requirement != "SDS-STATE-05"] + [kill_of("SDS-STATE-05", first)]
+    assert [check.name for check in unproven(half)] == others
+
+
+def test_only_a_kill_proves_a_check() -> None:
+    (check,) = CHECKS["SDS-SEND-01"]
+    assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])
+    assert check in unproven([kill_of("SDS-SEND-02", check.name)])
+
+
+# ---- Without a capability --------------------------------------------------------------------------------------------
+
+BLIND = frozenset({pb.CAPABILITY_OBSERVE})
+SYNCLESS = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_PERIODIC_SYNC})
+
+
+@pytest.mark.usefixtures("short")
+def test_what_shows_on_the_wire_is_rejected_without_observe() -> None:
+    kill = examine_mutant("lamport-in-twos", BLIND)
+    assert (kill.killed, kill.alive, kill.skipped) == (True, False, "")
+
+
+@pytest.mark.usefixtures("short")
+def test_what_needs_a_capability_that_is_left_out_is_skipped_and_says_which() -> None:
+    kill = examine_mutant("sync-without-filter", SYNCLESS)
+    assert kill.alive  # its requirement speaks of content, too, and content is as it should be
+    kill = examine_mutant("sync-with-content", SYNCLESS)
+    assert (kill.killed, kill.alive) == (False, False)
+    assert "sync" in kill.skipped
+
+
+@pytest.mark.usefixtures("short")
+def test_a_mutant_that_crashes_is_not_excused_by_a_capability(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = examine_mutant(register(monkeypatch, "SDS-STATE-12", participant_of(CrashesOnDelivery)), BLIND)
+    assert kill.breakdowns
+    assert (kill.skipped, kill.alive) == ("", True)
+
+
+def test_a_legal_variant_is_accepted_without_a_capability_and_says_how_much_was_skipped() -> None:
+    acceptance = examine_variant("newest-first", SYNCLESS)
+    assert acceptance.refused == ()
+    assert acceptance.skipped > 0
+    assert acceptance.passed + acceptance.skipped == len(CHECKS)

@@ -34,7 +34,7 @@ def test_the_story_fits_80_columns(command: list[str]) -> None:
     [
         ["smoke"],
         ["requirements"],
-        ["requirements", "--traced"],
+        ["requirements", "--no-run"],
         ["requirements", "SDS-RECV-06"],
         ["run", "--select", "SDS-ACK-02", "--scenario", "found-in-filters"],
     ],
@@ -108,7 +108,7 @@ def test_one_requirement_is_shown_with_all_that_is_known_of_it() -> None:
         "Mutant",
     ):
         assert word in text
-    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--traced", "--json").stdout)
+    (row,) = json.loads(typed("requirements", "SDS-RECV-06", "--json").stdout)
     assert set(row["scenarios"]) <= set(row["exercised_in"])
 
 

@@ -11,7 +11,7 @@ from sds_conformance import verdict as module
 from sds_conformance.catalogue import Catalogue, Requirement
 from sds_conformance.channel_view import ChannelView
 from sds_conformance.judgement import Observation, Outcome, held, noted, violated
-from sds_conformance.registry import Check, CheckFunction, Scenario
+from sds_conformance.registry import Check, CheckFunction, Run, Scenario
 from sds_conformance.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, FaultKind
@@ -81,7 +81,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
         catalogue = Catalogue("made-up", (), {ID: requirement(ID, level, softened)})
         judging = Judge(catalogue, [ID], strict=strict)
         for one in traces:
-            judging.add(one, played)
+            judging.add(one, Run(played) if played is not None else None)
         (verdict,) = judging.verdicts()
         return verdict
 

@@ -26,7 +26,9 @@ KNOWN = {
         "SDS-SYNC-09",
     },
     "warn": {"SDS-DELIVER-06", "SDS-EPHEMERAL-04"},
-    "skipped": {"SDS-OUTSWEEP-06", "SDS-SYNC-01"},
+    "skipped": {"SDS-MSG-16", "SDS-OUTSWEEP-02", "SDS-OUTSWEEP-03", "SDS-OUTSWEEP-06", "SDS-SYNC-01"},
+    # Its filters, for 10,000 IDs, are too large to be rolled over in a scenario.
+    "inconclusive": {"SDS-STATE-06"},
 }
 """What is known of the version that the adapter pins; all else passes."""
 
@@ -69,7 +71,6 @@ def test_the_run_goes_through_to_its_end_and_does_not_conform(result: Result, da
 def test_nothing_breaks_and_nothing_is_our_fault(data: dict[str, Any]) -> None:
     assert data["breakdowns"] == []
     assert with_verdict(data, "error") == set()
-    assert with_verdict(data, "inconclusive") == set()
 
 
 @pytest.mark.parametrize("verdict", KNOWN)

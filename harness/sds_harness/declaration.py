@@ -52,6 +52,11 @@ class Declaration:
     log_entries: int | None
 
     @classmethod
+    def unknown(cls, name: str) -> Declaration:
+        """Of an implementation that never introduced itself."""
+        return cls.from_hello(pb.HelloReply(name=name))
+
+    @classmethod
     def from_hello(cls, hello: pb.HelloReply) -> Declaration:
         """Read a HelloReply; strings are bounded and cleaned."""
         limits = hello.limits

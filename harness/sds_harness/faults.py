@@ -22,6 +22,7 @@ class FaultKind(Enum):
     OUT_OF_MEMORY = "out-of-memory"
     ERROR = "error"
     DISHONEST = "dishonest"
+    REFUSAL = "refusal"
     NEVER_EXITS = "never-exits"
 
 
@@ -37,6 +38,10 @@ _ADVICE: dict[FaultKind, str] = {
     FaultKind.OUT_OF_MEMORY: "Raise --memory if it really needs that much.",
     FaultKind.ERROR: "The adapter itself reports that it could not do its work.",
     FaultKind.DISHONEST: "A command that does not exist must be answered `unsupported`.",
+    FaultKind.REFUSAL: (
+        "Implement the command in the adapter, or take its capability out of the answer to Hello. Open, Close, Send, "
+        "Receive and Tick are for everybody; Open ignores what it cannot set of the configuration."
+    ),
     FaultKind.NEVER_EXITS: "The process must end when its stdin ends; is a timer or a thread still alive?",
 }
 

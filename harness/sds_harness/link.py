@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
@@ -58,11 +58,15 @@ _UNKNOWN_JSON = "frobnicate"
 class StdioLink:
     """A process that speaks one of the framings on stdin and stdout."""
 
-    def __init__(self, command: Sequence[str], framing: Framing, limits: Limits) -> None:
+    def __init__(
+        self, command: Sequence[str], framing: Framing, limits: Limits, variables: Mapping[str, str] | None = None
+    ) -> None:
+        """``variables`` are set in its environment, beside those that are inherited."""
         self._framing = framing
         self._limits = limits
         self._buffer = bytearray()
-        self._process = TesteeProcess(command, {ENVIRONMENT_VARIABLE: framing.value}, limits.memory_bytes)
+        environment = {**(variables or {}), ENVIRONMENT_VARIABLE: framing.value}
+        self._process = TesteeProcess(command, environment, limits.memory_bytes)
 
     @property
     def pid(self) -> int:

@@ -13,9 +13,10 @@ Dependency = str | Message | HistoryEntry
 class ScriptedPeer:
     """A peer in one channel. It keeps no state but a counter for its message IDs."""
 
-    def __init__(self, name: str, channel_id: str) -> None:
+    def __init__(self, name: str, channel_id: str, says: str = "content {number} of {name}") -> None:
         self.name = name
         self.channel_id = channel_id
+        self._says = says
         self._count = 0
 
     def content(
@@ -36,7 +37,7 @@ class ScriptedPeer:
             history(depends_on),
             bloom_filter,
             (),
-            f"content {number} of {self.name}".encode() if content is None else content,
+            self._says.format(number=number, name=self.name).encode() if content is None else content,
         )
 
     def sync(

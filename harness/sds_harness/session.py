@@ -8,7 +8,7 @@ from typing import NoReturn
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.version import suite_version
 
-from .declaration import Declaration
+from .declaration import Declaration, capability_name
 from .faults import FaultKind, TesteeFault
 from .link import Limits, Link
 
@@ -22,6 +22,30 @@ _ANSWERS: dict[str, str] = {
     "query_filter": "membership",
 }
 _REFUSALS = ("unsupported", "rejected", "error")
+
+_CAPABILITY_OF_COMMAND: dict[str, int] = {
+    "send_sync": pb.CAPABILITY_SYNC,
+    "send_ephemeral": pb.CAPABILITY_EPHEMERAL,
+    "observe": pb.CAPABILITY_OBSERVE,
+    "build_filter": pb.CAPABILITY_FILTER_CODEC,
+    "query_filter": pb.CAPABILITY_FILTER_CODEC,
+}
+"""The other commands are for everybody."""
+
+
+def needed_capabilities(request: pb.Request) -> list[int]:
+    """Capabilities without which an implementation may answer `unsupported` to ``request``."""
+    command = request.WhichOneof("command") or ""
+    needed = [_CAPABILITY_OF_COMMAND[command]] if command in _CAPABILITY_OF_COMMAND else []
+    if command == "open" and len(request.open.channels) > 1:
+        needed.append(pb.CAPABILITY_CHANNELS)
+    if command == "open" and not request.open.channels:
+        needed.append(pb.CAPABILITY_UNNAMED_CHANNEL)
+    if request.send.message_id or request.send_ephemeral.message_id:
+        needed.append(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    if request.send.HasField("retrieval_hint") or request.receive.HasField("retrieval_hint"):
+        needed.append(pb.CAPABILITY_RETRIEVAL_HINTS)
+    return needed
 
 
 class Session:
@@ -41,7 +65,8 @@ class Session:
     def call(self, request: pb.Request, timeout_s: float | None = None) -> pb.Reply:
         """The answer to ``request``: of the kind that belongs to the command, or `unsupported` or `rejected`.
 
-        Raises TesteeFault, and the same one for whatever is asked after it.
+        It can be `unsupported` only where the request needs a capability that was not declared. Raises TesteeFault, and
+        the same one for whatever is asked after it.
         """
         if self._fault is not None:
             raise self._fault
@@ -66,6 +91,8 @@ class Session:
             self._fail(
                 FaultKind.WRONG_ANSWER, f"{command} was answered with {answer or 'nothing'}, not with {expected}"
             )
+        if answer == "unsupported" and command != "hello":
+            self._hold_to_declaration(command, request, reply)
         return reply
 
     def probe_honesty(self) -> None:
@@ -83,6 +110,22 @@ class Session:
     def kill(self) -> None:
         """End the session at once."""
         self.link.kill()
+
+    def _hold_to_declaration(self, command: str, request: pb.Request, reply: pb.Reply) -> None:
+        """Is there anything in ``request`` that was not declared? `unsupported` is honest only then."""
+        needed = needed_capabilities(request)
+        if not all(self._declares(capability) for capability in needed):
+            return
+        names = " and ".join(capability_name(capability) for capability in needed)
+        why = f"although Hello declares {names}" if needed else "which every implementation needs"
+        what = reply.unsupported.what[:200] or "nothing named"
+        self._fail(FaultKind.REFUSAL, f"{command}, {why}, was answered `unsupported` ({what})")
+
+    def _declares(self, capability: int) -> bool:
+        # An implementation that needs message IDs takes them.
+        of_ids = capability == pb.CAPABILITY_MESSAGE_ID_ACCEPTED
+        required = of_ids and self.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        return required or self.declaration.can(capability)
 
     def _handshake(self, revision: str) -> Declaration:
         hello = pb.Hello(

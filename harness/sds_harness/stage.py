@@ -7,12 +7,22 @@ or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, BloomParameters, ConfigurationError, Message, build_filter, encode
+from sds_reference import (
+    PROFILES,
+    UNNAMED_CHANNEL,
+    BloomParameters,
+    ConfigurationError,
+    Message,
+    build_filter,
+    encode,
+)
 from sds_reference.testee.dialect import Dialect
 
 from .declaration import capability_name, printable
+from .environment import PLAIN, Environment
 from .faults import TesteeFault
 from .peer import ScriptedPeer
 from .session import Session
@@ -22,8 +32,20 @@ START_MS = 1_800_000_000_000
 """Where virtual time starts, in epoch milliseconds (January 2027)."""
 QUIET_TICKS = 2
 MAX_TICKS = 200
+BUSTLE = 20
+"""So many rounds of traffic surround a participant in a bustling environment: enough to leak, and bounded."""
+
+FILTER_MAKER = "filter-maker"
+"""Participants of this name exist for the filters of their messages."""
+
+ASKED_OF = 100
+"""IDs that a codec is asked of, the newest."""
 
 Payload = bytes | Message
+
+
+def is_filter_maker(participant: str) -> bool:
+    return f"{FILTER_MAKER}-" in participant
 
 
 class ScheduleStopped(Exception):
@@ -33,15 +55,19 @@ class ScheduleStopped(Exception):
 class Stage:
     """Plays one schedule on one session."""
 
-    def __init__(self, session: Session, schedule: str, dialect: Dialect | None = None) -> None:
+    def __init__(
+        self, session: Session, schedule: str, dialect: Dialect | None = None, environment: Environment = PLAIN
+    ) -> None:
         self.session = session
         self.dialect = dialect
+        self.environment = environment
         virtual = session.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK)
         self.now_ms = START_MS if virtual else time.time_ns() // 1_000_000
         """Virtual time. A schedule may set it to anything, backwards too. An implementation that goes by its own
         clock gets the real time to start from, and only what does not depend on time can be judged."""
-        self.trace = Trace(schedule, session.declaration, dialect, start_ms=self.now_ms)
+        self.trace = Trace(schedule, session.declaration, dialect, environment.name, start_ms=self.now_ms)
         self._actors: list[Actor] = []
+        self._labels: set[str] = set()
 
     def open(
         self,
@@ -52,9 +78,16 @@ class Stage:
         """Make a participant under test.
 
         Automatic sync messages and the giving up of lost dependencies are off unless ``configuration`` says otherwise.
+        Without ``channels`` the participant is used without naming one, and its channel is called "0" here.
         """
         if len(channels) > 1:
             self.need(pb.CAPABILITY_CHANNELS)
+        if not channels:
+            self.need(pb.CAPABILITY_UNNAMED_CHANNEL)
+        elif self.environment.bustling_channel:
+            channels = (*channels, self.environment.bustling_channel)
+        name = self.label(name)
+        channels = tuple(self.label(channel) for channel in channels)
         asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
         asked.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
@@ -65,7 +98,8 @@ class Stage:
             raise ScheduleStopped(f"opening participant {name!r} was {_refusal(step)}")
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
-        party = Party(name, step.reply.opened.handle, channels, self.now_ms, asked, in_force)
+        named = channels or (UNNAMED_CHANNEL,)
+        party = Party(name, step.reply.opened.handle, named, step.now_ms, asked, in_force, unnamed=not channels)
         self.trace.parties[name] = party
         actor = Actor(self, party)
         self._actors.append(actor)
@@ -73,7 +107,15 @@ class Stage:
 
     def peer(self, name: str, channel_id: str = "c1") -> ScriptedPeer:
         """A scripted peer."""
-        return ScriptedPeer(name, channel_id)
+        says = "message {number}" if self.environment.equal_contents else "content {number} of {name}"
+        return ScriptedPeer(self.label(name), self.label(channel_id), says)
+
+    def label(self, name: str) -> str:
+        """What a participant or channel is called in this environment; what is such a name already stays as it is."""
+        if name not in self._labels:
+            name = self.environment.label(name)
+            self._labels.add(name)
+        return name
 
     def advance(self, milliseconds: int) -> None:
         """Let virtual time pass; negative steps the clock back."""
@@ -90,7 +132,8 @@ class Stage:
     def filter_over(self, *message_ids: str) -> bytes | None:
         """A bloom filter, as the implementation understands it, that holds exactly ``message_ids``.
 
-        Built by the declared bloom profile, else by the implementation's own codec; None where neither exists.
+        Built by the declared bloom profile, else by the implementation's own codec, else taken from another
+        participant that has received just these; None if that one refuses.
         """
         declared = self.trace.declaration
         if declared.bloom_profile in PROFILES:
@@ -101,16 +144,37 @@ class Stage:
             step = self.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=message_ids)))
             if step.reply is not None and step.answer == "filter":
                 return step.reply.filter.bloom_filter
-        return None
+        return self._made_filter(message_ids)
+
+    def _made_filter(self, message_ids: Sequence[str]) -> bytes | None:
+        model = next(iter(self.trace.parties.values()), None)
+        if model is None:
+            return None
+        channel_id = model.channels[0]
+        maker = self.open(f"{FILTER_MAKER}-{len(self._actors)}", (channel_id,), model.asked)
+        peer = self.peer("filler", channel_id)
+        for message_id in message_ids:
+            maker.receive(peer.content(self.now_ms, message_id=message_id))
+        return maker.send(channel_id=channel_id).bloom_filter
 
     def close(self) -> None:
-        """Free the participants; not part of the trace."""
+        """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
         for actor in self._actors:
-            self.session.call(pb.Request(close=pb.Close(now_ms=self.now_ms, handle=actor.party.handle)))
+            request = pb.Request(close=pb.Close(now_ms=self.now_ms, handle=actor.party.handle))
+            try:
+                self.session.call(request)
+            except TesteeFault as fault:
+                self.trace.steps.append(Step(len(self.trace.steps) + 1, actor.name, request, None, self.dialect))
+                self.trace.breakdown = fault.breakdown
+                raise
 
     def step(self, participant: str, request: pb.Request) -> Step:
         """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
         steps = self.trace.steps
+        if offset := self.environment.offset_ms(len(steps)):
+            command = getattr(request, request.WhichOneof("command") or "")
+            if "now_ms" in command.DESCRIPTOR.fields_by_name:
+                command.now_ms = max(1, command.now_ms + offset)
         step = Step(len(steps) + 1, participant, request, None, self.dialect)
         steps.append(step)
         try:
@@ -147,6 +211,10 @@ class Actor:
         self.stage = stage
         self.party = party
         self._sent = 0
+        self._own_ids: list[str] = []
+        self._met_ids: dict[str, None] = {}
+        channel = stage.environment.bustling_channel
+        self._bustle = self._bustling(channel) if stage.label(channel) in party.channels else None
 
     @property
     def name(self) -> str:
@@ -163,7 +231,8 @@ class Actor:
         declared = self.stage.trace.declaration
         self._sent += 1
         if content is None:
-            content = f"message {self._sent} of {self.name}".encode()
+            equal = self.stage.environment.equal_contents
+            content = (f"message {self._sent}" + ("" if equal else f" of {self.name}")).encode()
         if message_id is not None:
             if not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
                 self.stage.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
@@ -172,7 +241,7 @@ class Actor:
         command = pb.Send(
             now_ms=self.stage.now_ms,
             handle=self.party.handle,
-            channel_id=channel_id or self.party.channels[0],
+            channel_id=self._channel(channel_id),
             content=content,
             message_id=message_id or "",
             retrieval_hint=retrieval_hint,
@@ -187,7 +256,7 @@ class Actor:
         command = pb.SendEphemeral(
             now_ms=self.stage.now_ms,
             handle=self.party.handle,
-            channel_id=channel_id or self.party.channels[0],
+            channel_id=self._channel(channel_id),
             content=content,
             message_id=f"{self.name}-own-{self._sent}" if required else "",
         )
@@ -196,11 +265,12 @@ class Actor:
     def send_sync(self, channel_id: str | None = None) -> Message | None:
         """Send a sync message; what it broadcast, None if it had nothing to say, which is legal."""
         self.stage.need(pb.CAPABILITY_SYNC)
-        command = pb.SendSync(
-            now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=channel_id or self.party.channels[0]
-        )
+        command = pb.SendSync(now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=self._channel(channel_id))
         step = self._do(pb.Request(send_sync=command))
-        return step.broadcasts[0].message if step.broadcasts else None
+        message = step.broadcasts[0].message if step.broadcasts else None
+        if message is not None:
+            self._ask_of_met(message.bloom_filter)
+        return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
         """Messages arrive, in order; ``bytes`` go as they are. The step of the last."""
@@ -209,6 +279,9 @@ class Actor:
             wire = encode(payload) if isinstance(payload, Message) else payload
             if self.stage.dialect is not None and isinstance(payload, Message):
                 wire = self.stage.dialect.to_private(wire)
+            if isinstance(payload, Message):
+                self._met_ids |= dict.fromkeys([payload.message_id, *(e.message_id for e in payload.causal_history)])
+                self._ask_of_own(payload.bloom_filter or b"")
             command = pb.Receive(
                 now_ms=self.stage.now_ms, handle=self.party.handle, wire=wire, retrieval_hint=retrieval_hint
             )
@@ -242,7 +315,7 @@ class Actor:
         command = pb.Observe(
             now_ms=self.stage.now_ms,
             handle=self.party.handle,
-            channel_id=channel_id or self.party.channels[0],
+            channel_id=self._channel(channel_id),
             filter_ids=filter_ids,
         )
         step = self._do(pb.Request(observe=command))
@@ -254,14 +327,45 @@ class Actor:
             command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
             self._do(pb.Request(query_filter=command))
 
+    def _channel(self, channel_id: str | None) -> str:
+        return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
+
+    def _ask_of_own(self, bloom_filter: bytes) -> None:
+        """Which own messages does a filter hold that is about to be received? The codec tells, if nothing else."""
+        if bloom_filter and self._own_ids and self.stage.trace.declaration.bloom_profile not in PROFILES:
+            self.ask_filter(bloom_filter, *self._own_ids[-ASKED_OF:])
+
+    def _ask_of_met(self, bloom_filter: bytes | None) -> None:
+        """Which of the IDs that it met does a filter hold that was sent? The codec tells, if nothing else."""
+        if bloom_filter and self._met_ids and self.stage.trace.declaration.bloom_profile not in PROFILES:
+            self.ask_filter(bloom_filter, *list(self._met_ids)[-ASKED_OF:])
+
     def _do(self, request: pb.Request) -> Step:
+        if self._bustle is not None and request.WhichOneof("command") != "observe":
+            bustle, self._bustle = self._bustle, None  # what it does is not to be surrounded again
+            next(bustle, None)
+            self._bustle = bustle
         return self.stage.step(self.name, request)
+
+    def _bustling(self, channel_id: str) -> Iterator[None]:
+        """Traffic in another channel, with a clock far ahead, one command at a time."""
+        peer = self.stage.peer("passer-by", channel_id)
+        for _ in range(BUSTLE):
+            stranger = peer.content(self.stage.now_ms + 500_000)
+            self.receive(stranger)
+            yield
+            own = self.send(channel_id=channel_id)
+            yield
+            self.receive(peer.content(self.stage.now_ms + 500_001, own, stranger, "that-never-came"))
+            yield
 
     def _sent_by(self, step: Step) -> Message:
         if step.answer == "rejected":
             raise ScheduleStopped(f"{step.command} was {_refusal(step)}")
         for wire in step.broadcasts:
             if wire.message is not None:
+                self._own_ids.append(wire.message.message_id)
+                self._ask_of_met(wire.message.bloom_filter)
                 return wire.message
         what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStopped(f"{step.command} at step {step.index} {what}")

@@ -15,6 +15,7 @@ from sds_reference import MalformedMessage, Message, decode
 from sds_reference.testee.dialect import Dialect
 
 from .declaration import Declaration
+from .environment import PLAIN
 from .faults import Breakdown
 
 
@@ -100,6 +101,8 @@ class Party:
     opened_ms: int
     asked: pb.Configuration
     in_force: pb.Configuration
+    unnamed: bool = False
+    """It was opened without naming a channel."""
 
 
 @dataclass
@@ -110,6 +113,8 @@ class Trace:
     """Name of the scenario or schedule."""
     declaration: Declaration
     dialect: Dialect | None = None
+    environment: str = PLAIN.name
+    """Name of the environment it was played in."""
     parties: dict[str, Party] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     start_ms: int = 0

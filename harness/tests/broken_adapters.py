@@ -2,7 +2,8 @@
 
     python broken_adapters.py NAME [FILE]
 
-Each answers as the reference does until the first Tick, and goes wrong there unless its description says otherwise.
+Each answers as the reference does until the first Tick, and goes wrong there unless ELSEWHERE or its description says
+otherwise.
 FILE is where an adapter that starts another process writes the number of that process.
 """
 
@@ -64,6 +65,10 @@ def changed(right: bytes, change: Callable[[pb.Reply], object]) -> bytes:
     return FRAMING.pack(reply)
 
 
+def unsupported(reply: pb.Reply) -> None:
+    reply.unsupported.what = "not today"
+
+
 ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "logs-to-stdout": lambda right: b"DEBUG: 1 message in the log\n" + right,
     "logs-json-to-stdout": lambda right: b'{"level":"info","msg":"1 message in the log"}\n' + right,
@@ -77,13 +82,16 @@ ANSWERS: dict[str, Callable[[bytes], bytes]] = {
     "answers-with-an-error": lambda right: changed(
         right, lambda reply: setattr(reply.error, "message", "the database is locked")
     ),
+    "refuses-to-tick": lambda right: changed(right, unsupported),
+    "refuses-to-close": lambda right: changed(right, unsupported),
+    "refuses-to-be-observed": lambda right: changed(right, unsupported),
     "announces-4-gib": lambda right: b"\xff\xff\xff\xff" + right,
     # These three answer a Tick as they should: see main.
     "never-exits": lambda right: right,
     "is-dishonest": lambda right: right,
     "has-a-hostile-name": lambda right: right,
 }
-"""What these write instead of the right answer to a Tick."""
+"""What these write instead of the right answer."""
 
 ACTIONS: dict[str, Callable[[bytes], None]] = {}
 """What these do instead of answering, given the right answer."""
@@ -240,6 +248,20 @@ def exits_while_a_stranger_keeps_stdin(right: bytes) -> None:
     exits(right)
 
 
+ACTIONS["crashes-on-close"] = crashes
+ACTIONS["hangs-on-close"] = hangs
+ACTIONS["exits-on-close"] = exits
+
+ELSEWHERE = {
+    "refuses-to-close": "close",
+    "refuses-to-be-observed": "observe",
+    "crashes-on-close": "close",
+    "hangs-on-close": "close",
+    "exits-on-close": "close",
+}
+"""The commands at which these go wrong, instead of Tick."""
+
+
 def main() -> None:
     name = sys.argv[1]
     if name == "hangs-at-start":
@@ -248,13 +270,13 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     shown = HOSTILE_NAME if name == "has-a-hostile-name" else name
     testee = Testee(TesteeOptions(version="1", name=shown))
-    ticked = False
+    went_wrong = False
     for request in requests():
         reply = testee.handle(request)
         if name == "is-dishonest" and request.WhichOneof("command") is None:
             reply.effects.SetInParent()
-        if request.HasField("tick") and not ticked:
-            ticked = True
+        if request.WhichOneof("command") == ELSEWHERE.get(name, "tick") and not went_wrong:
+            went_wrong = True
             if name in ANSWERS:
                 write(ANSWERS[name](FRAMING.pack(reply)))
             else:

@@ -18,6 +18,7 @@ from sds_harness import faults
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_harness.session import Session
+from sds_harness.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.framing import Framing
 
@@ -137,6 +138,46 @@ def test_what_an_adapter_does_wrong_has_a_kind_and_a_sentence(
     assert breakdown.kind is kind
     assert re.search(sentence, breakdown.detail)
     assert breakdown.detail.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("crashes-on-close", FaultKind.CRASH, "the process ended with exit code 3 in answer to close"),
+        ("exits-on-close", FaultKind.EXIT, "the process ended with exit code 0 in answer to close"),
+        ("hangs-on-close", FaultKind.HANG, "no answer to close within 0.4 s"),
+        (
+            "refuses-to-close",
+            FaultKind.REFUSAL,
+            "close, which every implementation needs, was answered `unsupported` (not today)",
+        ),
+    ],
+)
+def test_what_goes_wrong_at_the_end_is_told_as_that(start: Start, name: str, kind: FaultKind, sentence: str) -> None:
+    stage = Stage(start(name, JSON, IMPATIENT), "a schedule")
+    stage.open().tick()
+    breakdown = broken(stage.close, IMPATIENT.command_s)
+    assert (breakdown.kind, breakdown.detail) == (kind, sentence)
+    assert [step.command for step in stage.trace.steps] == ["open", "tick", "close"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("refuses-to-tick", "tick, which every implementation needs, was answered `unsupported` (not today)"),
+        ("refuses-to-be-observed", "observe, although Hello declares observe, was answered `unsupported` (not today)"),
+    ],
+)
+def test_a_promise_is_kept_or_not_given(start: Start, name: str, sentence: str) -> None:
+    for framing in Framing:
+        alice = Stage(start(name, framing), "a schedule").open()
+
+        def everything(actor: Actor = alice) -> None:
+            actor.tick()
+            actor.observe()
+
+        breakdown = broken(everything, 0.0)
+        assert (breakdown.kind, breakdown.detail) == (FaultKind.REFUSAL, sentence)
 
 
 def test_an_adapter_that_never_says_hello_hangs(start: Start) -> None:

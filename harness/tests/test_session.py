@@ -11,7 +11,7 @@ from sds_harness import faults
 from sds_harness.declaration import capability_name, printable
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, LocalLink
-from sds_harness.session import Session
+from sds_harness.session import Session, needed_capabilities
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 LIMITS = Limits(start_s=11, command_s=7)
@@ -216,12 +216,10 @@ def test_each_command_has_one_kind_of_answer_that_belongs_to_it(command: str) ->
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_any_command_may_be_refused(command: str) -> None:
-    for refusal in (UNSUPPORTED, REJECTED):
-        link = ScriptedLink(then=refusal)
-        reply = session_on(link).call(COMMANDS[command])
-        assert reply.WhichOneof("answer") == refusal.WhichOneof("answer")
-        assert not link.killed
+def test_any_input_may_be_rejected(command: str) -> None:
+    link = ScriptedLink(then=REJECTED)
+    assert session_on(link).call(COMMANDS[command]).HasField("rejected")
+    assert not link.killed
 
 
 @pytest.mark.parametrize(
@@ -259,6 +257,97 @@ def test_an_exception_of_a_local_implementation_is_a_crash() -> None:
 
     breakdown = broken(lambda: Session(lambda: LocalLink(raises), LIMITS, "sds-2026-01"))
     assert (breakdown.kind, breakdown.detail) == (FaultKind.CRASH, "KeyError: 'alice'")
+
+
+# ---- Promises --------------------------------------------------------------------------------------------------------
+
+HINT = b"where it is kept"
+PROMISED: dict[str, tuple[pb.Request, tuple[int, ...]]] = {
+    "send_sync": (COMMANDS["send_sync"], (pb.CAPABILITY_SYNC,)),
+    "send_ephemeral": (COMMANDS["send_ephemeral"], (pb.CAPABILITY_EPHEMERAL,)),
+    "observe": (COMMANDS["observe"], (pb.CAPABILITY_OBSERVE,)),
+    "build_filter": (COMMANDS["build_filter"], (pb.CAPABILITY_FILTER_CODEC,)),
+    "query_filter": (COMMANDS["query_filter"], (pb.CAPABILITY_FILTER_CODEC,)),
+    "two channels": (pb.Request(open=pb.Open(channels=["c1", "c2"])), (pb.CAPABILITY_CHANNELS,)),
+    "no channel": (pb.Request(open=pb.Open()), (pb.CAPABILITY_UNNAMED_CHANNEL,)),
+    "an ID": (pb.Request(send=pb.Send(message_id="m-1")), (pb.CAPABILITY_MESSAGE_ID_ACCEPTED,)),
+    "a hint sent": (pb.Request(send=pb.Send(retrieval_hint=HINT)), (pb.CAPABILITY_RETRIEVAL_HINTS,)),
+    "a hint received": (pb.Request(receive=pb.Receive(retrieval_hint=b"")), (pb.CAPABILITY_RETRIEVAL_HINTS,)),
+    "an ID and a hint": (
+        pb.Request(send=pb.Send(message_id="m-1", retrieval_hint=HINT)),
+        (pb.CAPABILITY_MESSAGE_ID_ACCEPTED, pb.CAPABILITY_RETRIEVAL_HINTS),
+    ),
+    "an ephemeral with an ID": (
+        pb.Request(send_ephemeral=pb.SendEphemeral(message_id="m-1")),
+        (pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_MESSAGE_ID_ACCEPTED),
+    ),
+}
+"""Requests that need capabilities."""
+FOR_EVERYBODY = {
+    "open": pb.Request(open=pb.Open(channels=["c1"], configuration=pb.Configuration(causal_history_size=2))),
+    "close": COMMANDS["close"],
+    "send": COMMANDS["send"],
+    "receive": COMMANDS["receive"],
+    "tick": COMMANDS["tick"],
+}
+
+
+def refusing(*capabilities: int) -> ScriptedLink:
+    """An implementation that declares these, and answers `unsupported` to everything."""
+    hello = pb.HelloReply(protocol_version=1, name="dummy", capabilities=map(pb.Capability.Name, capabilities))
+    return ScriptedLink(pb.Reply(hello=hello), UNSUPPORTED)
+
+
+def test_every_command_is_for_everybody_or_belongs_to_a_capability() -> None:
+    """A new command of the protocol has to be placed here, and in needed_capabilities."""
+    commands = {field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields}
+    assert commands == set(FOR_EVERYBODY) | {"hello"} | (set(COMMANDS) & set(PROMISED))
+    assert [name for name, request in FOR_EVERYBODY.items() if needed_capabilities(request)] == []
+
+
+@pytest.mark.parametrize("command", FOR_EVERYBODY)
+def test_what_everybody_needs_cannot_be_unsupported(command: str) -> None:
+    link = refusing()
+    breakdown = broken(lambda: session_on(link).call(FOR_EVERYBODY[command]))
+    assert breakdown.kind is FaultKind.REFUSAL
+    assert breakdown.detail == f"{command}, which every implementation needs, was answered `unsupported` (observe)"
+    assert link.killed
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_what_is_declared_cannot_be_unsupported(name: str) -> None:
+    request, capabilities = PROMISED[name]
+    breakdown = broken(lambda: session_on(refusing(*capabilities)).call(request))
+    assert breakdown.kind is FaultKind.REFUSAL
+    names = " and ".join(map(capability_name, capabilities))
+    assert breakdown.detail.endswith(f", although Hello declares {names}, was answered `unsupported` (observe)")
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_what_is_not_declared_may_be_unsupported(name: str) -> None:
+    request, capabilities = PROMISED[name]
+    everything = frozenset(pb.Capability.values())
+    for missing in capabilities:
+        link = refusing(*(everything - {missing, pb.CAPABILITY_MESSAGE_ID_REQUIRED}))
+        assert session_on(link).call(request).HasField("unsupported")
+        assert not link.killed
+
+
+def test_who_needs_message_ids_takes_them() -> None:
+    link = refusing(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+    breakdown = broken(lambda: session_on(link).call(PROMISED["an ID"][0]))
+    assert breakdown.kind is FaultKind.REFUSAL
+
+
+def test_a_refusal_is_told_with_what_was_said_and_what_to_do() -> None:
+    link = refusing(pb.CAPABILITY_OBSERVE)
+    link.then = pb.Reply(unsupported=pb.Unsupported(what="\x1b[31m" + "x" * 1_000_000))
+    breakdown = broken(lambda: session_on(link).call(COMMANDS["observe"]))
+    assert breakdown.detail.isprintable()
+    assert len(breakdown.detail) < 700
+    assert "take its capability out of the answer to Hello" in breakdown.advice
+    link.then = pb.Reply(unsupported=pb.Unsupported())
+    assert "(nothing named)" in broken(lambda: session_on(link).call(COMMANDS["tick"])).detail
 
 
 # ---- Honesty ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sds_harness import faults
+from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
 from sds_harness.session import Session
 from sds_harness.stage import MAX_TICKS, START_MS, ScheduleStopped, Stage
@@ -130,6 +132,22 @@ def test_closing_frees_the_participants_and_is_no_part_of_the_trace() -> None:
     assert len(stage.trace.steps) == 2
 
 
+def test_a_close_that_breaks_the_conversation_is_its_last_step() -> None:
+    def crash(request: pb.Request, _: pb.Reply) -> None:
+        if request.close.handle == 2:
+            raise RuntimeError("freed twice")
+
+    stage = stage_on(changed(reference(), close=crash))
+    stage.open("alice").tick()
+    stage.open("bob")
+    with pytest.raises(faults.TesteeFault, match="freed twice"):
+        stage.close()
+    last = stage.trace.steps[-1]
+    assert (last.index, last.participant, last.command, last.reply) == (4, "bob", "close", None)
+    assert stage.trace.breakdown is not None
+    assert stage.trace.breakdown.kind is FaultKind.CRASH
+
+
 # ---- Sending and receiving -------------------------------------------------------------------------------------------
 
 
@@ -229,15 +247,27 @@ def test_an_implementation_that_needs_message_ids_is_given_some() -> None:
     assert ids == ["alice-own-1", "alice-own-2", "mine"]
 
 
-def test_an_answer_of_unsupported_stops_the_schedule_and_is_recorded() -> None:
-    def unsupported(_: pb.Request, reply: pb.Reply) -> None:
-        reply.unsupported.what = "CAPABILITY_RESEND"
+def unsupported(_: pb.Request, reply: pb.Reply) -> None:
+    reply.unsupported.what = "not today"
 
-    stage = stage_on(changed(reference(), tick=unsupported))
-    alice = stage.open()
-    with pytest.raises(ScheduleStopped, match=r"tick was answered `unsupported` \(CAPABILITY_RESEND\)"):
-        alice.tick()
+
+def test_an_honest_answer_of_unsupported_stops_the_schedule_and_is_recorded() -> None:
+    stage = stage_on(changed(without(pb.CAPABILITY_RETRIEVAL_HINTS), receive=unsupported))
+    alice, bob = stage.open(), stage.peer("bob")
+    with pytest.raises(ScheduleStopped, match=r"receive was answered `unsupported` \(not today\)"):
+        alice.receive(bob.content(START_MS), retrieval_hint=b"where")
     assert stage.trace.steps[-1].answer == "unsupported"
+    assert stage.trace.breakdown is None
+
+
+def test_a_promise_that_is_not_kept_breaks_the_conversation_at_its_step() -> None:
+    stage = stage_on(changed(reference(), observe=unsupported))
+    alice = stage.open()
+    with pytest.raises(faults.TesteeFault, match="observe, although Hello declares observe, was answered"):
+        alice.observe()
+    assert (stage.trace.steps[-1].command, stage.trace.steps[-1].reply) == ("observe", None)
+    assert stage.trace.breakdown is not None
+    assert stage.trace.breakdown.kind is FaultKind.REFUSAL
 
 
 def test_the_state_is_looked_at_where_it_can_be_and_left_alone_where_not() -> None:

@@ -21,7 +21,7 @@ from .errors import (
 from .local_log import LocalLog, LogEntry
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode, encode
 from .outgoing_buffer import AckState
-from .participant import Participant
+from .participant import UNNAMED_CHANNEL, Participant
 from .revision import REVISIONS, SDS_2026_01, Revision
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "PROFILES",
     "REVISIONS",
     "SDS_2026_01",
+    "UNNAMED_CHANNEL",
     "AckState",
     "Acknowledged",
     "AfterLoss",

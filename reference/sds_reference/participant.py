@@ -16,6 +16,9 @@ from .effects import Effects
 from .errors import ConfigurationError, MalformedMessage, UnknownChannel
 from .message import decode
 
+UNNAMED_CHANNEL = "0"
+"""The channel to join where the application names none: "the channel_id SHOULD be set to 0" (AMB-104)."""
+
 
 class Participant:
     """One participant of any number of channels, sans-I/O.

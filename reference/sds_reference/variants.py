@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
-from .config import Config, OwnIds, UnknownChannelPolicy
+from .config import AfterLoss, Config, OwnIds, UnknownChannelPolicy
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ VARIANTS: dict[str, Variant] = {
         _variant("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
         _variant("nim-murmur-filter", "bloom filters of nim-sds with Murmur3", bloom_profile=NIM_SDS_MURMUR3),
         _variant("small-filter", "a filter for 500 IDs at 1 %", bloom_capacity=500, bloom_error_rate=0.01),
+        _variant("keeps-a-tenth", "a roll-over of the filter keeps a tenth of the IDs", bloom_retained=0.1),
         _variant("own-ids-first", "a message's ID is in its own filter", own_ids_in_filter=OwnIds.BEFORE_SENDING),
         _variant("own-ids-never", "own IDs stay out of the filter", own_ids_in_filter=OwnIds.NEVER),
         _variant("ephemeral-in-filter", "IDs of ephemeral messages enter the filter", ephemeral_ids_in_filter=True),
@@ -42,6 +43,12 @@ VARIANTS: dict[str, Variant] = {
             "resends after five and twenty minutes",
             resend_unacknowledged_ms=300_000,
             resend_possibly_acknowledged_ms=1_200_000,
+        ),
+        _variant(
+            "close-resend-periods",
+            "resends after thirty and forty-five seconds",
+            resend_unacknowledged_ms=30_000,
+            resend_possibly_acknowledged_ms=45_000,
         ),
         _variant("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
         _variant("ack-after-three", "three filter hits acknowledge", possible_ack_threshold=3),
@@ -53,6 +60,7 @@ VARIANTS: dict[str, Variant] = {
             cascade_on_receive=False,
             incoming_sweep_ms=5_000,
         ),
+        _variant("drops-the-lost", "messages whose dependencies are lost are dropped", after_loss=AfterLoss.DROP),
         _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
             "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False

@@ -11,6 +11,7 @@ from ..channel_view import ChannelView
 from ..facts import Mention
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
+from ..resends import Gap, gaps, possibly_acknowledged
 from .receive import judge_mention
 
 
@@ -122,6 +123,38 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 )
             elif passed:
                 yield held(observed.step)
+
+
+@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
+    """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
+
+    The state shows in the gaps between copies. That the longer period is kept at all must show beside it, in a message
+    that nothing arrived without, or before; else the two periods are the same, which is another fault.
+    """
+    c = view.configuration
+    shorter, longer = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    if not 0 < shorter < longer:
+        return
+    kept = False
+    after: list[tuple[str, Gap]] = []
+    for possibly in possibly_acknowledged(view):
+        for gap in gaps(view, possibly.sent):
+            if not possibly.since.index < gap.first.index < gap.second.index < possibly.until:
+                continue
+            if possibly.silent is not None and possibly.silent.index < gap.first.index:
+                after.append((possibly.sent.message.message_id, gap))
+            elif possibly.silent is None or gap.second.index < possibly.silent.index:
+                kept |= gap.looked >= shorter
+    for message_id, gap in after:
+        if gap.looked >= shorter:
+            yield held(gap.second)
+        elif kept and gap.fits(shorter) and gap.waited < longer:
+            yield violated(
+                gap.second,
+                f"{message_id!r} still possibly acknowledged, and resent every {longer} ms",
+                f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)",
+            )
 
 
 @check("SDS-ACK-07")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..channel_view import ChannelView
+from ..facts import Received
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
+from .receive import quiet_after
 from .send import lamport_rule, lamport_sends
 
 
@@ -72,8 +74,8 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
-        if received.message.causal_history or received.message.message_id in earlier:
-            continue  # a hybrid, or a second copy: one event or two (AMB-31, AMB-38)
+        if _is_hybrid(received) or received.message.message_id in earlier:
+            continue  # SDS-EPHEMERAL-06, or a second copy: one event or two (AMB-38)
         if received.delivered_at_once:
             yield held(received.step)
         elif received.delivered:
@@ -90,28 +92,82 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             )
 
 
+def _is_hybrid(received: Received) -> bool:
+    """No Lamport timestamp, hence ephemeral, but with what else synchronisation needs (AMB-31)."""
+    message = received.message
+    return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
+
+
 def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
-    received = {r.message.message_id for r in view.received if r.kind is Kind.EPHEMERAL and r.step.index < before}
+    received = {
+        r.message.message_id
+        for r in view.received
+        if r.kind is Kind.EPHEMERAL and r.step.index < before and not _is_hybrid(r)
+    }
     return (received | {s.message.message_id for s in view.ephemerals if s.step.index < before}) - view.known_ids
 
 
 @check("SDS-EPHEMERAL-05")
 def not_logged(view: ChannelView) -> Iterator[Observation]:
     """Ephemeral messages are in no log and in no causal history."""
+    return _in_no_log(view, "ephemeral message", lambda before: _ephemeral_ids(view, before))
+
+
+def _in_no_log(view: ChannelView, what: str, ids_before: Callable[[int], set[str]]) -> Iterator[Observation]:
     for sent in view.outgoing:
-        ids = _ephemeral_ids(view, sent.step.index)
+        ids = ids_before(sent.step.index)
         named = [message_id for message_id in sent.history if message_id in ids]
         if named:
-            yield violated(sent.step, "no ephemeral message in causal_history", f"{named[0]!r}")
+            yield violated(sent.step, f"no {what} in causal_history", f"{named[0]!r}")
         elif ids:
             yield held(sent.step)
     for observed in view.observed:
-        ids = _ephemeral_ids(view, observed.step.index)
+        ids = ids_before(observed.step.index)
         logged = ids & {entry.message_id for entry in observed.state.log.entries}
         if logged:
-            yield violated(observed.step, "no ephemeral message in the log", f"{min(logged)!r} in it")
+            yield violated(observed.step, f"no {what} in the log", f"{min(logged)!r} in it")
         elif ids and observed.state.HasField("log"):
             yield held(observed.step)
+
+
+@check("SDS-EPHEMERAL-06")
+def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
+    taken = [(r.step.index, r.message.message_id) for r in view.received if _is_hybrid(r) and not (r.own or r.rejected)]
+    if not taken:
+        return iter(())
+    return _in_no_log(
+        view,
+        "message without a Lamport timestamp",
+        lambda before: {message_id for index, message_id in taken if index < before} - view.known_ids,
+    )
+
+
+@check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED)
+def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Content without a Lamport timestamp is delivered at once, or when what it names has been delivered (AMB-31).
+
+    Refusing it is legal, and so is waiting for ever for what never comes. Where no ephemeral message is delivered at
+    all, hybrids were not mistaken for anything else.
+    """
+    ephemeral = [r for r in view.received if r.kind is Kind.EPHEMERAL and not (r.own or r.odd or r.rejected)]
+    delivers_others = any(r.delivered and not _is_hybrid(r) for r in ephemeral)
+    seen: set[str] = set()
+    for received in ephemeral:
+        message_id = received.message.message_id
+        if not _is_hybrid(received) or message_id in seen | view.known_ids:
+            continue
+        seen.add(message_id)
+        if received.delivered:
+            yield held(received.step)
+            continue
+        due = received.unmet <= view.logged_ids and quiet_after(view, received)
+        if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
+            yield violated(
+                received.step,
+                f"{message_id!r}, ephemeral because it has no Lamport timestamp, delivered: all that it names has been",
+                "nothing",
+            )
 
 
 @check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)

@@ -2,66 +2,50 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
+from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..channel_view import ChannelView
-from ..facts import Sent
+from ..facts import Copy
 from ..judgement import Observation, held, violated
 from ..registry import check
+from ..resends import (
+    CAP,
+    LENIENT_SWEEPS,
+    Gap,
+    Possibly,
+    gaps,
+    possibly_acknowledged,
+    resend_period,
+    resends,
+    runs_on,
+    spoken_for,
+)
 from .send import lamport_rule, lamport_sends
 
-_LENIENT_SWEEPS = 1
-
-
-def spoken_for(view: ChannelView, sent: Sent) -> int:
-    """Index of the step at which anything first spoke for an own message, beyond the trace if nothing did."""
-    message_id = sent.message.message_id
-    steps = [m.received.step.index for m in view.mentions if m.message_id == message_id]
-    steps += [a.step.index for a in view.acks if a.message_id == message_id]
-    steps += [view.maybe[message_id]] if message_id in view.maybe else []
-    return min(steps, default=len(view.trace.steps) + 1)
-
-
-def _period(view: ChannelView) -> int | None:
-    """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
-    c = view.configuration
-    if c.HasField("resend_unacknowledged_ms"):
-        return c.resend_unacknowledged_ms
-    return None if view.can(pb.CAPABILITY_RESEND_PERIOD) else 0
+_LONG = 5
+"""Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
 
 
 @check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An unacknowledged message is broadcast again after its period, and again after the next."""
-    period = _period(view)
-    if period is None:
-        return
-    for sent in view.sent:
-        if sent.repeat:
-            continue
-        until = spoken_for(view, sent)
-        last, overdue, seen = sent.step, 0, 0
-        copies = {c.step.index: c for c in view.copies if c.original is sent}
-        for tick in view.ticks:
-            if not sent.step.index < tick.index < until:
-                continue
-            if tick.index in copies:
-                yield held(tick)
-                last, overdue, seen = tick, 0, seen + 1
-            # How often the sweep runs is not said: give it a second period before the copy is overdue.
-            elif tick.now_ms >= last.now_ms + 2 * period and tick.now_ms > sent.step.now_ms:
-                overdue += 1
-                if overdue > _LENIENT_SWEEPS:
-                    yield violated(
-                        tick,
-                        f"a copy of {sent.message.message_id!r}, unacknowledged for {tick.now_ms - last.now_ms} ms "
-                        f"with a resend period of {period} ms",
-                        "none, although the sweep has run",
-                        "AMB-64" if seen >= 3 else "",
-                    )
-                    break
+    period = resend_period(view)
+    for sent in view.sent if period is not None else ():
+        rounds = resends(view, sent)
+        yield from map(held, rounds.copies)
+        if rounds.overdue is not None:
+            waited = rounds.overdue.now_ms - rounds.last.now_ms
+            yield violated(
+                rounds.overdue,
+                f"a copy of {sent.message.message_id!r}, unacknowledged for {waited} ms with a resend period of "
+                f"{period} ms",
+                "none, although the sweep has run",
+                "AMB-64" if len(rounds.copies) >= CAP else "",
+            )
 
 
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
@@ -100,7 +84,7 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
     """No copy goes out before the set period is over."""
-    period = _period(view)
+    period = resend_period(view)
     if not period:
         return
     for copy in view.copies:
@@ -115,3 +99,109 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
             yield violated(
                 copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms"
             )
+
+
+def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
+    """Did the gap begin and end while the message was possibly acknowledged, and nothing arrived without it?"""
+    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
+    return possibly.since.index < gap.first.index and gap.second.index < end
+
+
+@check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
+    """Possibly acknowledged messages are sent again, and not at the intervals of unacknowledged ones."""
+    c = view.configuration
+    if not (c.resend_unacknowledged_ms and c.HasField("resend_possibly_acknowledged_ms")):
+        return
+    shared, own = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    for possibly in possibly_acknowledged(view):
+        message_id = possibly.sent.message.message_id
+        between = [gap for gap in gaps(view, possibly.sent) if _undisturbed(possibly, gap)]
+        if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
+            yield violated(
+                between[0].second,
+                f"a resend period for {message_id!r}, possibly acknowledged, other than the {shared} ms of "
+                "unacknowledged messages",
+                f"a copy after {between[0].waited} ms, and no other interval",
+            )
+        yield from (held(gap.second) for gap in between if not gap.fits(shared))
+        if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
+            yield violated(
+                tick,
+                f"{message_id!r}, possibly acknowledged, to be resent at a period of its own",
+                f"no copy for {tick.now_ms - possibly.since.now_ms} ms",
+                "AMB-66",
+            )
+
+
+def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
+    """The tick by which a first copy was overdue, None if one came or may yet come."""
+    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
+    if any(c.original is possibly.sent and c.step.index > possibly.since.index for c in view.copies):
+        return None
+    late = [
+        tick
+        for tick in view.ticks
+        if possibly.since.index < tick.index < end and tick.now_ms >= possibly.since.now_ms + 2 * period
+    ]
+    overdue = late[LENIENT_SWEEPS] if len(late) > LENIENT_SWEEPS else None
+    # A timer of its own may stand still until a clock that went back has caught up.
+    return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
+
+
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
+    """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
+    rare = [gap for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
+    if not rare:
+        return
+    often = [
+        gap
+        for sent in view.sent
+        if not sent.repeat and sent.message.message_id not in view.repairs
+        for gap in gaps(view, sent)
+        if gap.second.index < spoken_for(view, sent)
+    ]
+    if not often:
+        return
+    # A period is no longer than the shortest gap, and longer than any time for which nothing was to be seen.
+    looked = [gap.looked for gap in often if gap.looked]
+    soonest = min(gap.waited for gap in rare)
+    if looked and soonest <= min(looked):
+        yield violated(
+            rare[-1].second,
+            f"possibly acknowledged messages resent less often than unacknowledged ones, which wait {min(looked)} ms "
+            "and longer",
+            f"a copy after {soonest} ms",
+        )
+    elif min(gap.waited for gap in often) <= max(gap.looked for gap in rare):
+        yield held(rare[-1].second)
+
+
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
+    """Where copies of both go out in one tick, those of unacknowledged messages go first."""
+    states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
+    if not states:
+        return
+    for _, together in itertools.groupby(view.copies, key=lambda copy: copy.step.index):
+        copies = list(together)
+        kinds = [_is_possibly(view, copy, states.get(copy.message.message_id)) for copy in copies]
+        if True not in kinds or False not in kinds:
+            continue
+        early = copies[kinds.index(True)].message.message_id
+        if kinds.index(True) < len(kinds) - 1 - kinds[::-1].index(False):
+            yield violated(
+                copies[0].step,
+                "copies of unacknowledged messages before those of possibly acknowledged ones",
+                f"{early!r}, possibly acknowledged, before one of them",
+            )
+        else:
+            yield held(copies[0].step)
+
+
+def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:
+    """Is it a copy of a possibly acknowledged message (True), of an unacknowledged one (False), or of neither?"""
+    if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
+        return True
+    return False if copy.step.index < spoken_for(view, copy.original) else None

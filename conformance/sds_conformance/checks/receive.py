@@ -73,8 +73,10 @@ def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent
     for sent in view.outgoing:
         if sent.step.index <= received.step.index or sent.message.bloom_filter is None or sent.repeat:
             continue
+        if received.message.message_id not in received_before(view, sent, delivered=False):
+            continue
         holds = view.filter_of(sent.message.bloom_filter)
-        if holds is not None and received.message.message_id in received_before(view, sent, delivered=False):
+        if holds is not None:
             yield sent, holds(received.message.message_id)
 
 

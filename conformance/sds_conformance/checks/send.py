@@ -9,6 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..channel_view import LARGEST_CONTENT, ChannelView
 from ..facts import Sent
+from ..filters import hold_all, missing_from
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
 
@@ -217,12 +218,9 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
         if holds is None or not expected or sent.repeat:
             continue
-        missing = [message_id for message_id in expected if holds(message_id) is False]
-        if missing:
-            yield violated(
-                sent.step, f"{missing[0]!r}, delivered before, in the filter of the message", "it is not in it"
-            )
-        else:
+        if missing := missing_from(holds, expected):
+            yield violated(sent.step, f"{missing!r}, delivered before, in the filter of the message", "it is not in it")
+        elif hold_all(holds, expected):
             yield held(sent.step)
 
 

@@ -8,11 +8,12 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..channel_view import ChannelView
-from ..filters import ENOUGH
+from ..filters import ENOUGH, hold_all, missing_from
 from ..judgement import Observation, held, violated
 from ..log_orders import neighbours
 from ..registry import check
-from .outsweep import no_copies_after_acknowledgement, spoken_for
+from ..resends import spoken_for
+from .outsweep import no_copies_after_acknowledgement
 from .send import lamport_rule, lamport_sends, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
@@ -76,12 +77,11 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
-        missing = [message_id for message_id in expected if holds(message_id) is False]
-        if missing:
+        if missing := missing_from(holds, expected):
             yield violated(
-                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing[0]!r} is not"
+                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing!r} is not"
             )
-        else:
+        elif hold_all(holds, expected):
             yield held(sent.step)
 
 
@@ -95,9 +95,10 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
         for what, ids in _foreign_ids(view, sent.step.index).items():
             if len(ids) < ENOUGH:
                 continue
-            if all(holds(message_id) for message_id in ids):
+            result = hold_all(holds, ids)
+            if result:
                 yield violated(sent.step, f"no IDs {what} in the filter", f"all {len(ids)} of them")
-            else:
+            elif result is False:
                 yield held(sent.step)
 
 
@@ -303,7 +304,9 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
             acked = [
                 event.acknowledged.message_id
                 for event in step.events
-                if event.WhichOneof("event") == "acknowledged"
+                # The other channel may have a message of that ID, too, and acknowledge it.
+                if event.channel_id == view.channel_id
+                and event.WhichOneof("event") == "acknowledged"
                 and event.acknowledged.message_id == sent.message.message_id
             ]
             if acked:

@@ -9,7 +9,7 @@ from sds_reference import Kind
 
 from ..channel_view import ChannelView
 from ..facts import Sent
-from ..filters import ENOUGH
+from ..filters import ENOUGH, hold_all, missing_from
 from ..judgement import Observation, held, violated
 from ..registry import check
 from .receive import acknowledged_by, judge_mention
@@ -94,12 +94,9 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
         expected = received_before(view, sync, delivered=True)
         holds = view.filter_of(sync.message.bloom_filter) if sync.message.bloom_filter is not None else None
         if expected and holds is not None:
-            missing = [message_id for message_id in expected if holds(message_id) is False]
-            if missing:
-                yield violated(
-                    sync.step, f"{missing[0]!r}, received before, in the filter of the sync", "it is not in it"
-                )
-            else:
+            if missing := missing_from(holds, expected):
+                yield violated(sync.step, f"{missing!r}, received before, in the filter of the sync", "it is not in it")
+            elif hold_all(holds, expected):
                 yield held(sync.step)
 
 
@@ -161,11 +158,36 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
         own = {s.message.message_id for s in view.syncs} & syncs
         received = syncs - own
         for which in (own, received):
-            if len(which) >= ENOUGH and all(holds(message_id) for message_id in which):
+            if len(which) < ENOUGH:
+                continue
+            result = hold_all(holds, which)
+            if result:
                 yield violated(sent.step, "no sync message in the filter", f"all {len(which)} of them")
-                break
+            elif result is False:
+                yield held(sent.step)
+
+
+@check("SDS-SYNC-08", pb.CAPABILITY_SYNC)
+def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """A filter that is the same in two sync messages in a row is the same after received ones: the bloom delta."""
+    for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
+        between = _only_syncs_between(view, second, third)
+        if first.message.bloom_filter is None or not between or _only_syncs_between(view, first, second) != 0:
+            continue
+        if first.message.bloom_filter != second.message.bloom_filter:
+            continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
+        if third.message.bloom_filter == second.message.bloom_filter:
+            yield held(third.step)
         else:
-            yield held(sent.step)
+            yield violated(third.step, f"the same filter as before {between} sync messages arrived", "another")
+
+
+def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
+    """Number of sync messages that arrived between two own ones, None if anything else happened, or time passed."""
+    steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
+    syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
+    silent = len(steps) == len(syncs) and not any(step.broadcasts or step.events for step in steps)
+    return len(syncs) if silent and before.step.now_ms == after.step.now_ms else None
 
 
 @check("SDS-SYNC-09")

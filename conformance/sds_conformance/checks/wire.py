@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_harness.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessage
+from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from ..channel_view import ChannelView
@@ -133,12 +133,25 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-04")
 def channel_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """Field 3 is the channel that the application named, in all kinds of messages."""
+    if view.party.unnamed:
+        return
     for sent in view.sent + view.syncs + view.ephemerals:
         seen = _text(_values(sent, 3))
         if seen == view.channel_id:
             yield held(sent.step)
         else:
             yield violated(sent.step, f"field 3 (channel_id) = {view.channel_id!r}", f"{seen!r}")
+
+
+@check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL)
+def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
+    """Where the application names no channel, channel_id is the string "0"."""
+    for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
+        seen = sent.message.channel_id
+        if seen == UNNAMED_CHANNEL:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30", f"{seen!r}")
 
 
 @check("SDS-MSG-05")

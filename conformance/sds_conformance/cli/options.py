@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -41,9 +41,9 @@ class Driven:
     dialect: str
     limits: Limits
 
-    def connect(self) -> StdioLink:
-        """Start a fresh process."""
-        return StdioLink(self.command, self.framing, self.limits)
+    def connect(self, variables: Mapping[str, str]) -> StdioLink:
+        """Start a fresh process, with these environment variables beside those it inherits."""
+        return StdioLink(self.command, self.framing, self.limits, variables)
 
     @property
     def options(self) -> list[str]:

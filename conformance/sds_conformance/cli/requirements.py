@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.padding import Padding
+from rich.progress import Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -19,26 +22,30 @@ from ..exercise import certify_reference
 from ..registry import CHECKS, SCENARIOS
 from .options import console
 
+Sightings = Mapping[str, Mapping[str, int]]
+"""By requirement: the runs in which it was exercised, and how often."""
+
+_STYLES = {"checked": "green", "planned": "yellow", "untestable": "dim"}
 _EPILOG = """
 \b
 Examples:
   sds-conformance requirements
   sds-conformance requirements 'SDS-RECV-*'
   sds-conformance requirements SDS-RECV-06
-  sds-conformance requirements --traced --json
+  sds-conformance requirements --json > requirements.json
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("ids", nargs=-1, metavar="[GLOB]...")
-@click.option("--traced", is_flag=True, help="Run the reference and show where each requirement was exercised.")
+@click.option("--no-run", is_flag=True, help="Play nothing, and leave out in how many runs each was exercised.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def requirements(ids: tuple[str, ...], traced: bool, as_json: bool) -> None:
-    """List the requirements: statement, level, checks, scenarios, mutants.
+def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
+    """List the requirements, and how each is tested.
 
-    One ID shows everything that is known about it.
+    For each: its level, the numbers of checks, scenarios and mutants, in how many runs of the reference model it was
+    exercised just now, and its statement. One ID shows everything that is known about it.
     """
-    out = console()
     chosen = [
         requirement
         for requirement in load_catalogue().requirements.values()
@@ -46,21 +53,23 @@ def requirements(ids: tuple[str, ...], traced: bool, as_json: bool) -> None:
     ]
     if not chosen:
         raise click.UsageError(f"no requirement matches {' '.join(ids)}: without GLOB all are listed")
-    sightings = certify_reference().sightings if traced else {}
+    sightings = None if no_run else _sightings(console(stderr=True))
     rows = [row(requirement, sightings) for requirement in chosen]
+    out = console()
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
     elif len(rows) == 1:
         _show_one(out, rows[0])
     else:
-        _show_all(out, rows, traced)
+        _show_all(out, rows)
 
 
-def row(requirement: Requirement, sightings: dict[str, dict[str, int]]) -> dict[str, Any]:
-    """Everything that is known about one requirement."""
+def row(requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]:
+    """Everything that is known about one requirement; without ``sightings`` all but where it was exercised."""
     checks = CHECKS.get(requirement.id, [])
     status, reason = ("checked", "") if checks else unchecked(requirement)
-    out: dict[str, Any] = {
+    exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
+    return {
         "id": requirement.id,
         "section": requirement.section,
         "anchor": requirement.anchor,
@@ -75,29 +84,42 @@ def row(requirement: Requirement, sightings: dict[str, dict[str, int]]) -> dict[
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],
         "scenarios": [s.name for s in SCENARIOS.values() if requirement.id in s.exercises],
         "mutants": [m.name for m in MUTANTS.values() if m.requirement == requirement.id],
+        "runs": None if exercised is None else len(exercised),
+        "exercised_in": exercised,
     }
-    if sightings:
-        out["exercised_in"] = sightings.get(requirement.id, {})
-    return out
 
 
-def _show_all(out: Console, rows: list[dict[str, Any]], traced: bool) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("ID", no_wrap=True)
-    table.add_column("Level", no_wrap=True)
-    table.add_column("Runs" if traced else "Check", no_wrap=True, justify="right" if traced else "left")
-    table.add_column("Statement", overflow="fold")
-    styles = {"checked": "green", "planned": "yellow", "untestable": "dim"}
+def _sightings(err: Console) -> Sightings:
+    """Where each requirement was exercised in a run of the reference model."""
+    # A bar needs escape codes: a terminal that is to see none sees no bar.
+    plain = not err.is_terminal or err.color_system is None
+    with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=plain) as bar:
+        task = bar.add_task("playing the scenarios")
+
+        def progress(name: str, number: int, total: int) -> None:
+            bar.update(task, description=f"playing {number} of {total}: {name}")
+
+        return certify_reference(progress=progress).sightings
+
+
+def _show_all(out: Console, rows: list[dict[str, Any]]) -> None:
+    ids = max(len(r["id"]) for r in rows)
+    levels = max(len(r["level"]) for r in rows)
     for r in rows:
-        third = str(len(r["exercised_in"])) if traced else r["status"]
-        table.add_row(r["id"], _short_level(r["level"]), Text(third, styles[r["status"]]), r["statement"])
-    out.print(table)
-    counts = {status: sum(1 for r in rows if r["status"] == status) for status in styles}
+        tested = Text(_tested(r) if r["status"] == "checked" else r["status"], _STYLES[r["status"]])
+        out.print(Text.assemble((f"{r['id']:<{ids}}  ", "bold"), f"{r['level']:<{levels}}  ", tested))
+        out.print(Padding(Text(r["statement"]), (0, 0, 0, 2), expand=False))
+        if r["reason"]:
+            out.print(Padding(Text(f"Why not: {r['reason']}.", "dim"), (0, 0, 0, 2), expand=False))
+    counts = {status: sum(1 for r in rows if r["status"] == status) for status in _STYLES}
     out.print(f"\n{len(rows)} requirements: " + ", ".join(f"{n} {status}" for status, n in counts.items() if n))
 
 
-def _short_level(level: str) -> str:
-    return {"RECOMMENDED": "RECOMM.", "SHOULD NOT": "SHLD NOT"}.get(level, level)
+def _tested(r: dict[str, Any]) -> str:
+    """How many checks, scenarios, mutants and runs, in columns."""
+    counts = [(len(r["checks"]), "check"), (len(r["scenarios"]), "scenario"), (len(r["mutants"]), "mutant")]
+    counts += [(r["runs"], "run")] if r["runs"] is not None else []
+    return " ".join(f"{n:>3} {what + ('s' if n != 1 else ''):<{len(what) + 1}}" for n, what in counts).rstrip()
 
 
 def _show_one(out: Console, r: dict[str, Any]) -> None:
@@ -117,6 +139,8 @@ def _show_one(out: Console, r: dict[str, Any]) -> None:
         grid.add_row("Scenario", f"{name}: {SCENARIOS[name].summary}")
     for name in r["mutants"]:
         grid.add_row("Mutant", f"{name}: {MUTANTS[name].summary}")
-    for name, count in r.get("exercised_in", {}).items():
-        grid.add_row("Exercised", f"{count} times in {name}")
+    if r["exercised_in"] is not None:
+        total = sum(r["exercised_in"].values())
+        where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
+        grid.add_row("Exercised", f"{total} times in {r['runs']} runs: {where}" if total else "never")
     out.print(grid)

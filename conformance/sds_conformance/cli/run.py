@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sds_harness.declaration import printable
+from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 
@@ -23,10 +25,10 @@ from ..certification import (
     Certification,
     Plan,
     certify,
+    not_driven,
     plan,
 )
 from ..report import Invocation, report, write_report
-from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
 from .options import Driven, console, driving
 
@@ -37,6 +39,7 @@ Examples:
   sds-conformance run -- node my-adapter.mjs
   sds-conformance run --framing binary --report out -- ./my-adapter
   sds-conformance run --select 'SDS-MSG-*' --deselect SDS-MSG-14 -- ./adapter
+  sds-conformance run --environment plain -- ./my-adapter
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
 
 Without COMMAND the bundled reference model is driven. With one ID selected,
@@ -49,6 +52,13 @@ the conversation is shown message by message.
 @click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
 @click.option(
     "--scenario", "scenarios", multiple=True, metavar="GLOB", help="Play only these scenarios; may be repeated."
+)
+@click.option(
+    "--environment",
+    "environments",
+    multiple=True,
+    metavar="GLOB",
+    help=f"Play only in these environments; may be repeated. There are {', '.join(ENVIRONMENTS)}.",
 )
 @click.option(
     "--profile",
@@ -72,6 +82,7 @@ def run(
     select: tuple[str, ...],
     deselect: tuple[str, ...],
     scenarios: tuple[str, ...],
+    environments: tuple[str, ...],
     profile: str,
     strict: bool,
     report_dir: Path | None,
@@ -79,7 +90,7 @@ def run(
 ) -> None:
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
-    what = plan(select, deselect, profile, scenarios=scenarios)
+    what = plan(select, deselect, profile, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
         if not plan([glob], profile=profile).requirements:
             raise click.UsageError(_nothing_matches(glob))
@@ -89,22 +100,29 @@ def run(
         raise click.UsageError(
             "no scenario matches: `sds-conformance requirements SDS-...` names those of a requirement"
         )
+    if not what.environments:
+        raise click.UsageError(f"no environment matches: there are {', '.join(ENVIRONMENTS)}")
     if report_dir is not None:
         _prepare(report_dir)
     try:
         outcome = _certify(err, what, driven, strict)
     except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        _not_driven(err, f"{driven.shown} could not be driven.")
+        name = printable(Path(driven.command[0]).name) or "?"
+        outcome = not_driven(what, name, fault, driven.dialect, strict)
     except ConfigurationError as error:
-        _not_driven(err, f"The implementation declares a dialect that is not known here: {error}")
+        sentence = f"The implementation declares a dialect that is not known here: {error}"
+        err.print(sentence, style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     how = Invocation(driven.command, driven.framing.value, tuple(repeated))
     data = report(outcome, how)
     written = report_dir is None or _write(err, report_dir, data, outcome)
+    if not outcome.driven:
+        show_breakdown(err, outcome.breakdowns[0])
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
     if as_json:
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-    else:
+    elif outcome.driven:
         _show(out, outcome, how)
     if not written:
         sys.exit(EXIT_USAGE)
@@ -138,11 +156,6 @@ def _prepare(folder: Path) -> None:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
 
 
-def _not_driven(err: Console, sentence: str) -> NoReturn:
-    err.print(sentence, style="bold red", soft_wrap=True)
-    sys.exit(EXIT_NOT_DRIVEN)
-
-
 def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certification:
     bar = Progress(
         TextColumn("{task.description}"),
@@ -151,10 +164,11 @@ def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certific
         TimeElapsedColumn(),
         console=err,
         transient=True,
-        disable=not err.is_terminal,
+        # A bar needs escape codes: a terminal that is to see none sees no bar.
+        disable=not err.is_terminal or err.color_system is None,
     )
     with bar:
-        task = bar.add_task("starting", total=len(what.scenarios))
+        task = bar.add_task("starting", total=len(what.runs))
 
         def progress(name: str, number: int, total: int) -> None:
             bar.update(task, description=f"{name[:34]:<34}", completed=number, total=total)

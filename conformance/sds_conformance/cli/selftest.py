@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -17,21 +20,66 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from sds_harness.declaration import capability_name
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
-from ..exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded
+from ..catalogue import load_catalogue
+from ..exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
+from ..registry import CHECKS, Check
 from .options import console
+
+_CAPABILITIES = {capability_name(c): c for c in pb.Capability.values() if c != pb.CAPABILITY_UNSPECIFIED}
 
 _EPILOG = """
 \b
 Examples:
   sds-conformance selftest
   sds-conformance selftest --only 'ties-*'
+  sds-conformance selftest --without observe --without filter-codec
+  sds-conformance selftest --markdown conformance/SELFTEST.md
   sds-conformance selftest --json > kill-table.json
 """
 
 R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came of all mutants and variants."""
+
+    kills: list[Kill]
+    acceptances: list[Acceptance]
+    unguarded: list[str]
+    """Requirements with a check and no mutant."""
+    unproven: list[Check]
+    """Checks that no mutant makes fail."""
+
+    @property
+    def killed(self) -> int:
+        return sum(kill.killed for kill in self.kills)
+
+    @property
+    def skipped(self) -> int:
+        return sum(bool(kill.skipped) for kill in self.kills)
+
+    @property
+    def accepted(self) -> int:
+        return sum(not acceptance.refused for acceptance in self.acceptances)
+
+    @property
+    def complete(self) -> bool:
+        alive = any(kill.alive for kill in self.kills)
+        return not alive and self.accepted == len(self.acceptances) and not self.unguarded
+
+    @property
+    def totals(self) -> str:
+        """One line that says it all."""
+        parts = [f"{self.killed} of {len(self.kills)} mutants killed by their requirement"]
+        parts += [f"{self.skipped} skipped"] if self.skipped else []
+        parts += [f"{self.accepted} of {len(self.acceptances)} legal variants accepted"]
+        return ", ".join(parts) + "."
 
 
 @click.command(epilog=_EPILOG)
@@ -39,39 +87,82 @@ R = TypeVar("R")
     "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
 )
 @click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(list(_CAPABILITIES), case_sensitive=False),
+    metavar="CAPABILITY",
+    help="Declare this capability in no run, for example observe; may be repeated.",
+)
+@click.option(
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def selftest(only: tuple[str, ...], jobs: int, as_json: bool) -> None:
+@click.option(
+    "--markdown",
+    "write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the tables, too.",
+)
+@click.option(
+    "--check",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Fail if FILE is not what --markdown would write.",
+)
+def selftest(
+    only: tuple[str, ...],
+    without: tuple[str, ...],
+    jobs: int,
+    as_json: bool,
+    write: Path | None,
+    check: Path | None,
+) -> None:
     """Prove that the checks can fail, and that they accept what is legal.
 
     Every mutant of the reference model must be rejected by the check of its requirement, by name; every legal variant
-    must pass everything.
+    must pass everything. What needs a capability that is left out is skipped.
     """
     out, err = console(), console(stderr=True)
-    mutants = _matching(MUTANTS, only)
-    variants = _matching(VARIANTS, only)
+    whole = not only and not without
+    if (write or check) and not whole:
+        raise click.UsageError(
+            "--markdown and --check are about all mutants and variants: leave out --only and --without"
+        )
+    if write and not write.absolute().parent.is_dir():
+        raise click.UsageError(
+            f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
+        )
+    mutants, variants = _matching(MUTANTS, only), _matching(VARIANTS, only)
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
-    with ProcessPoolExecutor(jobs) as pool:
-        try:
-            kills = list(_tracked(err, "mutants", pool.map(examine_mutant, mutants), len(mutants)))
-            acceptances = list(_tracked(err, "legal variants", pool.map(examine_variant, variants), len(variants)))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    without = [] if only else unguarded()
+    proof = examined(err, mutants, variants, frozenset(_CAPABILITIES[name] for name in without), jobs, whole=whole)
     if as_json:
-        data = {
-            "mutants": [asdict(k) for k in kills],
-            "variants": [asdict(a) for a in acceptances],
-            "unguarded": without,
-        }
-        click.echo(json.dumps(data, indent=2))
+        click.echo(json.dumps(_as_json(proof), indent=2))
     else:
-        _show(out, kills, acceptances, without)
-    proven = all(k.killed for k in kills) and not any(a.refused for a in acceptances) and not without
-    sys.exit(0 if proven else 1)
+        _show(out, proof)
+    if write:
+        try:
+            write.write_text(markdown(proof), "utf-8")
+        except OSError as error:
+            raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
+    current = check is None or _is_current(err, check, markdown(proof))
+    sys.exit(0 if proof.complete and current else 1)
+
+
+def examined(
+    err: Console, mutants: list[str], variants: list[str], without: frozenset[int], jobs: int, *, whole: bool
+) -> Proof:
+    """Run them all; what is not covered is known only if it is the ``whole`` lists that run."""
+    pool = ProcessPoolExecutor(jobs)
+    try:
+        killing = pool.map(partial(examine_mutant, without=without), mutants)
+        accepting = pool.map(partial(examine_variant, without=without), variants)
+        kills = list(_tracked(err, "mutants", killing, len(mutants)))
+        acceptances = list(_tracked(err, "legal variants", accepting, len(variants)))
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
+    return Proof(kills, acceptances, unguarded() if whole else [], unproven(kills) if whole else [])
 
 
 def _matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
@@ -79,35 +170,49 @@ def _matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
 
 
 def _tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
-    return track(results, what, total=total, console=err, transient=True, disable=not err.is_terminal)
+    # A bar needs escape codes: a terminal that is to see none sees no bar.
+    plain = not err.is_terminal or err.color_system is None
+    return track(results, what, total=total, console=err, transient=True, disable=plain)
 
 
-def _show(out: Console, kills: list[Kill], acceptances: list[Acceptance], without: list[str]) -> None:
+# ---- For machines ------------------------------------------------------------------------------------------------
+
+
+def _as_json(proof: Proof) -> dict[str, object]:
+    return {
+        "mutants": [asdict(kill) for kill in proof.kills],
+        "variants": [asdict(acceptance) for acceptance in proof.acceptances],
+        "unguarded": proof.unguarded,
+        "unproven": [{"requirement": check.requirement, "check": check.name} for check in proof.unproven],
+    }
+
+
+# ---- On a terminal -----------------------------------------------------------------------------------------------
+
+
+def _show(out: Console, proof: Proof) -> None:
     table = _table("Mutant", "Requirement", "Verdict", "Others")
-    for kill in sorted(kills, key=lambda k: (k.killed, k.requirement)):
-        style = "green" if kill.killed else "bold red"
-        said = kill.verdict if kill.killed else f"{kill.verdict}: ALIVE" + (" (broke)" if kill.breakdowns else "")
-        table.add_row(kill.mutant, kill.requirement, Text(said, style), str(len(kill.also) or "·"))
-    out.print(table)
-    out.print()
+    for kill in sorted(proof.kills, key=lambda k: (not k.alive, k.killed, k.requirement)):
+        style = "green" if kill.killed else "dim" if kill.skipped else "bold red"
+        table.add_row(kill.mutant, kill.requirement, Text(_said(kill), style), str(len(kill.also) or "·"))
+    if proof.kills:
+        out.print(table)
+        out.print()
     table = _table("Legal variant", "Passed", "Verdict")
-    for acceptance in acceptances:
-        verdict = (
-            Text("accepted", "green") if not acceptance.refused else Text("; ".join(acceptance.refused), "bold red")
-        )
-        table.add_row(acceptance.variant, str(acceptance.passed), verdict)
-    out.print(table)
-    out.print()
-    killed = sum(kill.killed for kill in kills)
-    accepted = sum(not acceptance.refused for acceptance in acceptances)
-    good = killed == len(kills) and accepted == len(acceptances)
-    out.print(
-        f"{killed} of {len(kills)} mutants killed by their requirement, "
-        f"{accepted} of {len(acceptances)} legal variants accepted.",
-        style="bold green" if good else "bold red",
-    )
-    if without:
-        out.print(f"Without a mutant: {', '.join(without)}", style="bold red")
+    for acceptance in proof.acceptances:
+        style = "bold red" if acceptance.refused else "green"
+        table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
+    if proof.acceptances:
+        out.print(table)
+        out.print()
+    out.print(proof.totals, style="bold green" if proof.complete else "bold red")
+    alive = [kill.mutant for kill in proof.kills if kill.alive]
+    if alive:
+        out.print(f"Alive: {', '.join(alive)}", style="bold red")
+    if proof.unguarded:
+        out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
+    for title, checks in _uncovered(proof):
+        out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
 
 
 def _table(*columns: str) -> Table:
@@ -115,3 +220,106 @@ def _table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def _said(kill: Kill) -> str:
+    if kill.skipped:
+        return f"skipped: {kill.skipped}"
+    return kill.verdict if kill.killed else f"{kill.verdict}: ALIVE" + (" (broke)" if kill.breakdowns else "")
+
+
+def _answer(acceptance: Acceptance) -> str:
+    return "; ".join(acceptance.refused) or "accepted" + (
+        f", {acceptance.skipped} skipped" if acceptance.skipped else ""
+    )
+
+
+def _uncovered(proof: Proof) -> list[tuple[str, list[Check]]]:
+    """Checks that nothing proves, with what to say of them; a permission has nothing to reject."""
+    known = load_catalogue().requirements
+    duties = [check for check in proof.unproven if not known[check.requirement].optional]
+    permissions = [check for check in proof.unproven if known[check.requirement].optional]
+    named = [("Checks that no mutant makes fail", duties), ("Permissions, which nothing can violate", permissions)]
+    return [(title, checks) for title, checks in named if checks]
+
+
+# ---- In the repository -------------------------------------------------------------------------------------------
+
+
+_INTRODUCTION = """\
+# Self-test
+
+Every check proves that it can fail, and that it accepts what is legal. Each mutant is the reference model with exactly
+one fault, and the check of its requirement, by name, must reject it; a crash is no rejection. Each legal variant is the
+reference model with another choice where the text leaves one, and must pass everything.
+
+`sds-conformance selftest --markdown conformance/SELFTEST.md` writes this file, and `--check` compares it.
+"""
+
+
+def markdown(proof: Proof) -> str:
+    """The tables as they stand in the repository: nothing in them changes from run to run."""
+    requirements = load_catalogue().requirements
+    order = list(requirements)
+    kills = sorted(proof.kills, key=lambda kill: (order.index(kill.requirement), kill.mutant))
+    counts = {
+        requirement: sum(kill.requirement == requirement for kill in kills)
+        for requirement in order
+        if requirement in CHECKS
+    }
+    lines = [
+        _INTRODUCTION,
+        f"**{proof.totals}**",
+        "",
+    ]
+    lines += _rows(
+        "Mutants",
+        ("Mutant", "What is wrong with it", "Requirement", "Verdict"),
+        [(f"`{kill.mutant}`", kill.summary, kill.requirement, _said(kill)) for kill in kills],
+    )
+    lines += [
+        "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `told` is a",
+        "deviation that is legal and worth a word.",
+        "",
+    ]
+    lines += _rows(
+        "Legal variants",
+        ("Variant", "What it chooses", "Verdict"),
+        [(f"`{a.variant}`", a.summary, _answer(a)) for a in sorted(proof.acceptances, key=lambda a: a.variant)],
+    )
+    lines += _rows(
+        "Mutants of each requirement",
+        ("Requirement", "Level", "Checks", "Mutants"),
+        [(r, requirements[r].level, str(len(CHECKS[r])), str(count)) for r, count in counts.items()],
+    )
+    for title, checks in _uncovered(proof):
+        lines += [f"{title}:", "", *(f"- `{check.name}` of {check.requirement}" for check in checks), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    return [f"## {title}", "", line(columns), line("---" for _ in columns), *(line(row) for row in rows), ""]
+
+
+def _is_current(err: Console, file: Path, expected: str) -> bool:
+    """Does the file say what the run gives? If not, what differs is told, and what to type."""
+    try:
+        found = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        err.print(f"Cannot read {file}: {reason}.", style="bold red")
+        found = ""
+    if found == expected:
+        return True
+    lines = found.splitlines(), expected.splitlines()
+    difference = list(difflib.unified_diff(*lines, str(file), "this run", n=0, lineterm=""))
+    for line in difference[:20] if found else ():
+        err.print(Text(line), soft_wrap=True)
+    if found and len(difference) > 20:
+        err.print(f"... and {len(difference) - 20} more lines")
+    err.print(f"{file} is not what this run gives. If the run is right, type:", style="bold red")
+    err.print(f"  sds-conformance selftest --markdown {file}", soft_wrap=True)
+    return False

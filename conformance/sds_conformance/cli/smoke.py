@@ -14,7 +14,7 @@ from sds_reference import ConfigurationError
 from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..narration import came_out, done
-from ..registry import SCENARIOS
+from ..registry import SCENARIOS, Run
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
 from .options import Driven, console, driving
@@ -41,7 +41,7 @@ def smoke(driven: Driven) -> None:
     try:
         declared = runner.start()
         show_certificate(out, declared, driven.dialect or declared.dialect, CURRENT)
-        for _, trace in runner.play([SCENARIOS[name] for name in _SCENARIOS]):
+        for _, trace in runner.play([Run(SCENARIOS[name]) for name in _SCENARIOS]):
             out.print(Text(f"\n{trace.schedule}", "bold"))
             for step in trace.steps:
                 out.print(Text(f"  {step.index:>3} {done(step)}"))

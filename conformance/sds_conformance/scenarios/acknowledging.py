@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sds_harness.stage import Stage
+from collections.abc import Callable
+
+from sds_harness.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry
+from sds_reference import HistoryEntry, Message
 
 from ..registry import scenario
 
@@ -129,3 +131,31 @@ def every_way_to_acknowledge(stage: Stage) -> None:
     # The ID of a sync message says nothing about a message of that ID.
     alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
     alice.observe()
+
+
+def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
+    quinn, alice = stage.open("quinn"), stage.open()
+    sent = [quinn.send() for _ in range(12)]
+    stage.advance(10)
+    alice.receive(*sent[:2])
+    alice.settle()
+    answer(alice)
+    alice.receive(sent[2], sent[7], sent[11])
+    alice.settle()
+    message = answer(alice)
+    if message is not None and message.bloom_filter is not None:
+        quinn.receive(stage.peer("echo").content(stage.now_ms, bloom_filter=message.bloom_filter))
+    quinn.observe()
+
+
+@scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
+def an_echo(stage: Stage) -> None:
+    """Another receives some messages of a participant, two of which wait; its filter comes back as if from a third."""
+    _echo(stage, lambda alice: alice.send())
+
+
+@scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
+def an_echo_of_a_sync(stage: Stage) -> None:
+    """As an echo, with the filter of a sync message."""
+    stage.need(pb.CAPABILITY_SYNC)
+    _echo(stage, lambda alice: alice.send_sync())

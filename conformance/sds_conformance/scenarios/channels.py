@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..registry import scenario
 
@@ -26,3 +27,14 @@ def two_channels(stage: Stage) -> None:
         alice.observe(channel_id=channel)
         stage.advance(10)
         alice.send(channel_id=channel)
+
+
+@scenario("MSG-16")
+def no_named_channel(stage: Stage) -> None:
+    """The application names no channel, and everything is sent once."""
+    alice = stage.open(channels=())
+    alice.send()
+    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+        alice.send_sync()
+    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+        alice.send_ephemeral()

@@ -42,7 +42,29 @@ def own_ephemerals(stage: Stage) -> None:
         alice.tick()
 
 
-@scenario("RECV-10", "EPHEMERAL-05")
+@scenario("EPHEMERAL-06")
+def hybrids(stage: Stage) -> None:
+    """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
+    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    known, to_come = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
+    alice.receive(known, bob.ephemeral(b"typing"))
+    bloom_filter = stage.filter_over(known.message_id)
+    for number, names in enumerate(((known.message_id,), (), (known.message_id, to_come.message_id), ("never-sent",))):
+        entries = tuple(HistoryEntry(message_id) for message_id in names)
+        hybrid = bob.ephemeral(b"half a message", message_id=f"hybrid-{number}")
+        alice.receive(replace(hybrid, causal_history=entries, bloom_filter=bloom_filter if number % 2 else None))
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    alice.receive(to_come)
+    alice.settle()
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+
+
+@scenario("RECV-10", "EPHEMERAL-06")
 def messages_without_a_kind(stage: Stage) -> None:
     """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
     alice = stage.open()

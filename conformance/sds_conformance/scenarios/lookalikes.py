@@ -73,6 +73,7 @@ def timestamps_of_all_lengths(stage: Stage) -> None:
     for lamport in (1_000_000_000_000, 999_999_999_999, 5, 40, stage.now_ms):
         alice.receive(bob.content(lamport))
     alice.observe()
+    alice.send()
     if stage.trace.declaration.lamport_ahead_ms is None:
         alice.receive(bob.content(2**53 + 1, message_id="a"), bob.content(2**53, message_id="b"))
         alice.observe()

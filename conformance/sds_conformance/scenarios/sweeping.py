@@ -24,6 +24,45 @@ def many_waiting(stage: Stage) -> None:
         alice.observe()
 
 
+@scenario("INSWEEP-01", "RECV-08")
+def the_last_of_many_is_freed(stage: Stage) -> None:
+    """Five messages wait for different ones; only what the last of them waits for comes."""
+    alice = stage.open()
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    base = stage.now_ms
+    roots = [carol.content(base + number) for number in range(5)]
+    alice.receive(*[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
+    alice.settle()
+    alice.receive(roots[-1])
+    alice.settle()
+    alice.observe()
+
+
+@scenario("INSWEEP-05")
+def given_up_for_lost(stage: Stage) -> None:
+    """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
+    stage.need(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
+    alice = stage.open(configuration=pb.Configuration(lost_timeout_ms=600_000))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    timeout = alice.party.in_force.lost_timeout_ms or 600_000
+    late = carol.content(stage.now_ms + 1)
+    alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
+    for _ in range(3):
+        stage.advance(timeout // 4)
+        alice.tick()
+    alice.observe()
+    for _ in range(3):
+        stage.advance(timeout // 2)
+        alice.tick()
+    alice.observe()
+    # What was given up is like any message if it comes (AMB-108), and all goes on.
+    alice.receive(late, carol.content(stage.now_ms))
+    alice.settle()
+    stage.advance(100)
+    alice.send()
+    alice.observe()
+
+
 @scenario("SYNC-01")
 def idle_with_automatic_syncs(stage: Stage) -> None:
     """A participant idles in two channels for many sync intervals."""

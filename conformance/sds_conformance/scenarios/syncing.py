@@ -56,6 +56,20 @@ def received_syncs(stage: Stage) -> None:
     alice.send()
 
 
+@scenario("SYNC-08", "SYNC-05")
+def syncs_between_syncs(stage: Stage) -> None:
+    """At one moment a participant sends two sync messages, receives four, and sends another."""
+    stage.need(pb.CAPABILITY_SYNC)
+    alice = stage.open()
+    bob = stage.peer("bob")
+    known = bob.content(stage.now_ms)
+    alice.receive(known)
+    alice.send_sync()
+    alice.send_sync()
+    alice.receive(*[bob.sync(stage.now_ms + number, known) for number in range(4)])
+    alice.send_sync()
+
+
 @scenario("SYNC-12")
 def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
     """A sync message has the ID of a content message that is in the log; what it says counts all the same."""

@@ -3,7 +3,21 @@
 One module per group of sections; a mutant overrides one step of Channel or Participant, and says whose violation it is.
 """
 
-from . import acknowledge, deliver, message, receive, send, state, subtle, sync
+from . import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen
 from .registry import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant", "acknowledge", "deliver", "message", "receive", "send", "state", "subtle", "sync"]
+__all__ = [
+    "MUTANTS",
+    "Mutant",
+    "acknowledge",
+    "deliver",
+    "message",
+    "receive",
+    "send",
+    "state",
+    "states",
+    "subtle",
+    "sweeps",
+    "sync",
+    "unseen",
+]

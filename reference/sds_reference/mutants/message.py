@@ -11,11 +11,18 @@ from ..effects import Effects, Missing
 from ..errors import MalformedMessage
 from ..message import HistoryEntry, Kind, Message, decode, encode
 from ..outgoing_buffer import Outgoing
-from ..participant import Participant
+from ..participant import UNNAMED_CHANNEL, Participant
 from ..wire_fields import LEN, WireField, join, split
 from .registry import mutant, participant_mutant
 
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
+
+
+@mutant("SDS-MSG-16", "calls the channel that nobody named by another name")
+class NamelessChannelIsDefault(Channel):
+    def encode(self, message: Message) -> bytes:
+        named = message.channel_id != UNNAMED_CHANNEL
+        return super().encode(message if named else replace(message, channel_id="default"))
 
 
 @mutant("SDS-MSG-01", "writes the channel twice")
@@ -188,3 +195,48 @@ class RefusesUnknownFields(Participant):
         if any(field.number not in _KNOWN_FIELDS for field in split(wire)):
             raise MalformedMessage(f"{message.message_id!r} has an unknown field")
         return super().receive(wire, now_ms, retrieval_hint)
+
+
+@mutant("SDS-MSG-01", "refuses messages whose history entries carry a hint")
+class RefusesHints(Channel):
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        super().refuse_unusable(message, kind, now_ms)
+        if any(entry.retrieval_hint is not None for entry in message.causal_history):
+            raise MalformedMessage("a history entry of more than an ID")
+
+
+@mutant("SDS-MSG-05", "takes a Lamport timestamp of 0 for none")
+class ZeroIsUnset(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        return super().receive(
+            message if message.lamport_timestamp else replace(message, lamport_timestamp=None), now_ms, retrieval_hint
+        )
+
+
+@mutant("SDS-MSG-09", "leaves zero bytes out of what it sends")
+class WithoutZeroBytes(Channel):
+    def encode(self, message: Message) -> bytes:
+        shorter = message.content.replace(b"\0", b"") if message.content else message.content
+        return super().encode(replace(message, content=shorter))
+
+
+@mutant("SDS-MSG-11", "writes the newest hint beside every ID of a causal history")
+class OneHintForAll(Channel):
+    def causal_history(self) -> tuple[HistoryEntry, ...]:
+        entries = super().causal_history()
+        hint = entries[-1].retrieval_hint if entries else None
+        return tuple(replace(entry, retrieval_hint=hint) for entry in entries)
+
+
+@mutant("SDS-MSG-17", "asks for repairs although it knows nothing of SDS-R")
+class AsksForRepairs(Channel):
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        waited_for = {dependency for entry in self.incoming for dependency in entry.unmet}
+        asked = tuple(HistoryEntry(dependency) for dependency in sorted(waited_for))
+        return replace(super().compose(message_id, lamport, content), repair_request=asked)
+
+
+@mutant("SDS-MSG-17", "leaves the filter out of rebroadcasts")
+class CopiesWithoutAFilter(Channel):
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        return super().encode(replace(decode(entry.wire), bloom_filter=None))

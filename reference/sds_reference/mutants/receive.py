@@ -95,3 +95,10 @@ class DeliversCopies(Channel):
         if known:
             effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
         return effects
+
+
+@mutant("SDS-RECV-05", "delivers an empty message in place of what is missing")
+class DeliversPlaceholders(Channel):
+    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        super().signal_missing(message, unmet, effects)
+        effects.events += [Delivered(self.channel_id, dependency, b"") for dependency in sorted(unmet)]

@@ -25,6 +25,8 @@ class Mutant:
     summary: str
     participant_class: type[Participant]
     config: tuple[tuple[str, Any], ...] = ()
+    unseen: bool = False
+    """It does not show its state, so that only what it sends and signals can give it away."""
 
     def configure(self, base: Config) -> Config:
         """``base`` with what the fault needs to show."""
@@ -34,14 +36,14 @@ class Mutant:
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(requirement: str, summary: str, **config: object) -> Callable[[C], C]:
+def mutant(requirement: str, summary: str, *, unseen: bool = False, **config: object) -> Callable[[C], C]:
     """Register a Channel subclass as a mutant; its name is the class name in kebab case."""
 
     def register(channel_class: C) -> C:
         participant_class = type(
             f"{channel_class.__name__}Participant", (Participant,), {"channel_class": channel_class}
         )
-        _add(channel_class.__name__, requirement, summary, participant_class, config)
+        _add(channel_class.__name__, requirement, summary, participant_class, config, unseen)
         return channel_class
 
     return register
@@ -61,9 +63,14 @@ def participant_mutant(requirement: str, summary: str, **config: object) -> Call
 
 
 def _add(
-    class_name: str, requirement: str, summary: str, participant_class: type[Participant], config: dict[str, object]
+    class_name: str,
+    requirement: str,
+    summary: str,
+    participant_class: type[Participant],
+    config: dict[str, object],
+    unseen: bool = False,
 ) -> None:
     name = re.sub(r"(?<!^)(?=[A-Z])", "-", class_name).lower()
     if name in MUTANTS:
         raise ConfigurationError(f"two mutants are called {name}")
-    MUTANTS[name] = Mutant(name, requirement, summary, participant_class, tuple(config.items()))
+    MUTANTS[name] = Mutant(name, requirement, summary, participant_class, tuple(config.items()), unseen)

@@ -182,3 +182,16 @@ class EphemeralMovesTheClock(Channel):
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)
         self.clock.value += 7
+
+
+@mutant("SDS-SYNC-01", "sends two automatic sync messages and no more")
+class TwoSyncsAreEnough(Channel):
+    automatic = 0
+
+    def tick(self, now_ms: int) -> Effects:
+        before = self._quiet_since_ms
+        if self.automatic == 2:
+            self._quiet_since_ms = now_ms
+        effects = super().tick(now_ms)
+        self.automatic += self.automatic < 2 and self._quiet_since_ms != before
+        return effects

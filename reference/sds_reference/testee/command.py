@@ -65,9 +65,11 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
     config = Config()
     participant_class: type[Participant] = Participant
     name = "sds_reference"
+    without = {_capability(text) for text in arguments.without}
     if arguments.mutant:
         chosen = _look_up(MUTANTS, arguments.mutant, "mutant")
         config, participant_class = chosen.configure(config), chosen.participant_class
+        without |= {pb.CAPABILITY_OBSERVE} if chosen.unseen else set()
         name = f"sds_reference mutant {chosen.name}"
     if arguments.variant:
         variant = _look_up(VARIANTS, arguments.variant, "variant")
@@ -81,7 +83,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
         participant_class=participant_class,
         name=name,
         dialect=load_dialect(arguments.dialect) if arguments.dialect else None,
-        without=frozenset(_capability(text) for text in arguments.without),
+        without=frozenset(without),
     )
 
 

@@ -12,7 +12,7 @@ from ..channel import Channel
 from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
-from ..participant import Participant
+from ..participant import UNNAMED_CHANNEL, Participant
 from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from .dialect import Dialect
 
@@ -35,6 +35,7 @@ _CAPABILITIES = (
     pb.CAPABILITY_MESSAGE_ID_ACCEPTED,
     pb.CAPABILITY_RETRIEVAL_HINTS,
     pb.CAPABILITY_FILTER_CODEC,
+    pb.CAPABILITY_UNNAMED_CHANNEL,
 )
 
 _SIGNALS: dict[type[Event], int] = {
@@ -118,7 +119,10 @@ class Testee:
         command = request.open
         config = config_from_pb(command.configuration, self._options.config)
         participant = self._options.participant_class(command.participant_id, config)
-        for channel_id in command.channels:
+        if not command.channels and pb.CAPABILITY_UNNAMED_CHANNEL not in self._capabilities:
+            reply.unsupported.what = "CAPABILITY_UNNAMED_CHANNEL"
+            return
+        for channel_id in command.channels or [UNNAMED_CHANNEL]:
             participant.join(channel_id, command.now_ms)
         self._last_handle += 1
         self._participants[self._last_handle] = participant

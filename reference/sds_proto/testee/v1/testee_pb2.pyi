@@ -28,6 +28,7 @@ class Capability(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CAPABILITY_RETRIEVAL_HINTS: _ClassVar[Capability]
     CAPABILITY_FILTER_CODEC: _ClassVar[Capability]
     CAPABILITY_SDS_R: _ClassVar[Capability]
+    CAPABILITY_UNNAMED_CHANNEL: _ClassVar[Capability]
 
 class AckState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -54,6 +55,7 @@ CAPABILITY_MESSAGE_ID_REQUIRED: Capability
 CAPABILITY_RETRIEVAL_HINTS: Capability
 CAPABILITY_FILTER_CODEC: Capability
 CAPABILITY_SDS_R: Capability
+CAPABILITY_UNNAMED_CHANNEL: Capability
 ACK_STATE_UNSPECIFIED: AckState
 ACK_STATE_UNACKNOWLEDGED: AckState
 ACK_STATE_POSSIBLY_ACKNOWLEDGED: AckState

@@ -1,0 +1,190 @@
+"""Environments: each finds a fault that hides in the plain one, and none of them is a fault of what is legal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from played import SHORT, certified, odd_adapter, reference, verdict_on, with_verdict
+from sds_conformance.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify, plan
+from sds_conformance.cli import main
+from sds_conformance.registry import SCENARIOS, Run
+from sds_conformance.verdict import Verdict
+from sds_harness.environment import ENVIRONMENTS, PLAIN
+from sds_harness.link import Limits, StdioLink
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Channel, Config, Effects, Message, Participant
+from sds_reference.incoming_buffer import IncomingBuffer
+from sds_reference.testee.framing import Framing
+from sds_reference.variants import VARIANTS
+
+LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
+
+
+class LatinNames(Channel):
+    """Writes its own name in Latin-1, as far as that goes."""
+
+    def encode(self, message: Message) -> bytes:
+        sender = message.sender_id.encode("latin-1", "replace").decode("latin-1")
+        return super().encode(replace(message, sender_id=sender))
+
+
+class TakesItsOwnWordsForAnEcho(Channel):
+    """Ignores what somebody else says in the very words that it sent last."""
+
+    last = b""
+
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        self.last = content or self.last
+        return super().compose(message_id, lamport, content)
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.content and message.content == self.last:
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+class OneWaitingRoom(Participant):
+    """Forgets what waits in a channel that is quiet while five messages wait in another."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(wire, now_ms, retrieval_hint)
+        busiest = max(self.channels.values(), key=lambda channel: len(channel.incoming))
+        for channel in self.channels.values():
+            if len(busiest.incoming) >= 5 and channel is not busiest:
+                channel.incoming = IncomingBuffer()
+        return effects
+
+
+class ForgetsWhenTheClockGoesBack(Channel):
+    """Empties its incoming buffer when the clock has gone back by more than half an hour."""
+
+    latest = 0
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if now_ms < self.latest - 1_800_000:
+            self.incoming = IncomingBuffer()
+        self.latest = now_ms
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+HIDDEN = {
+    "all-scripts": (LatinNames, "SDS-MSG-02"),
+    "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
+    "bustling-channel": (OneWaitingRoom, "SDS-RECV-08"),
+    "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-INSWEEP-04"),
+}
+
+
+def of(fault: type[Channel] | type[Participant]) -> type[Participant]:
+    if issubclass(fault, Participant):
+        return fault
+    return type("ParticipantOfATest", (Participant,), {"channel_class": fault})
+
+
+@pytest.mark.parametrize("environment", HIDDEN)
+def test_a_fault_that_hides_in_the_plain_environment_is_found(environment: str) -> None:
+    fault, requirement = HIDDEN[environment]
+    plain = certified(lambda: reference(participant=of(fault)))
+    there = certified(lambda: reference(participant=of(fault)), environments=[environment])
+    assert with_verdict(plain, Verdict.FAIL, Verdict.WARN) == set()
+    assert requirement in with_verdict(there, Verdict.FAIL)
+    finding = verdict_on(there, requirement).findings[0]
+    assert finding.environment == environment
+    assert finding.run == f"{finding.scenario}@{environment}"
+    assert finding.scenario in SCENARIOS
+    assert finding.run in there.traces
+
+
+def in_a_process(kind: str, *environments: str) -> Certification:
+    what = plan(environments=environments, scenarios=["every-kind-of-message", "two-clocks*", "a-few*", "ties*"])
+    return certify(lambda variables: StdioLink(odd_adapter(kind), Framing.JSON, LIMITS, variables), what, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "environment", "requirement"),
+    [
+        ("local-time", "turkish", "SDS-STATE-02"),
+        ("local-time", "posix", "SDS-STATE-02"),
+        ("locale", "posix", "SDS-MSG-02"),
+    ],
+)
+def test_a_fault_of_the_process_is_found_where_it_shows(
+    kind: str, environment: str, requirement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("TZ", "UTC"), ("LC_ALL", "C.UTF-8")):
+        monkeypatch.setenv(name, value)
+    assert with_verdict(in_a_process(kind, "plain"), Verdict.FAIL, Verdict.WARN) == set()
+    assert requirement in with_verdict(in_a_process(kind, environment), Verdict.FAIL)
+
+
+def test_the_reference_passes_in_every_environment() -> None:
+    outcome = certified(reference, environments=["*"], scenarios=["*"])
+    assert with_verdict(outcome, Verdict.PASS) == {v.requirement.id for v in outcome.verdicts}
+    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.runs == len(ENVIRONMENTS) * len(SCENARIOS)
+    assert set(outcome.traces) == set(SCENARIOS)
+
+
+@pytest.mark.parametrize("name", ["newest-first", "sweep-only", "ack-after-two", "quiet-syncs"])
+def test_a_legal_variant_passes_in_every_environment(name: str) -> None:
+    outcome = certified(lambda: reference(VARIANTS[name].configure(Config())), environments=["*"])
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+
+
+def test_an_environment_that_needs_more_than_is_declared_is_left_out_and_named() -> None:
+    outcome = certified(
+        lambda: reference(without=[pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK]), environments=["*"]
+    )
+    assert outcome.left_out == {
+        "bustling-channel": "not declared: channels",
+        "unsteady-clock": "not declared: virtual-clock",
+    }
+    assert outcome.runs == (len(ENVIRONMENTS) - 2) * len(SHORT)
+
+
+class OneIdPerContent(Channel):
+    """Makes IDs from the content alone, so that equal contents of different senders collide."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return f"id of {content!r}" if content else super().new_message_id(lamport, content)
+
+
+def test_where_ids_collide_nothing_else_is_said_of_equal_contents() -> None:
+    outcome = certified(lambda: reference(participant=of(OneIdPerContent)), environments=["equal-contents"])
+    assert with_verdict(outcome, Verdict.FAIL) == {"SDS-MSG-14"}
+
+
+def test_a_run_is_named_after_its_scenario_and_where_it_is_played() -> None:
+    one = SCENARIOS["ties"]
+    assert Run(one).name == "ties"
+    assert Run(one, ENVIRONMENTS["posix"]).name == "ties@posix"
+    assert plan(scenarios=["ties"], environments=["p*"]).runs == (Run(one, PLAIN), Run(one, ENVIRONMENTS["posix"]))
+
+
+def test_the_command_line_plays_everywhere_unless_told_where() -> None:
+    result = CliRunner().invoke(main, ["run", "--json", "--scenario", "ties"])
+    summary = json.loads(result.stdout)["summary"]
+    assert summary["environments"] == list(ENVIRONMENTS)
+    assert summary["runs"] == len(ENVIRONMENTS)
+    result = CliRunner().invoke(main, ["run", "--json", "--scenario", "ties", "--environment", "plain"])
+    assert json.loads(result.stdout)["summary"]["environments"] == ["plain"]
+
+
+def test_an_environment_that_does_not_exist_is_a_usage_error_that_names_those_that_do() -> None:
+    result = CliRunner().invoke(main, ["run", "--environment", "martian"])
+    assert result.exit_code == 2
+    assert "bustling-channel" in result.stderr
+
+
+def test_a_finding_is_shown_again_where_it_was_found() -> None:
+    command = odd_adapter("local-time")
+    result = CliRunner(env={"TZ": "UTC"}).invoke(
+        main, ["run", "--scenario", "every-kind*", "--environment", "turkish", "--", *command]
+    )
+    assert result.exit_code == EXIT_NON_CONFORMANT
+    assert "--environment turkish --" in result.stdout
+    assert "Istanbul" in result.stdout

@@ -1,0 +1,132 @@
+"""How many false hits are too many: the statistics, and the filters that are published."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, exp
+
+import pytest
+
+from played import T, altered, reference, stage, view
+from sds_conformance.false_positives import (
+    FALSE_ALARM,
+    asked_at_capacity,
+    binomial_tail,
+    false_hits,
+    reads_filters,
+    spread,
+    strangers,
+    too_many,
+)
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, BloomParameters, BloomProfile, Config, build_filter
+
+
+def exact_tail(trials: int, rate: Fraction, hits: int) -> float:
+    return float(sum(comb(trials, n) * rate**n * (1 - rate) ** (trials - n) for n in range(hits, trials + 1)))
+
+
+@pytest.mark.parametrize(
+    ("trials", "rate", "hits"), [(50, "1/10", 8), (50, "1/10", 30), (200, "1/100", 9), (9, "1/2", 9)]
+)
+def test_the_tail_of_the_binomial_distribution_is_exact(trials: int, rate: str, hits: int) -> None:
+    exact = exact_tail(trials, Fraction(rate), hits)
+    assert binomial_tail(trials, float(Fraction(rate)), hits) == pytest.approx(exact, rel=1e-9)
+
+
+def test_the_tail_ends_where_it_must() -> None:
+    assert binomial_tail(100, 0.1, 5) == 1.0
+    assert binomial_tail(100, 0.1, 101) == 0.0
+    assert binomial_tail(100_000, 1e-9, 50_000) == 0.0
+    assert binomial_tail(100, 1.2, 100) == 1.0
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(0.015, 20_000), (0.0015, 100_000), (0.02, 5_000), (0.3, 1_000)])
+def test_one_hit_less_than_too_many_could_still_be_chance(limit: float, asked: int) -> None:
+    most = too_many(limit, asked, 0.0)
+    assert binomial_tail(asked, limit, most) < FALSE_ALARM <= binomial_tail(asked, limit, most - 1)
+
+
+def test_filters_that_differ_more_need_more_hits_to_be_reproached() -> None:
+    assert too_many(0.015, 20_000, 0.0) < too_many(0.015, 20_000, 0.04) < too_many(0.015, 20_000, 0.17)
+
+
+def test_at_a_thousand_ids_chance_ends_at_twice_the_declared_rate() -> None:
+    assert too_many(0.015, asked_at_capacity(0.01), spread(1_000, 0.01)) / 20_000 == pytest.approx(0.02, rel=0.03)
+    assert too_many(0.0015, asked_at_capacity(0.001), spread(10_000, 0.001)) / 100_000 == pytest.approx(0.002, rel=0.1)
+
+
+def test_a_rate_that_cannot_be_exceeded_is_never_reproached() -> None:
+    assert too_many(1.8, 1_000, 0.1) == 1_001
+
+
+@pytest.mark.parametrize("capacity", [50, 200])
+def test_the_spread_of_filters_is_what_it_is_said_to_be(capacity: int) -> None:
+    """Against two hundred filters of that size. It is their share of set bits that varies; the rest is sampling."""
+    profile = PROFILES["nim-sds"]
+    parameters = BloomParameters.sized(capacity, 0.01)
+    rates = []
+    for number in range(200):
+        wire = build_filter(profile, parameters, [f"{number}-{n}" for n in range(capacity)])
+        bits = profile.read(wire, parameters).bits
+        rates.append((sum(byte.bit_count() for byte in bits) / parameters.bits) ** parameters.hashes)
+    mean = sum(rates) / len(rates)
+    deviation = (sum((rate - mean) ** 2 for rate in rates) / len(rates)) ** 0.5 / mean
+    assert deviation == pytest.approx(spread(capacity, 0.01), rel=0.25)
+    assert exp(spread(capacity, 0.01)) < 1.2
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+def test_filters_that_are_published_keep_to_their_rate_when_full(profile: BloomProfile) -> None:
+    parameters = BloomParameters.sized(1_000, 0.01)
+    on = stage(reference(Config(bloom_profile=profile, bloom_capacity=1_000, bloom_error_rate=0.01)))
+    on.open()
+    found = false_hits(view(on), build_filter(profile, parameters, [f"bob-{n}" for n in range(1_000)]), 20_000)
+    assert found is not None
+    hits, asked = found
+    assert asked == 20_000
+    assert 0.6 * 0.01 < hits / asked < 1.1 * 0.01
+    assert hits < too_many(0.015, asked, spread(1_000, 0.01))
+
+
+def test_strangers_look_like_the_ids_of_peers_and_are_none_of_them() -> None:
+    assert len(set(strangers(1_000))) == 1_000
+    assert all(stranger.startswith("bob-") for stranger in strangers(10))
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    alice.receive(bob.content(T), bob.content(T, message_id=strangers(10)[3]))
+    message = alice.send()
+    assert message.bloom_filter is not None
+    assert false_hits(view(on), message.bloom_filter, 3) == (0, 3)
+    assert false_hits(view(on), message.bloom_filter, 10) is None, "one of them is known here"
+
+
+def test_a_filter_that_cannot_be_read_has_no_rate() -> None:
+    on = stage()
+    on.open()
+    assert false_hits(view(on), b"what is this", 10) is None
+
+
+def nameless(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.profiles.bloom = "of-my-own"
+
+
+def test_where_only_the_codec_can_read_what_it_was_asked_counts() -> None:
+    on = stage(altered(nameless))
+    alice = on.open()
+    message = alice.send()
+    assert message.bloom_filter is not None
+    assert false_hits(view(on), message.bloom_filter, 10) is None
+    alice.ask_filter(message.bloom_filter, *strangers(6))
+    assert false_hits(view(on), message.bloom_filter, 10) == (0, 6)
+
+
+def test_the_codec_does_not_know_the_size_that_a_participant_was_asked_to_have() -> None:
+    on = stage(altered(nameless))
+    alice = on.open(configuration=pb.Configuration(bloom_capacity=10))
+    message = alice.send()
+    assert message.bloom_filter is not None
+    alice.ask_filter(message.bloom_filter, *strangers(6))
+    assert not reads_filters(view(on))
+    assert false_hits(view(on), message.bloom_filter, 6) is None

@@ -1,0 +1,159 @@
+"""Where nothing tells what is in a filter, the harness finds out: by the codec, by making filters, by the echo."""
+
+from __future__ import annotations
+
+import pytest
+
+from played import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
+from sds_conformance.filters import echoed_filters, hold_all, missing_from
+from sds_conformance.verdict import Verdict
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Effects, Participant, decode
+from sds_reference.mutants import MUTANTS
+
+CODEC = pb.CAPABILITY_FILTER_CODEC
+
+
+def private(*without: int, participant: type[Participant] = Participant) -> Handle:
+    """The reference, which does not say how its filters are encoded."""
+
+    def hide(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("hello"):
+            reply.hello.profiles.bloom = ""
+
+    return altered(hide, reference(without=without, participant=participant))
+
+
+@pytest.mark.parametrize("without", [(), (CODEC,), (CODEC, pb.CAPABILITY_OBSERVE)])
+def test_filters_of_a_private_encoding_are_judged_all_the_same(without: tuple[int, ...]) -> None:
+    outcome = certified(lambda: private(*without), scenarios=["*"])
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR, Verdict.INCONCLUSIVE) == set()
+    for requirement in ("ACK-02", "ACK-04", "RECV-04", "SEND-09", "STATE-05", "SYNC-05", "SYNC-08"):
+        assert verdict_on(outcome, f"SDS-{requirement}").verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("without", [(), (CODEC,)])
+@pytest.mark.parametrize("name", ["filter-on-delivery", "stale-filter", "filters-the-missing"])
+def test_a_fault_of_a_private_filter_is_found(name: str, without: tuple[int, ...]) -> None:
+    mutant = MUTANTS[name]
+    outcome = certified(lambda: private(*without, participant=mutant.participant_class))
+    assert verdict_on(outcome, mutant.requirement).verdict is Verdict.FAIL
+
+
+def test_a_filter_is_made_by_a_participant_that_has_received_just_these_ids() -> None:
+    on = stage(private(CODEC))
+    alice = on.open()
+    mine = alice.send()
+    made = on.filter_over(mine.message_id, "another")
+    assert made is not None
+    events = alice.receive(on.peer("bob").content(on.now_ms, bloom_filter=made)).events
+    acks = [event.possibly_acknowledged for event in events if event.HasField("possibly_acknowledged")]
+    assert [ack.message_id for ack in acks] == [mine.message_id]
+    empty = on.filter_over("another")
+    assert empty not in (None, made)
+
+
+def test_without_any_participant_no_filter_can_be_made() -> None:
+    assert stage(private(CODEC)).filter_over("x") is None
+
+
+def test_the_codec_is_asked_of_every_filter_that_only_it_can_read_and_of_no_other() -> None:
+    for handle, expected in ((private(), 2), (reference(), 0)):
+        on = stage(handle)
+        alice = on.open()
+        alice.receive(on.peer("bob").content(on.now_ms))
+        alice.send()
+        alice.receive(on.peer("bob").content(on.now_ms, bloom_filter=b"\x01\x02"))
+        assert [step.command for step in on.trace.steps].count("query_filter") == expected
+
+
+def test_the_echo_tells_what_a_filter_holds_by_the_first_word_on_each_message() -> None:
+    on = stage(private(CODEC))
+    quinn, alice = on.open("quinn"), on.open()
+    sent = [quinn.send() for _ in range(3)]
+    alice.receive(sent[0])
+    first = alice.send().bloom_filter
+    alice.receive(sent[1])
+    second = alice.send().bloom_filter
+    assert first is not None
+    assert second is not None
+    echo = on.peer("echo")
+    for bloom_filter in (first, second):
+        quinn.receive(echo.content(on.now_ms, bloom_filter=bloom_filter))
+    echoed = echoed_filters(on.trace)
+    assert [echoed[first](message.message_id) for message in sent] == [True, False, False]
+    assert [echoed[second](message.message_id) for message in sent] == [None, True, False]
+    assert echoed[first]("never-sent") is None
+
+
+def test_what_a_participant_makes_of_a_filter_does_not_decide_what_is_in_it() -> None:
+    on = stage(private(CODEC))
+    quinn, alice = on.open("quinn"), on.open()
+    alice.receive(quinn.send())
+    bloom_filter = alice.send().bloom_filter
+    assert bloom_filter is not None
+    quinn.receive(on.peer("echo").content(on.now_ms, bloom_filter=bloom_filter))
+    assert view(on, "alice").filter_of(bloom_filter) is not None
+    assert view(on, "quinn").mentions == []
+    assert view(on, "quinn").unmentioned == []
+
+
+def test_a_message_that_the_history_names_says_nothing_of_the_filter() -> None:
+    on = stage(private(CODEC))
+    quinn = on.open("quinn")
+    mine = quinn.send()
+    quinn.receive(on.peer("echo").content(on.now_ms, mine, bloom_filter=b"\x01"))
+    assert echoed_filters(on.trace) == {}
+
+
+@pytest.mark.parametrize(
+    ("known", "all_in", "missing"),
+    [
+        ({"a": True, "b": True}, True, ""),
+        ({"a": True, "b": False}, False, "b"),
+        ({"a": None, "b": False}, False, "b"),
+        ({"a": True, "b": None}, None, ""),
+        ({"a": None, "b": None}, None, ""),
+    ],
+)
+def test_what_is_not_known_is_neither_in_a_filter_nor_missing(
+    known: dict[str, bool | None], all_in: bool | None, missing: str
+) -> None:
+    assert hold_all(known.get, ["a", "b"]) is all_in
+    assert missing_from(known.get, ["a", "b"]) == missing
+
+
+class SyncsInTheFilter(Participant):
+    """Every received message enters the filter."""
+
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = decode(wire)
+        self.channels[message.channel_id].filter.insert(message.message_id)
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
+def test_the_bloom_delta_finds_syncs_in_a_filter_that_nobody_can_read() -> None:
+    outcome = certified(
+        lambda: private(CODEC, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, participant=SyncsInTheFilter),
+        scenarios=["syncs-between-syncs"],
+    )
+    assert verdict_on(outcome, "SDS-SYNC-08").verdict is Verdict.FAIL
+
+
+class SaltedFilter(Participant):
+    """Its filters are never twice the same: legal, and no delta tells anything."""
+
+    def send_sync(self, channel_id: str, now_ms: int) -> Effects:
+        self.channels[channel_id].filter.insert(f"salt {len(channel_id)} {now_ms} {self.next_salt()}")
+        return super().send_sync(channel_id, now_ms)
+
+    salt = 0
+
+    def next_salt(self) -> int:
+        self.salt += 1
+        return self.salt
+
+
+def test_the_bloom_delta_says_nothing_of_filters_that_differ_each_time() -> None:
+    outcome = certified(lambda: private(CODEC, participant=SaltedFilter), scenarios=["syncs-between-syncs"])
+    assert verdict_on(outcome, "SDS-SYNC-08").verdict is Verdict.INCONCLUSIVE

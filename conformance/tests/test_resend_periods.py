@@ -1,0 +1,213 @@
+"""Copies on the grid of ticks: what they say of periods and order, and what they cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from played import Handle, T, altered, outcomes, reference, stage, view
+from sds_conformance.checks.outsweep import (
+    possibly_acknowledged_have_their_own_period,
+    unacknowledged_come_sooner,
+    unacknowledged_go_first,
+)
+from sds_conformance.judgement import Outcome
+from sds_conformance.resends import Gap, gaps, possibly_acknowledged
+from sds_harness.stage import Stage
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Channel, Config, Effects, HistoryEntry, Participant
+from sds_reference.mutants import MUTANTS
+
+HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
+S = 1_000
+
+
+def one_of_each(
+    handle: Handle | None = None, *, tick_ms: int = 15 * S, ticks: int = 24, possibly_ms: int = 90 * S
+) -> Stage:
+    """One message that a filter holds, one that nothing speaks for, and ticks."""
+    on = stage(handle)
+    asked = pb.Configuration(resend_unacknowledged_ms=30 * S, resend_possibly_acknowledged_ms=possibly_ms)
+    alice = on.open(configuration=asked)
+    first = alice.send()
+    alice.send()
+    alice.receive(on.peer("bob").content(T + 1, bloom_filter=on.filter_over(first.message_id)))
+    for _ in range(ticks):
+        on.advance(tick_ms)
+        alice.tick()
+    return on
+
+
+def with_fault(name: str) -> Handle:
+    return reference(participant=MUTANTS[name].participant_class)
+
+
+def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
+    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
+
+
+# ---- The facts -------------------------------------------------------------------------------------------------------
+
+
+def test_gaps_are_measured_on_the_grid_of_ticks() -> None:
+    seen = view(one_of_each(ticks=6))
+    first, second = seen.sent
+    assert [(gap.waited, gap.looked) for gap in gaps(seen, second)] == [(30 * S, 15 * S)] * 3
+    assert [(gap.waited, gap.looked) for gap in gaps(seen, first)] == [(90 * S, 75 * S)]
+
+
+@pytest.mark.parametrize(("period", "fits"), [(15, False), (16, True), (30, True), (31, False)])
+def test_a_gap_fits_the_periods_between_what_was_looked_for_and_what_was_waited(period: int, fits: bool) -> None:
+    step = Step(1, "alice", pb.Request(), None)
+    assert Gap(step, step, 30, 15).fits(period) is fits
+
+
+def test_a_gap_in_which_the_clock_went_back_is_none() -> None:
+    on = stage()
+    alice = on.open(configuration=pb.Configuration(resend_unacknowledged_ms=30 * S))
+    alice.send()
+    for milliseconds in (30 * S, -10 * S, 45 * S, 30 * S):
+        on.advance(milliseconds)
+        alice.tick()
+    seen = view(on)
+    assert len(seen.copies) == 3
+    assert [gap.waited for gap in gaps(seen, seen.sent[0])] == [30 * S, 30 * S]
+
+
+def test_a_message_is_possibly_acknowledged_until_something_else_speaks_for_it() -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    sent = [alice.send() for _ in range(3)]
+    in_filter = on.filter_over(sent[0].message_id, sent[1].message_id)
+    alice.receive(bob.content(T + 1, bloom_filter=in_filter))
+    alice.receive(bob.content(T + 2))
+    alice.receive(bob.content(T + 3, sent[0]))
+    found = {p.sent.message.message_id: p for p in possibly_acknowledged(view(on))}
+    steps = on.trace.steps
+    assert set(found) == {sent[0].message_id, sent[1].message_id}
+    assert [p.since.index for p in found.values()] == [5, 5]
+    assert [p.silent and p.silent.index for p in found.values()] == [6, 6]
+    assert [p.until for p in found.values()] == [7, len(steps) + 1]
+
+
+def test_a_message_that_the_implementation_did_not_take_for_possibly_acknowledged_is_none() -> None:
+    on = one_of_each(with_fault("ignores-filters"))
+    assert list(possibly_acknowledged(view(on))) == []
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
+
+
+# ---- A period of their own -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("possibly_ms", [31 * S, 45 * S, 60 * S, 90 * S])
+@pytest.mark.parametrize("tick_ms", [5 * S, 15 * S, 30 * S])
+def test_any_longer_period_is_accepted(possibly_ms: int, tick_ms: int) -> None:
+    on = one_of_each(tick_ms=tick_ms, ticks=300 * S // tick_ms, possibly_ms=possibly_ms)
+    for check in (possibly_acknowledged_have_their_own_period, unacknowledged_come_sooner, unacknowledged_go_first):
+        assert outcomes(check, view(on)) <= HELD
+
+
+def test_one_period_is_a_fault() -> None:
+    assert (
+        outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(with_fault("one-period")))) == VIOLATED
+    )
+
+
+def test_one_period_that_is_in_force_for_both_is_a_fault() -> None:
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(one_of_each(possibly_ms=30 * S))) == VIOLATED
+
+
+@pytest.mark.parametrize("in_force_ms", [90 * S, 0])
+def test_never_resending_them_is_a_fault_of_a_milder_sort(in_force_ms: int) -> None:
+    """In force a period that is not kept, or none at all."""
+    on = one_of_each(with_fault("never-resends-the-possible") if in_force_ms else None, possibly_ms=in_force_ms)
+    (found,) = possibly_acknowledged_have_their_own_period(view(on))
+    assert (found.outcome, found.position) == (Outcome.VIOLATED, "AMB-66")
+
+
+def test_a_few_periods_without_a_copy_are_not_never() -> None:
+    on = one_of_each(with_fault("never-resends-the-possible"), ticks=12)
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
+
+
+def test_three_copies_are_enough() -> None:
+    class StopsAfterThree(Channel):
+        _copies: tuple[str, ...] = ()
+
+        def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+            for entry in self.outgoing.take_due(now_ms):
+                effects.broadcasts.append(self.rebroadcast(entry))
+                self._copies += (entry.message_id,)
+                if self._copies.count(entry.message_id) < 3:
+                    self.schedule_resend(entry, now_ms)
+
+    on = one_of_each(of_channel(StopsAfterThree), ticks=40)
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == HELD
+    assert outcomes(unacknowledged_come_sooner, view(on)) == HELD
+
+
+def test_ticks_that_are_too_rare_to_tell_two_periods_apart_say_nothing() -> None:
+    on = one_of_each(tick_ms=200 * S, ticks=8)
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
+    assert outcomes(unacknowledged_come_sooner, view(on)) == set()
+
+
+def test_periods_that_are_not_in_force_are_not_judged() -> None:
+    def says_nothing(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened"):
+            reply.opened.configuration.ClearField("resend_possibly_acknowledged_ms")
+
+    on = one_of_each(altered(says_nothing, with_fault("one-period")))
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == set()
+
+
+def test_a_sweep_of_its_own_every_minute_is_accepted() -> None:
+    class EveryMinute(Channel):
+        _swept_at = 0
+
+        def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+            if now_ms - self._swept_at >= 60 * S:
+                self._swept_at = now_ms
+                super().sweep_outgoing(now_ms, effects)
+
+    on = one_of_each(of_channel(EveryMinute), ticks=40)
+    for check in (possibly_acknowledged_have_their_own_period, unacknowledged_come_sooner, unacknowledged_go_first):
+        assert outcomes(check, view(on)) == HELD
+
+
+# ---- The unacknowledged first ----------------------------------------------------------------------------------------
+
+
+def test_possibly_acknowledged_messages_that_come_more_often_are_a_fault() -> None:
+    on = one_of_each(with_fault("possible-ones-often"))
+    assert outcomes(unacknowledged_come_sooner, view(on)) == VIOLATED
+    assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == HELD, "it is a period of their own"
+
+
+def test_the_order_within_a_tick_is_judged_where_both_are_due() -> None:
+    assert outcomes(unacknowledged_go_first, view(one_of_each())) == HELD
+    assert outcomes(unacknowledged_go_first, view(one_of_each(with_fault("possible-ones-first")))) == VIOLATED
+    assert outcomes(unacknowledged_go_first, view(one_of_each(ticks=4))) == set(), "only one of them was due"
+
+
+def test_what_was_acknowledged_meanwhile_has_no_place_in_the_order() -> None:
+    on = stage(with_fault("rebroadcasts-the-acknowledged"))
+    alice, bob = on.open(configuration=pb.Configuration(resend_unacknowledged_ms=30 * S)), on.peer("bob")
+    sent = alice.send()
+    alice.send()
+    alice.receive(bob.content(T + 1, sent))
+    for _ in range(4):
+        on.advance(30 * S)
+        alice.tick()
+    assert outcomes(unacknowledged_go_first, view(on)) == set()
+
+
+def test_a_copy_that_answers_a_repair_request_says_nothing_of_periods() -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    sent = alice.send()
+    asks = bob.content(T + 1, bloom_filter=on.filter_over(sent.message_id))
+    alice.receive(replace(asks, repair_request=(HistoryEntry(sent.message_id),)))
+    assert list(possibly_acknowledged(view(on))) == []

@@ -1,0 +1,171 @@
+"""The self-test's tables in the repository: what stands in them, and how they are kept."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from played import REPOSITORY
+from sds_conformance.cli.selftest import Proof, markdown
+from sds_conformance.exercise import Acceptance, Kill
+from sds_conformance.registry import CHECKS
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+from suite_terminal import typed, words
+
+TABLE = REPOSITORY / "conformance" / "SELFTEST.md"
+AGAIN = "sds-conformance selftest --markdown"
+
+
+def kill_of(name: str, requirement: str, verdict: str = "fail", *, killed: bool = True, skipped: str = "") -> Kill:
+    checks = tuple(check.name for check in CHECKS[requirement])
+    return Kill(name, requirement, f"what {name} does", verdict, killed, (), 0, checks, skipped)
+
+
+def proof_of(*kills: Kill, refused: tuple[str, ...] = ()) -> Proof:
+    return Proof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)], [], [])
+
+
+GOOD = proof_of(kill_of("late", "SDS-SEND-01"), kill_of("early", "SDS-MSG-01", "warn"))
+BAD = proof_of(kill_of("late", "SDS-SEND-01", "pass", killed=False), refused=("SDS-MSG-01 fail",))
+
+
+@pytest.fixture
+def outcome_of_the_run(monkeypatch: pytest.MonkeyPatch) -> list[Proof]:
+    """What the next runs of all mutants and variants come to, without running them."""
+    proofs = [GOOD]
+    # Of the package, the name of this module is that of the command in it.
+    module = import_module("sds_conformance.cli.selftest")
+    monkeypatch.setattr(module, "examined", lambda *arguments, **options: proofs[-1])
+    return proofs
+
+
+# ---- What stands in it -----------------------------------------------------------------------------------------------
+
+
+def test_the_table_in_the_repository_has_a_row_for_each_mutant_and_variant() -> None:
+    """Whether the verdicts are those of a run is what `sds-conformance selftest --check` says: see tox.ini."""
+    rows = [line for line in TABLE.read_text("utf-8").splitlines() if line.startswith("| `")]
+    expected = [f"| `{m.name}` | {m.summary} | {m.requirement} |" for m in MUTANTS.values()]
+    expected += [f"| `{v.name}` | {v.summary} |" for v in VARIANTS.values()]
+    missing = [begin for begin in expected if not any(row.startswith(begin) for row in rows)]
+    assert missing == [], f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"
+    assert len(rows) == len(expected), f"type `{AGAIN} {TABLE.relative_to(REPOSITORY)}`"
+
+
+def test_mutants_stand_in_the_order_of_the_catalogue_whatever_the_order_they_ran_in() -> None:
+    text = markdown(GOOD)
+    assert text.index("`early`") < text.index("`late`")
+    turned = Proof(GOOD.kills[::-1], GOOD.acceptances, [], [])
+    assert markdown(turned) == text
+
+
+def test_a_row_says_what_is_wrong_where_and_what_came_of_it() -> None:
+    text = markdown(GOOD)
+    assert "| `early` | what early does | SDS-MSG-01 | warn |" in text
+    assert "| `a-variant` | chooses a \\| b | accepted |" in text
+    assert "**2 of 2 mutants killed by their requirement, 1 of 1 legal variants accepted.**" in text
+    assert f"| SDS-SEND-01 | MUST | {len(CHECKS['SDS-SEND-01'])} | 1 |" in text
+    assert "| SDS-SEND-02 | MUST | 1 | 0 |" in text
+
+
+def test_what_went_wrong_stands_in_the_table_as_well() -> None:
+    text = markdown(BAD)
+    assert "pass: ALIVE" in text
+    assert "| SDS-MSG-01 fail |" in text
+    assert "**0 of 1 mutants killed by their requirement, 0 of 1 legal variants accepted.**" in text
+
+
+def test_checks_that_nothing_proves_are_named_permissions_apart() -> None:
+    duty, permission = CHECKS["SDS-SEND-01"][0], CHECKS["SDS-ACK-03"][0]
+    text = markdown(Proof([], [], [], [permission, duty]))
+    assert f"Checks that no mutant makes fail:\n\n- `{duty.name}` of SDS-SEND-01\n" in text
+    assert f"Permissions, which nothing can violate:\n\n- `{permission.name}` of SDS-ACK-03\n" in text
+    assert "no mutant makes fail" not in markdown(Proof([], [], [], [permission]))
+
+
+# ---- How it is kept --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("outcome_of_the_run")
+def test_what_was_written_is_found_current(tmp_path: Path) -> None:
+    file = tmp_path / "table.md"
+    assert typed("selftest", "--markdown", file).exit_code == 0
+    assert file.read_text("utf-8") == markdown(GOOD)
+    result = typed("selftest", "--check", file)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_1_a_table_of_another_run_is_told_with_the_difference_and_what_to_type(
+    tmp_path: Path, outcome_of_the_run: list[Proof]
+) -> None:
+    file = tmp_path / "table.md"
+    typed("selftest", "--markdown", file)
+    outcome_of_the_run.append(proof_of(kill_of("later", "SDS-SEND-01")))
+    result = typed("selftest", "--check", file)
+    assert result.exit_code == 1
+    assert "-| `late` |" in result.stderr
+    assert "+| `later` |" in result.stderr
+    assert "is not what this run gives. If the run is right, type:" in words(result.stderr)
+    assert f"  {AGAIN} {file}\n" in result.stderr
+    assert file.read_text("utf-8") == markdown(GOOD)
+
+
+@pytest.mark.usefixtures("outcome_of_the_run")
+def test_1_a_table_that_is_not_there_is_told_with_what_to_type(tmp_path: Path) -> None:
+    result = typed("selftest", "--check", tmp_path / "none.md")
+    assert result.exit_code == 1
+    assert "No such file or directory" in words(result.stderr)
+    assert f"  {AGAIN} {tmp_path / 'none.md'}\n" in result.stderr
+
+
+def test_1_a_table_that_is_current_does_not_excuse_a_mutant_that_lives(
+    tmp_path: Path, outcome_of_the_run: list[Proof]
+) -> None:
+    outcome_of_the_run.append(BAD)
+    file = tmp_path / "table.md"
+    for option in ("--markdown", "--check"):
+        result = typed("selftest", option, file)
+        assert result.exit_code == 1
+        assert "Alive: late" in words(result.stdout)
+    assert file.read_text("utf-8") == markdown(BAD)
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--check"])
+@pytest.mark.parametrize("part", [("--only", "ties-*"), ("--without", "observe")])
+def test_2_a_table_is_about_the_whole_self_test(tmp_path: Path, option: str, part: tuple[str, str]) -> None:
+    result = typed("selftest", option, tmp_path / "table.md", *part)
+    assert result.exit_code == 2
+    assert "leave out --only and --without" in words(result.stderr)
+
+
+def test_2_a_table_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
+    result = typed("selftest", "--markdown", tmp_path / "no" / "table.md")
+    assert result.exit_code == 2
+    assert "name another FILE" in words(result.stderr)
+
+
+def test_2_an_unknown_capability_is_told_with_those_that_there_are() -> None:
+    result = typed("selftest", "--without", "telepathy")
+    assert result.exit_code == 2
+    assert "observe" in words(result.stderr)
+
+
+def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_of_the_run: list[Proof]) -> None:
+    outcome_of_the_run.append(
+        proof_of(kill_of("shy", "SDS-STATE-13", "skipped", killed=False, skipped="not declared: observe"))
+    )
+    result = typed("selftest", "--without", "Observe")
+    assert result.exit_code == 0
+    assert "0 of 1 mutants killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
+    assert "skipped: not declared: observe" in words(result.stdout)
+
+
+def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Proof]) -> None:
+    outcome_of_the_run.append(Proof(GOOD.kills, GOOD.acceptances, ["SDS-MSG-99"], CHECKS["SDS-SEND-01"]))
+    result = typed("selftest")
+    assert result.exit_code == 1
+    assert "Requirements without a mutant: SDS-MSG-99" in words(result.stdout)
+    assert f"Checks that no mutant makes fail: {CHECKS['SDS-SEND-01'][0].name}" in words(result.stdout)

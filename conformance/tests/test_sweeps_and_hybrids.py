@@ -1,0 +1,237 @@
+"""Sweeps of the incoming buffer, what is given up for lost, and messages that are half ephemeral."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from played import Handle, T, altered, outcomes, reference, stage, view
+from sds_conformance.checks.ephemeral import hybrids_are_delivered, hybrids_are_not_logged, not_logged
+from sds_conformance.checks.insweep import (
+    dependencies_may_come_by_any_way,
+    each_buffered_message_is_checked,
+    given_up_after_the_timeout_only,
+)
+from sds_conformance.judgement import Outcome
+from sds_conformance.registry import CHECKS
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import AfterLoss, Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
+from sds_reference.mutants import MUTANTS
+
+HELD, VIOLATED = {Outcome.HELD}, {Outcome.VIOLATED}
+
+
+def with_fault(name: str) -> Handle:
+    fault = MUTANTS[name]
+    return reference(fault.configure(Config()), participant=fault.participant_class)
+
+
+def of_channel(channel: type[Channel], config: Config | None = None) -> Handle:
+    return reference(config, participant=type("P", (Participant,), {"channel_class": channel}))
+
+
+# ---- Each buffered message -------------------------------------------------------------------------------------------
+
+
+def freed(handle: Handle | None, waiting: int, comes: int) -> Stage:
+    """So many messages wait for different ones; one of those comes."""
+    on = stage(handle)
+    alice, bob, carol = on.open(), on.peer("bob"), on.peer("carol")
+    roots = [carol.content(T + number) for number in range(waiting)]
+    alice.receive(*[bob.content(T + 10 + number, root) for number, root in enumerate(roots)])
+    alice.receive(roots[comes])
+    alice.settle()
+    return on
+
+
+class OneAtATime(Channel):
+    """Delivers at most one message per sweep."""
+
+    def deliver_ready(self, effects: Effects) -> None:
+        entry = self.incoming.take_ready()
+        if entry is not None:
+            self.deliver(entry.message, effects, entry.retrieval_hint)
+
+
+@pytest.mark.parametrize(
+    "handle",
+    [None, reference(Config(cascade_on_receive=False)), of_channel(OneAtATime, Config(cascade_on_receive=False))],
+    ids=["at once", "on the sweep", "one a sweep"],
+)
+def test_the_last_of_three_is_freed_while_the_others_wait(handle: Handle | None) -> None:
+    assert outcomes(each_buffered_message_is_checked, view(freed(handle, 3, 2))) == HELD
+
+
+@pytest.mark.parametrize(("waiting", "comes"), [(1, 0), (2, 1), (3, 0), (3, 1)])
+def test_of_those_that_wait_before_it_there_must_be_two(waiting: int, comes: int) -> None:
+    assert outcomes(each_buffered_message_is_checked, view(freed(None, waiting, comes))) == set()
+
+
+def test_looking_at_the_oldest_only_is_found() -> None:
+    assert outcomes(each_buffered_message_is_checked, view(freed(with_fault("looks-at-the-oldest"), 3, 2))) == VIOLATED
+
+
+def mine_to_come(handle: Handle | None, message_id: str = "mine") -> Stage:
+    on = stage(handle)
+    alice = on.open()
+    alice.receive(on.peer("bob").content(T + 5, "mine"))
+    alice.send(message_id=message_id)
+    alice.settle()
+    return on
+
+
+def test_a_message_is_freed_by_one_that_the_participant_sends_itself() -> None:
+    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(None))) == HELD
+    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(with_fault("checks-on-arrival")))) == VIOLATED
+
+
+def test_an_implementation_that_takes_another_id_than_suggested_frees_nothing() -> None:
+    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(None, "of-its-own"))) == set()
+    assert outcomes(dependencies_may_come_by_any_way, view(mine_to_come(with_fault("checks-on-arrival"), "x"))) == set()
+
+
+# ---- Given up for lost -----------------------------------------------------------------------------------------------
+
+
+def lost(handle: Handle | None, timeout_ms: int, minutes: int) -> Stage:
+    on = stage(handle)
+    alice, bob = on.open(configuration=pb.Configuration(lost_timeout_ms=timeout_ms)), on.peer("bob")
+    alice.receive(bob.content(T, "never-sent"), bob.sync(T + 1, "never-sent-either"))
+    for _ in range(minutes):
+        on.advance(60_000)
+        alice.tick()
+    alice.receive(bob.content(on.now_ms, message_id="never-sent"))
+    alice.settle()
+    on.advance(1_000)
+    alice.send()
+    alice.observe()
+    return on
+
+
+@pytest.mark.parametrize("after", AfterLoss)
+@pytest.mark.parametrize("buffer_syncs", [False, True])
+@pytest.mark.parametrize("timeout_ms", [0, 60_000, 300_000, 3_600_000])
+def test_giving_up_in_time_is_legal_and_whatever_follows_is_no_fault(
+    timeout_ms: int, buffer_syncs: bool, after: AfterLoss
+) -> None:
+    on = lost(reference(Config(after_loss=after, buffer_syncs=buffer_syncs)), timeout_ms, 10)
+    seen = view(on)
+    assert outcomes(given_up_after_the_timeout_only, seen) == HELD
+    assert bool(seen.losses) is (0 < timeout_ms < 3_600_000)
+    against = {
+        requirement
+        for requirement, checks in CHECKS.items()
+        for check in checks
+        if Outcome.VIOLATED in outcomes(check.function, seen)
+    }
+    assert against == set()
+
+
+def test_not_giving_up_is_legal() -> None:
+    class NeverGivesUp(Channel):
+        def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+            pass
+
+    assert outcomes(given_up_after_the_timeout_only, view(lost(of_channel(NeverGivesUp), 120_000, 10))) == HELD
+
+
+def test_giving_up_too_early_or_untold_is_told() -> None:
+    assert Outcome.VIOLATED in outcomes(
+        given_up_after_the_timeout_only, view(lost(with_fault("gives-up-early"), 300_000, 4))
+    )
+    assert Outcome.VIOLATED in outcomes(
+        given_up_after_the_timeout_only, view(lost(with_fault("gives-up-untold"), 0, 24 * 60 + 1))
+    )
+
+
+def test_a_timeout_that_is_not_in_force_is_not_judged() -> None:
+    def says_nothing(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened"):
+            reply.opened.configuration.ClearField("lost_timeout_ms")
+
+    on = lost(altered(says_nothing, with_fault("gives-up-early")), 300_000, 4)
+    assert outcomes(given_up_after_the_timeout_only, view(on)) == set()
+
+
+# ---- Hybrids ---------------------------------------------------------------------------------------------------------
+
+
+def hybrids(handle: Handle | None, *, plain: bool = True) -> Stage:
+    """Half ephemeral messages: of a dependency that was met, that is met later, and that never is; and of a filter."""
+    on = stage(handle)
+    alice, bob, carol = (
+        on.open(configuration=pb.Configuration(causal_history_size=12)),
+        on.peer("bob"),
+        on.peer("carol"),
+    )
+    met, later = carol.content(T), carol.content(T + 1)
+    alice.receive(met)
+    if plain:
+        alice.receive(bob.ephemeral(b"typing"))
+    for name in (met.message_id, later.message_id, "never-sent"):
+        alice.receive(replace(bob.ephemeral(b"half"), causal_history=(HistoryEntry(name),)))
+    alice.receive(replace(bob.ephemeral(b"half"), bloom_filter=on.filter_over("something")))
+    alice.receive(later)
+    alice.settle()
+    on.advance(100)
+    alice.send()
+    alice.observe()
+    return on
+
+
+class Waits(Channel):
+    """Delivers hybrids when what they name has been delivered."""
+
+    _waiting: tuple[Message, ...] = ()
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        self._waiting += (message,)
+        self.release(effects)
+
+    def release(self, effects: Effects) -> None:
+        ready = [m for m in self._waiting if all(e.message_id in self.log for e in m.causal_history)]
+        self._waiting = tuple(m for m in self._waiting if m not in ready)
+        for message in ready:
+            super().receive_ephemeral(message, effects)
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_incoming(now_ms, effects)
+        self.release(effects)
+
+
+@pytest.mark.parametrize("handle", [None, of_channel(Waits)], ids=["at once", "after its dependencies"])
+def test_hybrids_are_delivered_at_once_or_when_what_they_name_has_come(handle: Handle | None) -> None:
+    seen = view(hybrids(handle))
+    assert outcomes(hybrids_are_delivered, seen) == HELD
+    assert outcomes(hybrids_are_not_logged, seen) == HELD
+
+
+def test_refusing_hybrids_is_legal() -> None:
+    def refuses(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive") and b"half" in request.receive.wire:
+            reply.rejected.reason = "neither fish nor fowl"
+
+    seen = view(hybrids(altered(refuses)))
+    assert outcomes(hybrids_are_delivered, seen) == set()
+    assert outcomes(hybrids_are_not_logged, seen) == set()
+
+
+def test_dropping_hybrids_is_found_unless_all_that_is_ephemeral_is_dropped() -> None:
+    class DropsAll(Channel):
+        def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+            pass
+
+    assert outcomes(hybrids_are_delivered, view(hybrids(with_fault("drops-hybrids")))) == VIOLATED
+    assert outcomes(hybrids_are_delivered, view(hybrids(with_fault("drops-hybrids"), plain=False))) == set()
+    assert outcomes(hybrids_are_delivered, view(hybrids(of_channel(DropsAll)))) == set(), "SDS-EPHEMERAL-04 tells"
+
+
+@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,)])
+def test_hybrids_in_the_log_are_found_and_are_no_fault_of_plain_ephemeral_messages(without: tuple[int, ...]) -> None:
+    fault = MUTANTS["hybrids-are-content"].participant_class
+    seen = view(hybrids(reference(without=without, participant=fault)))
+    assert Outcome.VIOLATED in outcomes(hybrids_are_not_logged, seen)
+    assert Outcome.VIOLATED not in outcomes(not_logged, seen)
+    assert any(r.kind is Kind.EPHEMERAL for r in seen.received)

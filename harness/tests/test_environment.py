@@ -1,0 +1,136 @@
+"""An environment changes one thing around a schedule, and the schedule says the same in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from sds_harness.environment import ENVIRONMENTS, PLAIN, Environment
+from sds_harness.link import Limits, LocalLink
+from sds_harness.session import Session
+from sds_harness.stage import START_MS, Actor, Stage
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.testee import server
+
+HOUR = 3_600_000
+
+
+def stage_in(name: str) -> Stage:
+    handle = server.Testee(server.TesteeOptions("1")).handle
+    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    return Stage(session, "a schedule", environment=ENVIRONMENTS[name])
+
+
+def short_story(stage: Stage) -> Actor:
+    alice, bob = stage.open(), stage.peer("bob")
+    alice.receive(bob.content(stage.now_ms))
+    alice.send()
+    alice.send(channel_id="c1")
+    alice.observe()
+    alice.tick()
+    return alice
+
+
+def in_main_channel(stage: Stage) -> list[Step]:
+    return [s for s in stage.trace.steps if s.channel_id in ("", stage.label("c1")) and "passer" not in repr(s.request)]
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_a_schedule_does_the_same_commands_in_every_environment(name: str) -> None:
+    stage, plain = stage_in(name), stage_in("plain")
+    short_story(stage)
+    short_story(plain)
+    assert [s.command for s in in_main_channel(stage)] == [s.command for s in plain.trace.steps]
+    assert {step.answer for step in stage.trace.steps} <= {"opened", "effects", "state"}
+    assert stage.trace.environment == name
+
+
+def test_the_plain_environment_comes_first_and_changes_nothing() -> None:
+    assert next(iter(ENVIRONMENTS.values())) is PLAIN
+    assert replace(PLAIN, name="", summary="") == Environment("", "")
+
+
+def test_every_environment_but_the_plain_one_changes_something() -> None:
+    for environment in ENVIRONMENTS.values():
+        bare = replace(environment, name="", summary="", presumes="", needs=())
+        assert (bare == Environment("", "")) is (environment is PLAIN)
+
+
+@pytest.mark.parametrize("function", [str.lower, str.upper, lambda name: name.encode("latin-1", "replace").decode()])
+def test_names_of_all_scripts_do_not_survive_careless_hands(function: Callable[[str], str]) -> None:
+    labels = [ENVIRONMENTS["all-scripts"].label(name) for name in ("alice", "bob", "carol", "dave", "c1", "c2")]
+    assert [function(label) for label in labels] != labels
+
+
+def test_names_stay_distinct_and_are_given_once() -> None:
+    stage = stage_in("all-scripts")
+    names = [f"p{number}" for number in range(500)]
+    labels = [stage.label(name) for name in names]
+    assert len(set(labels)) == len(names)
+    assert not set(labels) & set(names)
+    assert [stage.label(label) for label in labels] == labels
+    assert stage.label("") == ""
+
+
+def test_names_reach_the_wire_and_the_ids() -> None:
+    stage = stage_in("all-scripts")
+    alice = short_story(stage)
+    received = stage.trace.steps[1].received.message
+    assert received is not None
+    assert received.sender_id == stage.label("bob")
+    assert received.message_id.startswith(received.sender_id)
+    assert received.channel_id == stage.label("c1") == alice.party.channels[0]
+
+
+def test_different_senders_say_the_same() -> None:
+    stage = stage_in("equal-contents")
+    alice, dora, bob = stage.open("alice"), stage.open("dora"), stage.peer("bob")
+    messages = [alice.send(), dora.send(), bob.content(START_MS)]
+    assert {message.content for message in messages} == {b"message 1"}
+    assert alice.send().content == b"message 2"
+    assert alice.send(b"as told").content == b"as told"
+
+
+def test_the_bustle_is_in_another_channel_between_the_steps_and_ends() -> None:
+    stage = stage_in("bustling-channel")
+    alice = stage.open()
+    assert alice.party.channels == ("c1", "bustle")
+    for _ in range(200):
+        alice.send(channel_id="c1")
+    bustle = [s for s in stage.trace.steps if s not in in_main_channel(stage)]
+    assert 40 <= len(bustle) <= 80
+    assert {s.command for s in bustle} == {"send", "receive"}
+    assert [s.index for s in bustle][:3] == [2, 4, 6]
+
+
+def test_nothing_comes_between_a_step_and_the_look_at_its_effect() -> None:
+    stage = stage_in("bustling-channel")
+    alice = stage.open()
+    for _ in range(5):
+        alice.send(channel_id="c1")
+        before = len(stage.trace.steps)
+        alice.observe()
+        assert len(stage.trace.steps) == before + 1
+
+
+def test_the_clock_steps_back_and_forth_and_the_schedule_does_not_know() -> None:
+    stage = stage_in("unsteady-clock")
+    alice = stage.open()
+    for _ in range(11):
+        alice.tick()
+    times = [step.now_ms - START_MS for step in stage.trace.steps]
+    assert stage.now_ms == START_MS
+    assert min(times) == -HOUR
+    assert max(times) == HOUR
+    assert times[:6] == times[6:12]
+    assert stage.trace.parties["alice"].opened_ms == stage.trace.steps[0].now_ms
+
+
+def test_codec_operations_have_no_time_to_be_off() -> None:
+    stage = stage_in("unsteady-clock")
+    stage.open()
+    step = stage.step("", pb.Request(query_filter=pb.QueryFilter(bloom_filter=b"", message_ids=["a"])))
+    assert step.now_ms == 0
