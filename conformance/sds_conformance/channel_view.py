@@ -27,7 +27,7 @@ from .facts import (
     Sent,
     Unmentioned,
 )
-from .filters import Membership, asked_filters, echoed_filters
+from .filters import KnownFilters, Membership, known_filters
 from .lamport_tracker import LamportTracker
 
 TAIL = 16
@@ -41,7 +41,8 @@ LARGEST_ID = 1024
 class ChannelView:
     """The facts, in the order they happened."""
 
-    def __init__(self, trace: Trace, party: Party, channel_id: str) -> None:
+    def __init__(self, trace: Trace, party: Party, channel_id: str, filters: KnownFilters | None = None) -> None:
+        """``filters`` is what the trace tells of them, if somebody has found out already."""
         self.trace = trace
         self.party = party
         self.channel_id = channel_id
@@ -79,8 +80,7 @@ class ChannelView:
         self._last_broadcast: dict[str, Step] = {}
         self._outstanding: dict[str, int] = {}
         self._clock = LamportTracker(party.opened_ms)
-        self._asked_filters = asked_filters(trace)
-        self._echoed_filters = echoed_filters(trace)
+        self._filters = filters or known_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
         self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
         self._fogged = False
@@ -133,7 +133,7 @@ class ChannelView:
 
         By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
         """
-        return self._filter_received(bloom_filter) or self._echoed_filters.get(bloom_filter)
+        return self._filter_received(bloom_filter) or self._filters.echoed.get(bloom_filter)
 
     def _filter_received(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
@@ -144,7 +144,7 @@ class ChannelView:
                 return profile.read(bloom_filter, parameters).__contains__
             except ForeignFilter:
                 return None
-        return self._asked_filters.get(bloom_filter)
+        return self._filters.asked.get(bloom_filter)
 
     def waiting_dependencies(self, received: Received) -> list[Received]:
         """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""
@@ -444,4 +444,6 @@ class ChannelView:
 
 def channel_views(trace: Trace) -> list[ChannelView]:
     """One view for every participant and channel of a trace."""
-    return [ChannelView(trace, party, channel) for party in trace.parties.values() for channel in party.channels]
+    filters = known_filters(trace)
+    parties = trace.parties.values()
+    return [ChannelView(trace, party, channel, filters) for party in parties for channel in party.channels]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from sds_harness.stage import is_filter_maker
 from sds_harness.trace import Trace
@@ -27,6 +27,18 @@ def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
 def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
     """One of ``message_ids`` that is not in a filter, "" if none is known to be."""
     return next((message_id for message_id in message_ids if holds(message_id) is False), "")
+
+
+class KnownFilters(NamedTuple):
+    """What a trace tells of filters that cannot be read, by their bytes."""
+
+    asked: dict[bytes, Membership]
+    echoed: dict[bytes, Membership]
+
+
+def known_filters(trace: Trace) -> KnownFilters:
+    """All that the trace tells."""
+    return KnownFilters(asked_filters(trace), echoed_filters(trace))
 
 
 def asked_filters(trace: Trace) -> dict[bytes, Membership]:

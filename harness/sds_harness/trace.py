@@ -53,26 +53,28 @@ class Step:
     """None where the implementation broke down instead of answering."""
     dialect: Dialect | None = None
 
-    @property
+    # Checks ask a step the same few things again and again; it does not change once it was answered.
+
+    @cached_property
     def command(self) -> str:
         """Name of the command: ``send``, ``receive``, ..."""
         return self.request.WhichOneof("command") or ""
 
-    @property
+    @cached_property
     def answer(self) -> str:
         """Name of the answer: ``effects``, ``rejected``, ..., or "" for none."""
         return (self.reply.WhichOneof("answer") or "") if self.reply is not None else ""
 
-    @property
+    @cached_property
     def now_ms(self) -> int:
         return int(getattr(getattr(self.request, self.command), "now_ms", 0))
 
-    @property
+    @cached_property
     def channel_id(self) -> str:
         """The channel the command names, "" if none."""
         return str(getattr(getattr(self.request, self.command), "channel_id", ""))
 
-    @property
+    @cached_property
     def events(self) -> list[pb.Event]:
         """Signals of the implementation, in order."""
         return list(self.reply.effects.events) if self.reply is not None and self.answer == "effects" else []
