@@ -66,7 +66,8 @@ def asked_filters(trace: Trace) -> dict[bytes, Membership]:
                     built.setdefault(wire.message.bloom_filter, set()).update(taken.get(step.participant, ()))
     out: dict[bytes, Membership] = {bloom_filter: known.get for bloom_filter, known in queried.items()}
     for bloom_filter, ids in built.items():
-        out[bloom_filter] = {**queried.get(bloom_filter, {}), **dict.fromkeys(ids, True)}.get
+        # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
+        out[bloom_filter] = {**dict.fromkeys(ids, True), **queried.get(bloom_filter, {})}.get
     return out
 
 

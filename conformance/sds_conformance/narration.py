@@ -50,6 +50,10 @@ def done(step: Step) -> str:
             return f"{step.participant} shows its state"
         case "close":
             return f"{step.participant} is freed"
+        case "build_filter":
+            return f"the codec builds a bloom filter over {len(request.build_filter.message_ids):,} IDs"
+        case "query_filter":
+            return f"the codec is asked whether a bloom filter holds {len(request.query_filter.message_ids):,} IDs"
         case other:
             return f"codec: {other.replace('_', ' ')}"
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from played import T, altered, certified, outcomes, reference, stage, verdict_on, view
+from played import Change, T, altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
+from sds_conformance.certification import Certification
 from sds_conformance.checks.filling import (
     false_hits_stay_bounded,
     filters_cease_to_grow,
@@ -184,30 +185,71 @@ class OfItsOwnSize(server.Testee):
         super()._open(request, reply)
 
 
-def test_a_filter_that_is_too_large_to_fill_makes_the_roll_over_inconclusive_and_says_so() -> None:
-    size = Config(bloom_capacity=3_000, bloom_error_rate=0.01)
-    outcome = certified(
-        lambda: OfItsOwnSize(server.TesteeOptions("1", size)).handle,
+def of_its_own_size(capacity: int, change: Change, *without: int) -> Certification:
+    size = Config(bloom_capacity=capacity, bloom_error_rate=0.01)
+    return certified(
+        lambda: altered(change, OfItsOwnSize(server.TesteeOptions("1", size, without=frozenset(without))).handle),
         select=["SDS-STATE-06", "SDS-STATE-07"],
         scenarios=["a-filter-rolls-over", "a-thousand-messages"],
     )
-    rolled = verdict_on(outcome, "SDS-STATE-06")
-    assert rolled.verdict is Verdict.INCONCLUSIVE
-    assert "3,000 IDs is too large" in rolled.reason
+
+
+def unchanged(request: pb.Request, reply: pb.Reply) -> None:
+    pass
+
+
+def nameless(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("hello"):
+        reply.hello.profiles.bloom = "of-my-own"
+
+
+def never_rolls_over(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("filter"):
+        size = BloomParameters.sized(2_500, 0.01)
+        reply.filter.bloom_filter = build_filter(Config().bloom_profile, size, request.build_filter.message_ids)
+
+
+def nameless_and_never_rolls_over(request: pb.Request, reply: pb.Reply) -> None:
+    nameless(request, reply)
+    never_rolls_over(request, reply)
+
+
+def forgets_all(request: pb.Request, reply: pb.Reply) -> None:
+    if reply.HasField("filter") and len(request.build_filter.message_ids) > 2_500:
+        reply.filter.bloom_filter = bytes(len(reply.filter.bloom_filter))
+
+
+@pytest.mark.parametrize("change", [unchanged, nameless])
+def test_a_filter_that_is_too_large_to_be_filled_by_messages_is_built(change: Change) -> None:
+    outcome = of_its_own_size(2_500, change)
+    assert with_verdict(outcome, Verdict.PASS) == {"SDS-STATE-06", "SDS-STATE-07"}
+
+
+@pytest.mark.parametrize("change", [never_rolls_over, nameless_and_never_rolls_over, forgets_all])
+def test_what_is_wrong_with_a_filter_that_is_built_is_found(change: Change) -> None:
+    outcome = of_its_own_size(2_500, change)
+    assert verdict_on(outcome, "SDS-STATE-06").verdict is Verdict.WARN
     assert verdict_on(outcome, "SDS-STATE-07").verdict is Verdict.PASS
 
 
-def test_filters_that_nobody_can_read_are_not_passed() -> None:
-    def nameless(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("hello"):
-            reply.hello.profiles.bloom = "of-my-own"
+def test_a_filter_that_is_too_large_to_be_filled_and_has_no_codec_is_skipped() -> None:
+    outcome = of_its_own_size(2_500, unchanged, pb.CAPABILITY_FILTER_CODEC)
+    assert "filter-codec" in verdict_on(outcome, "SDS-STATE-06").reason
 
+
+def test_a_filter_that_is_too_large_for_the_codec_too_makes_the_roll_over_inconclusive_and_says_so() -> None:
+    rolled = verdict_on(of_its_own_size(50_000, unchanged), "SDS-STATE-06")
+    assert rolled.verdict is Verdict.INCONCLUSIVE
+    assert "50,000 IDs" in rolled.reason
+
+
+def test_filters_that_nobody_can_read_are_not_passed() -> None:
     outcome = certified(
         lambda: altered(nameless, reference(without=[pb.CAPABILITY_FILTER_CODEC])),
         select=["SDS-STATE-06", "SDS-STATE-07"],
         scenarios=["a-filter-rolls-over", "a-thousand-messages"],
     )
     assert verdict_on(outcome, "SDS-STATE-06").verdict is Verdict.SKIPPED
-    assert "a bloom profile known to the suite" in verdict_on(outcome, "SDS-STATE-06").reason
+    assert "filter-codec" in verdict_on(outcome, "SDS-STATE-06").reason
     assert verdict_on(outcome, "SDS-STATE-07").verdict is Verdict.SKIPPED
     assert "filter-codec" in verdict_on(outcome, "SDS-STATE-07").reason

@@ -25,10 +25,8 @@ KNOWN = {
         "SDS-CONFLICT-01",
         "SDS-SYNC-09",
     },
-    "warn": {"SDS-DELIVER-06", "SDS-EPHEMERAL-04"},
+    "warn": {"SDS-STATE-06", "SDS-DELIVER-06", "SDS-EPHEMERAL-04"},
     "skipped": {"SDS-MSG-16", "SDS-OUTSWEEP-02", "SDS-OUTSWEEP-03", "SDS-OUTSWEEP-06", "SDS-SYNC-01"},
-    # Its filters, for 10,000 IDs, are too large to be rolled over in a scenario.
-    "inconclusive": {"SDS-STATE-06"},
 }
 """What is known of the version that the adapter pins; all else passes."""
 

@@ -104,6 +104,16 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-STATE-06")
 def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
     """From the first roll-over on, the newest IDs, a tenth of the capacity, are in the filter all the time (AMB-55)."""
+    for step, members, capacity in _built(view):
+        built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
+        if built is not None:
+            newest = members[-max(1, capacity // 10) :]
+            if missing := missing_from(built, newest):
+                yield violated(
+                    step, f"the newest {len(newest)} of {len(members)} IDs in the filter", f"{missing!r} is not"
+                )
+            elif hold_all(built, newest):
+                yield held(step)
     found = _rolled_over(view)
     if found is None or not reads_filters(view):
         return
@@ -136,18 +146,27 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     is twice the target is reproached with a probability below 1e-6.
     """
     found = _rolled_over(view)
-    if found is None:
-        return
-    c, sent = view.configuration, found[0].sent
-    yield from _judge_rate(
-        view,
-        sent.step,
-        _bytes(sent),
-        2 * c.bloom_error_rate,
-        ASKED_AFTER_ROLL_OVER,
-        spread(c.bloom_capacity, c.bloom_error_rate),
-        f"after {found[0].received} IDs",
-    )
+    if found is not None:
+        yield from _judge_bounded(view, found[0].sent.step, _bytes(found[0].sent), found[0].received)
+    for step, members, capacity in _built(view):
+        if len(members) >= 3 * capacity and step.reply is not None and 0 < view.configuration.bloom_error_rate < 1:
+            yield from _judge_bounded(view, step, step.reply.filter.bloom_filter, len(members))
+
+
+def _judge_bounded(view: ChannelView, step: Step, bloom_filter: bytes, received: int) -> Iterator[Observation]:
+    c = view.configuration
+    deviation = spread(c.bloom_capacity, c.bloom_error_rate)
+    limit, when = 2 * c.bloom_error_rate, f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity"
+    yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when)
+
+
+def _built(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
+    """Filters that the codec built for the capacity in force, with the IDs that were received, and the capacity."""
+    capacity = view.configuration.bloom_capacity
+    if capacity and size_is_its_own(view.party) and view.channel_id == view.party.channels[0]:
+        for step in view.trace.steps:
+            if step.answer == "filter":
+                yield step, list(dict.fromkeys(step.request.build_filter.message_ids)), capacity
 
 
 @check("SDS-STATE-07")
@@ -167,11 +186,9 @@ def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
     if full:
         sent = full[-1].sent
         yield from _judge_full(view, sent.step, _bytes(sent))
-    elif size_is_its_own(view.party) and view.channel_id == view.party.channels[0]:
-        for step in view.trace.steps:
-            members = step.request.build_filter.message_ids if step.answer == "filter" else ()
-            if step.reply is not None and members and len(set(members)) == c.bloom_capacity:
-                yield from _judge_full(view, step, step.reply.filter.bloom_filter)
+    for step, members, capacity in _built(view) if not full else ():
+        if step.reply is not None and len(members) == capacity:
+            yield from _judge_full(view, step, step.reply.filter.bloom_filter)
 
 
 def _is_full(filling: _Filling, capacity: int) -> bool:

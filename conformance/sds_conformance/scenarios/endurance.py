@@ -6,7 +6,7 @@ from sds_harness.stage import ScheduleStopped, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
-from ..false_positives import asked_at_capacity, strangers
+from ..false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
 from ..registry import scenario
 
 HOUR = 3_600_000
@@ -87,22 +87,22 @@ def a_thousand_messages(stage: Stage) -> None:
     if (stage.trace.declaration.log_entries or 1_000) >= 1_000:
         alice.receive(bob.content(stage.now_ms + 2_000, messages[0]))
     if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.bloom_profile not in PROFILES:
-        _build_a_full_filter(stage)
+        in_force = stage.open("dora").party.in_force
+        _build_a_filter(stage, in_force.bloom_capacity, 1, asked_at_capacity(in_force.bloom_error_rate))
 
 
-def _build_a_full_filter(stage: Stage) -> None:
-    """The size of the filter is the implementation's own choice, and its codec, where it has one, builds it full."""
+def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None:
+    """The size of the filter is the implementation's own choice, and its codec, where it has one, builds it."""
     stage.need(pb.CAPABILITY_FILTER_CODEC)
-    in_force = stage.open("dora").party.in_force
-    capacity = in_force.bloom_capacity
-    if not 0 < capacity <= LARGEST_BUILT:
-        raise ScheduleStopped(f"a bloom filter for {capacity or 'nobody knows how many'} IDs cannot be filled")
-    members = [f"bob-{number}" for number in range(1, capacity + 1)]
+    if not 0 < times * capacity <= LARGEST_BUILT:
+        how_many = f"{capacity:,}" if capacity else "nobody knows how many"
+        raise ScheduleStopped(f"a bloom filter for {how_many} IDs cannot be filled: {LARGEST_BUILT // times:,} at most")
+    members = [f"bob-{number}" for number in range(1, times * capacity + 1)]
     step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
     built = step.reply.filter.bloom_filter if step.reply is not None else b""
     if not built or stage.trace.declaration.bloom_profile in PROFILES:
         return
-    ids = strangers(asked_at_capacity(in_force.bloom_error_rate))
+    ids = [*members[-(capacity // 10) :], *strangers(asked)]
     for start in range(0, len(ids), ASKED_AT_ONCE):
         query = pb.QueryFilter(bloom_filter=built, message_ids=ids[start : start + ASKED_AT_ONCE])
         stage.step("", pb.Request(query_filter=query))
@@ -153,12 +153,11 @@ def a_filter_rolls_over(stage: Stage) -> None:
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01))
     bob = stage.peer("bob")
     capacity = alice.party.in_force.bloom_capacity
-    if not 0 < capacity <= LARGEST_FILLED:
-        raise ScheduleStopped(
-            f"a bloom filter for {capacity:,} IDs is too large to be rolled over: {LARGEST_FILLED:,} at most"
-            if capacity
-            else "how many IDs the bloom filter is for is not known, so nobody knows when it must have been rolled over"
-        )
+    if not capacity:
+        raise ScheduleStopped("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
+    if capacity > LARGEST_FILLED:
+        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
+        return
     for number in range(3 * capacity):
         stage.advance(1)
         alice.receive(bob.content(stage.now_ms))
@@ -167,7 +166,7 @@ def a_filter_rolls_over(stage: Stage) -> None:
     alice.send()
     if stage.trace.declaration.bloom_profile not in PROFILES:
         # The codec reads filters of the size that the implementation chose, and this is another.
-        raise ScheduleStopped("needs the capability to read its bloom filters: a bloom profile known to the suite")
+        _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
 
 
 @scenario("STATE-05")

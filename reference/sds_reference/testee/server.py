@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..bloom_filter import build_filter
+from ..bloom_filter import RollingBloomFilter
 from ..channel import Channel
 from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
@@ -174,9 +174,10 @@ class Testee:
             reply.unsupported.what = "CAPABILITY_FILTER_CODEC"
             return
         config = self._options.config
-        reply.filter.bloom_filter = build_filter(
-            config.bloom_profile, config.bloom_parameters, request.build_filter.message_ids
-        )
+        received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
+        for message_id in request.build_filter.message_ids:
+            received.insert(message_id)
+        reply.filter.bloom_filter = received.to_wire()
 
     def _query_filter(self, request: pb.Request, reply: pb.Reply) -> None:
         if pb.CAPABILITY_FILTER_CODEC not in self._capabilities:
