@@ -45,8 +45,13 @@ class Plan:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Every scenario in every environment, one environment after the other."""
-        return tuple(Run(scenario, environment) for environment in self.environments for scenario in self.scenarios)
+        """Every scenario in every environment, one environment after the other; long ones in the first only."""
+        return tuple(
+            Run(scenario, environment)
+            for number, environment in enumerate(self.environments)
+            for scenario in self.scenarios
+            if not (number and scenario.long)
+        )
 
 
 @dataclass

@@ -41,6 +41,8 @@ class Scenario:
     function: ScenarioFunction
     exercises: tuple[str, ...]
     """Requirements that it is played for."""
+    long: bool = False
+    """Its many steps would teach nothing more in another environment."""
 
     @property
     def summary(self) -> str:
@@ -86,14 +88,17 @@ def check(requirement: str, *needs: int) -> Callable[[CheckFunction], CheckFunct
     return register
 
 
-def scenario(*exercises: str) -> Callable[[ScenarioFunction], ScenarioFunction]:
-    """Register a scenario that is played for the requirements ``exercises``, given without their prefix SDS-."""
+def scenario(*exercises: str, long: bool = False) -> Callable[[ScenarioFunction], ScenarioFunction]:
+    """Register a scenario that is played for the requirements ``exercises``, given without their prefix SDS-.
+
+    A ``long`` one is played in one environment only, the plain one unless that is left out.
+    """
 
     def register(function: ScenarioFunction) -> ScenarioFunction:
         name = function.__name__.replace("_", "-")
         if name in SCENARIOS:
             raise ValueError(f"two scenarios are called {name}")
-        SCENARIOS[name] = Scenario(name, function, tuple(f"SDS-{short}" for short in exercises))
+        SCENARIOS[name] = Scenario(name, function, tuple(f"SDS-{short}" for short in exercises), long)
         return function
 
     return register

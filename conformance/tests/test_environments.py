@@ -125,7 +125,8 @@ def test_the_reference_passes_in_every_environment() -> None:
     outcome = certified(reference, environments=["*"], scenarios=["*"])
     assert with_verdict(outcome, Verdict.PASS) == {v.requirement.id for v in outcome.verdicts}
     assert outcome.exit_code == EXIT_CONFORMANT
-    assert outcome.runs == len(ENVIRONMENTS) * len(SCENARIOS)
+    long = sum(scenario.long for scenario in SCENARIOS.values())
+    assert outcome.runs == len(ENVIRONMENTS) * (len(SCENARIOS) - long) + long
     assert set(outcome.traces) == set(SCENARIOS)
 
 
@@ -163,6 +164,15 @@ def test_a_run_is_named_after_its_scenario_and_where_it_is_played() -> None:
     assert Run(one).name == "ties"
     assert Run(one, ENVIRONMENTS["posix"]).name == "ties@posix"
     assert plan(scenarios=["ties"], environments=["p*"]).runs == (Run(one, PLAIN), Run(one, ENVIRONMENTS["posix"]))
+
+
+def test_a_long_scenario_is_played_once() -> None:
+    one = SCENARIOS["a-thousand-messages"]
+    assert one.long
+    assert plan(scenarios=[one.name], environments=["*"]).runs == (Run(one),)
+    elsewhere = ENVIRONMENTS["posix"]
+    assert plan(scenarios=[one.name], environments=["posix", "turkish"]).runs == (Run(one, ENVIRONMENTS["turkish"]),)
+    assert plan(scenarios=[one.name], environments=["posix"]).runs == (Run(one, elsewhere),)
 
 
 def test_the_command_line_plays_everywhere_unless_told_where() -> None:

@@ -163,7 +163,9 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
             if len(sent.history) == 2:
                 yield held(sent.step)
             else:
-                yield noted(sent.step, f"{len(sent.history)} entries by default; the text recommends 2")
+                known = view.configuration.HasField("causal_history_size")
+                size = view.configuration.causal_history_size if known else len(sent.history)
+                yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
 
 
 @check("SDS-SEND-08")

@@ -69,7 +69,7 @@ def one_of_many_is_missing(stage: Stage) -> None:
     alice.settle()
 
 
-@scenario("RECV-07", "STATE-07")
+@scenario("RECV-07", "STATE-07", long=True)
 def a_thousand_messages(stage: Stage) -> None:
     """A thousand messages fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
@@ -145,7 +145,7 @@ def own_copies_under_a_frozen_clock(stage: Stage) -> None:
     alice.send()
 
 
-@scenario("SEND-09", "STATE-05", "STATE-06")
+@scenario("SEND-09", "STATE-05", "STATE-06", long=True)
 def a_filter_rolls_over(stage: Stage) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
