@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from played import odd_adapter, reference_command
+from sds_conformance.registry import CHECKS
 from sds_conformance.report import load_schema
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
@@ -265,3 +266,15 @@ def test_an_implementation_that_echoes_half_a_surrogate_is_told_apart_from_a_fau
     assert result.returncode == 3
     assert re.search(r"BROKE garbage", result.stderr)
     assert "Traceback" not in result.stderr
+
+
+def test_both_framings_with_observe_and_without_agree_on_every_requirement() -> None:
+    verdicts = []
+    for framing in ("json", "binary"):
+        for options in ((), ("--without", "observe")):
+            command = reference_command(*options)
+            result = suite("run", "--json", "--environment", "plain", "--framing", framing, "--", *command)
+            verdicts.append({row["id"]: row["verdict"] for row in json.loads(result.stdout)["requirements"]})
+    assert set(verdicts[0]) == set(CHECKS)
+    assert set(verdicts[0].values()) == {"pass"}
+    assert all(one == verdicts[0] for one in verdicts)
