@@ -133,10 +133,13 @@ class ChannelView:
 
         By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
         """
-        return self._filter_received(bloom_filter) or self._filters.echoed.get(bloom_filter)
+        return self._filter_read(bloom_filter, self._filters.sent)
 
     def _filter_received(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
+        return self._filter_read(bloom_filter, self._filters.given)
+
+    def _filter_read(self, bloom_filter: bytes, told: dict[bytes, Membership]) -> Membership | None:
         profile = PROFILES.get(self.trace.declaration.bloom_profile)
         parameters = bloom_parameters(self.party)
         if profile is not None and parameters is not None:
@@ -144,7 +147,7 @@ class ChannelView:
                 return profile.read(bloom_filter, parameters).__contains__
             except ForeignFilter:
                 return None
-        return self._filters.asked.get(bloom_filter)
+        return told.get(bloom_filter)
 
     def waiting_dependencies(self, received: Received) -> list[Received]:
         """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""

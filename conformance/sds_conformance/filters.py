@@ -32,46 +32,65 @@ def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
 class KnownFilters(NamedTuple):
     """What a trace tells of filters that cannot be read, by their bytes."""
 
-    asked: dict[bytes, Membership]
-    echoed: dict[bytes, Membership]
+    given: dict[bytes, Membership]
+    """Filters for a participant to receive: by whom they were made, or what the codec says."""
+    sent: dict[bytes, Membership]
+    """Filters of own messages: what the codec, or another participant that was shown them, says.
+
+    That they are the same bytes as a filter that somebody made says nothing: then all may be the same.
+    """
 
 
 def known_filters(trace: Trace) -> KnownFilters:
     """All that the trace tells."""
-    return KnownFilters(asked_filters(trace), echoed_filters(trace))
+    queried, made, echoed = _queried(trace), _made(trace), echoed_filters(trace)
+    # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
+    return KnownFilters(_memberships(made, queried), _memberships(echoed, queried))
 
 
-def asked_filters(trace: Trace) -> dict[bytes, Membership]:
-    """Filters whose members are known without reading them: built over IDs, made by a participant that received
-    exactly these IDs, or queried. Of a filter that was built or made, an ID that is not in it by right may still be in
-    it by chance, so only a query can say that it is not."""
-    queried: dict[bytes, dict[str, bool]] = {}
-    built: dict[bytes, set[str]] = {}
-    taken: dict[str, set[str]] = {}
-    for step in trace.steps:
-        if step.reply is None:
-            continue
-        if step.answer == "filter":
-            built.setdefault(step.reply.filter.bloom_filter, set()).update(step.request.build_filter.message_ids)
-        elif step.answer == "membership":
-            query: Any = step.request.query_filter
-            hits = zip(query.message_ids, step.reply.membership.hits, strict=False)
-            queried.setdefault(query.bloom_filter, {}).update(hits)
-        elif is_filter_maker(step.participant):
-            received = step.received.message if step.command == "receive" else None
-            if received is not None:
-                taken.setdefault(step.participant, set()).add(received.message_id)
-            for wire in step.broadcasts:
-                if wire.message is not None and wire.message.bloom_filter is not None:
-                    built.setdefault(wire.message.bloom_filter, set()).update(taken.get(step.participant, ()))
-    out: dict[bytes, Membership] = {bloom_filter: known.get for bloom_filter, known in queried.items()}
-    for bloom_filter, ids in built.items():
-        # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
-        out[bloom_filter] = {**dict.fromkeys(ids, True), **queried.get(bloom_filter, {})}.get
+def _memberships(told: dict[bytes, dict[str, bool]], better: dict[bytes, dict[str, bool]]) -> dict[bytes, Membership]:
+    out: dict[bytes, Membership] = {}
+    for bloom_filter in {**told, **better}:
+        known = {**told.get(bloom_filter, {}), **better.get(bloom_filter, {})}
+        out[bloom_filter] = known.get
     return out
 
 
-def echoed_filters(trace: Trace) -> dict[bytes, Membership]:
+def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
+    """What the implementation's codec said of filters."""
+    out: dict[bytes, dict[str, bool]] = {}
+    for step in trace.steps:
+        if step.reply is not None and step.answer == "membership":
+            query: Any = step.request.query_filter
+            out.setdefault(query.bloom_filter, {}).update(
+                zip(query.message_ids, step.reply.membership.hits, strict=False)
+            )
+    return out
+
+
+def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
+    """Filters that the codec built over IDs, or that a participant sent that had received exactly these.
+
+    An ID that is not in such a filter by right may still be in it by chance, so nothing is said of others.
+    """
+    out: dict[bytes, dict[str, bool]] = {}
+    taken: dict[str, list[str]] = {}
+    for step in trace.steps:
+        if step.reply is not None and step.answer == "filter":
+            members = list(step.request.build_filter.message_ids)
+            out.setdefault(step.reply.filter.bloom_filter, {}).update(dict.fromkeys(members, True))
+        elif is_filter_maker(step.participant):
+            received = step.received.message if step.command == "receive" else None
+            if received is not None:
+                taken.setdefault(step.participant, []).append(received.message_id)
+            for wire in step.broadcasts:
+                if wire.message is not None and wire.message.bloom_filter is not None:
+                    members = taken.get(step.participant, [])
+                    out.setdefault(wire.message.bloom_filter, {}).update(dict.fromkeys(members, True))
+    return out
+
+
+def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     """Filters that a second participant of the implementation was shown: the echo probe.
 
     Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
@@ -96,7 +115,7 @@ def echoed_filters(trace: Trace) -> dict[bytes, Membership]:
         spoken = {_acknowledged(event) for event in step.events if event.channel_id == message.channel_id}
         out.setdefault(message.bloom_filter, {}).update({message_id: message_id in spoken for message_id in mine})
         mine -= spoken
-    return {bloom_filter: known.get for bloom_filter, known in out.items()}
+    return out
 
 
 def _acknowledged(event: pb.Event) -> str:

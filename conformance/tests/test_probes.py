@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from played import Handle, altered, certified, reference, stage, verdict_on, view, with_verdict
 from sds_conformance.filters import echoed_filters, hold_all, missing_from
 from sds_conformance.verdict import Verdict
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Effects, Participant, decode
+from sds_reference import Effects, Participant, decode, encode
 from sds_reference.mutants import MUTANTS
 
 CODEC = pb.CAPABILITY_FILTER_CODEC
@@ -81,9 +83,9 @@ def test_the_echo_tells_what_a_filter_holds_by_the_first_word_on_each_message() 
     for bloom_filter in (first, second):
         quinn.receive(echo.content(on.now_ms, bloom_filter=bloom_filter))
     echoed = echoed_filters(on.trace)
-    assert [echoed[first](message.message_id) for message in sent] == [True, False, False]
-    assert [echoed[second](message.message_id) for message in sent] == [None, True, False]
-    assert echoed[first]("never-sent") is None
+    assert [echoed[first].get(message.message_id) for message in sent] == [True, False, False]
+    assert [echoed[second].get(message.message_id) for message in sent] == [None, True, False]
+    assert "never-sent" not in echoed[first]
 
 
 def test_what_a_participant_makes_of_a_filter_does_not_decide_what_is_in_it() -> None:
@@ -157,3 +159,26 @@ class SaltedFilter(Participant):
 def test_the_bloom_delta_says_nothing_of_filters_that_differ_each_time() -> None:
     outcome = certified(lambda: private(CODEC, participant=SaltedFilter), scenarios=["syncs-between-syncs"])
     assert verdict_on(outcome, "SDS-SYNC-08").verdict is Verdict.INCONCLUSIVE
+
+
+def constant_filter(request: pb.Request, reply: pb.Reply) -> None:
+    """Every filter is the same, whatever was received."""
+    for number, wire in enumerate(reply.effects.broadcasts):
+        message = decode(wire)
+        if message.bloom_filter is not None:
+            reply.effects.broadcasts[number] = encode(replace(message, bloom_filter=bytes(8)))
+
+
+def test_a_filter_that_is_always_the_same_passes_nothing() -> None:
+    outcome = certified(lambda: altered(constant_filter, private(CODEC)))
+    assert verdict_on(outcome, "SDS-RECV-04").verdict is Verdict.FAIL
+    for requirement in ("SEND-09", "STATE-05", "SYNC-05"):
+        assert verdict_on(outcome, f"SDS-{requirement}").verdict is not Verdict.PASS
+
+
+def test_a_filter_that_is_always_the_same_is_found_although_no_signal_tells_what_it_holds() -> None:
+    blind = (CODEC, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, pb.CAPABILITY_OBSERVE)
+    outcome = certified(lambda: altered(constant_filter, private(*blind)))
+    assert verdict_on(outcome, "SDS-RECV-04").verdict is Verdict.FAIL
+    for requirement in ("SEND-09", "STATE-05", "SYNC-05"):
+        assert verdict_on(outcome, f"SDS-{requirement}").verdict is not Verdict.PASS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -9,6 +10,7 @@ from sds_reference import Kind
 
 from ..channel_view import ChannelView
 from ..facts import Mention, Observed, Received, Sent
+from ..filters import ENOUGH
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
 from .send import received_before
@@ -35,6 +37,10 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
                 yield noted(received.step, f"delivered {received.message.message_id!r} again on its second arrival")
             else:
                 yield held(received.step)
+
+
+_FEW = 20
+"""So few messages leave most bits of any filter unset."""
 
 
 def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
@@ -96,6 +102,25 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
                     f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
                     "it is not in it",
                 )
+
+
+@check("SDS-RECV-04")
+def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
+    """A filter is not the same bytes before and after several messages have come: the bloom delta.
+
+    That one new ID changes no bit is a false positive; that none of four does, while the filter is all but empty, is no
+    chance. A change proves nothing, for encodings may differ each time.
+    """
+    with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
+    for before, after in itertools.pairwise(with_filters):
+        received = [r for r in view.received if r.step.index < after.step.index]
+        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
+        if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
+            yield violated(
+                after.step,
+                f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between",
+                f"the same {len(after.message.bloom_filter or b'')} bytes",
+            )
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)

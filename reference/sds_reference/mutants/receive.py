@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..channel import Channel
 from ..effects import Delivered, Effects
 from ..errors import ForeignFilter, MalformedMessage
@@ -102,3 +104,13 @@ class DeliversPlaceholders(Channel):
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         super().signal_missing(message, unmet, effects)
         effects.events += [Delivered(self.channel_id, dependency, b"") for dependency in sorted(unmet)]
+
+
+@mutant("SDS-RECV-04", "sends the filter of its first message ever after")
+class FrozenFilter(Channel):
+    first: bytes | None = None
+
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        message = super().compose(message_id, lamport, content)
+        self.first = self.first or message.bloom_filter
+        return replace(message, bloom_filter=self.first)
