@@ -11,10 +11,9 @@ from functools import cached_property
 
 from sortedcontainers import SortedList
 
-from sds_harness.stage import bloom_parameters
 from sds_harness.trace import Party, Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, ForeignFilter, Kind, Message
+from sds_reference import Kind, Message
 
 from .facts import (
     AckEvent,
@@ -27,7 +26,7 @@ from .facts import (
     Sent,
     Unmentioned,
 )
-from .filters import KnownFilters, Membership, known_filters
+from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
 
 TAIL = 16
@@ -133,21 +132,11 @@ class ChannelView:
 
         By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
         """
-        return self._filter_read(bloom_filter, self._filters.sent)
+        return read_filter(self.trace, self.party, bloom_filter, self._filters.sent)
 
     def _filter_received(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
-        return self._filter_read(bloom_filter, self._filters.given)
-
-    def _filter_read(self, bloom_filter: bytes, told: dict[bytes, Membership]) -> Membership | None:
-        profile = PROFILES.get(self.trace.declaration.bloom_profile)
-        parameters = bloom_parameters(self.party)
-        if profile is not None and parameters is not None:
-            try:
-                return profile.read(bloom_filter, parameters).__contains__
-            except ForeignFilter:
-                return None
-        return told.get(bloom_filter)
+        return read_filter(self.trace, self.party, bloom_filter, self._filters.given)
 
     def waiting_dependencies(self, received: Received) -> list[Received]:
         """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from sds_harness.stage import is_filter_maker
-from sds_harness.trace import Trace
+from sds_harness.stage import bloom_parameters, is_filter_maker
+from sds_harness.trace import Party, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, ForeignFilter
 
 ENOUGH = 4
 """That many IDs that should not be in a filter, all of them in it, are no chance: false positives are 0.1 % to 1 %."""
 
 Membership = Callable[[str], bool | None]
 """Does a filter hold an ID? None if nothing tells."""
+
+
+def read_filter(trace: Trace, party: Party, bloom_filter: bytes, told: Mapping[bytes, Membership]) -> Membership | None:
+    """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
+    profile = PROFILES.get(trace.declaration.bloom_profile)
+    parameters = bloom_parameters(party)
+    if profile is not None and parameters is not None:
+        try:
+            return profile.read(bloom_filter, parameters).__contains__
+        except ForeignFilter:
+            return None
+    return told.get(bloom_filter)
 
 
 def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:

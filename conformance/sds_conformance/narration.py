@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
 from sds_harness.trace import Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Kind, Message
+from sds_reference import HistoryEntry, Message
+
+from .filters import known_filters, read_filter
 
 _ACK_STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
@@ -26,52 +31,116 @@ def clock(milliseconds: int) -> str:
 def identifier(message_id: str) -> str:
     """A message ID, shortened in the middle if it is a long hash."""
     shown = printable(message_id, 120)
-    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > 40 else shown)
+    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
 
 
-def done(step: Step) -> str:
-    """What was done, in one line."""
-    request = step.request
-    match step.command:
-        case "open":
-            channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
-            return f"{step.participant} joins {channels} at {clock(step.now_ms)}"
-        case "send":
-            return f"{step.participant} sends {_size(request.send.content)} at {clock(step.now_ms)}"
-        case "send_ephemeral":
-            return f"{step.participant} sends ephemerally {_size(request.send_ephemeral.content)}"
-        case "send_sync":
-            return f"{step.participant} sends a sync message at {clock(step.now_ms)}"
-        case "receive":
-            return f"{step.participant} receives {described(step.received)}"
-        case "tick":
-            return f"{step.participant} runs its periodic work at {clock(step.now_ms)}"
-        case "observe":
-            return f"{step.participant} shows its state"
-        case "close":
-            return f"{step.participant} is freed"
-        case "build_filter":
-            return f"the codec builds a bloom filter over {len(request.build_filter.message_ids):,} IDs"
-        case "query_filter":
-            return f"the codec is asked whether a bloom filter holds {len(request.query_filter.message_ids):,} IDs"
-        case other:
-            return f"codec: {other.replace('_', ' ')}"
+LONG_ID = 40
+"""Characters above which an ID is shortened."""
 
 
-def came_out(step: Step) -> list[str]:
-    """What came out, a line each; empty if nothing did."""
-    if step.reply is None:
-        return ["no answer"]
-    match step.answer:
-        case "rejected":
-            return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
-        case "state":
-            return _state(step.reply.state)
-        case "effects":
-            out = [f"broadcasts {described(wire)}" for wire in step.broadcasts]
-            return out + [text for event in step.events if (text := _event(event))]
-        case _:
-            return []
+class Narrator:
+    """Tells the steps of one trace: what was done, and what came out."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        """Content messages of a participant in a channel, with their steps."""
+        for step in trace.steps:
+            message = step.broadcasts[0].message if step.command == "send" and step.broadcasts else None
+            if message is not None:
+                own = self._own.setdefault((step.participant, message.channel_id), [])
+                own.append((step.index, message.message_id))
+        self._filters = known_filters(trace)
+
+    def done(self, step: Step) -> str:
+        """What was done, in one line."""
+        request, who = step.request, printable(step.participant, 40)
+        match step.command:
+            case "open":
+                channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
+                return f"{who} joins {channels} at {clock(step.now_ms)}"
+            case "send":
+                hint = f", with the hint {_bytes(request.send.retrieval_hint)}" if _hinted(request.send) else ""
+                named = f" as {identifier(step.reply.effects.message_id)}" if _named(step) and step.reply else ""
+                what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
+                return f"{who} {what} at {clock(step.now_ms)}{hint}"
+            case "send_ephemeral":
+                return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
+            case "send_sync":
+                return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms)}"
+            case "receive":
+                hint = f", with the hint {_bytes(request.receive.retrieval_hint)}" if _hinted(request.receive) else ""
+                return f"{who} receives {self._received(step)}{hint}"
+            case "tick":
+                return f"{who} runs its periodic work at {clock(step.now_ms)}"
+            case "observe":
+                return f"{who} shows its state{self._where(step)}"
+            case "close":
+                return f"{who} is freed"
+            case "build_filter":
+                return f"the codec builds a bloom filter over {len(request.build_filter.message_ids):,} IDs"
+            case "query_filter":
+                return f"the codec is asked whether a bloom filter holds {len(request.query_filter.message_ids):,} IDs"
+            case other:
+                return other.replace("_", " ")
+
+    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
+        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these message IDs."""
+        if step.reply is None:
+            return ["no answer"]
+        match step.answer:
+            case "rejected":
+                return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
+            case "state":
+                return _state(step.reply.state, about)
+            case "effects":
+                out = [f"broadcasts {described(wire)}" for wire in step.broadcasts]
+                return out + [text for event in step.events if (text := _event(event))]
+            case "membership":
+                hits = sum(step.reply.membership.hits)
+                return [f"{hits:,} of {len(step.reply.membership.hits):,} are in it"]
+            case _:
+                return []
+
+    def touches(self, step: Step) -> frozenset[str]:
+        """The message IDs that a step is about: sent, received, depended on, in a filter, signalled or shown."""
+        ids: set[str] = set()
+        received = step.received.message if step.command == "receive" else None
+        for message in [received, *(wire.message for wire in step.broadcasts)]:
+            if message is not None:
+                ids.add(message.message_id)
+        if received is not None:
+            ids |= {entry.message_id for entry in received.causal_history}
+            ids |= set(self._held(step, received) or ())
+        for event in step.events:
+            ids |= _signalled(event)
+        if step.reply is not None and step.answer == "state":
+            ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
+            ids |= set(step.reply.state.incoming.message_ids)
+        return frozenset(ids)
+
+    def _where(self, step: Step) -> str:
+        party = self._trace.parties.get(step.participant)
+        several = party is not None and len(party.channels) > 1
+        return f" in {printable(step.channel_id, 40)}" if several else ""
+
+    def _received(self, step: Step) -> str:
+        message = step.received.message
+        if message is None:
+            return described(step.received)
+        party = self._trace.parties.get(step.participant)
+        several = party is not None and len(party.channels) > 1
+        where = f" in {printable(message.channel_id, 40)}" if several else ""
+        return describe(message, self._held(step, message)) + where
+
+    def _held(self, step: Step, message: Message) -> list[str] | None:
+        """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
+        party = self._trace.parties.get(step.participant)
+        if message.bloom_filter is None or party is None:
+            return None
+        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.given)
+        own = [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
+        return [message_id for message_id in own if holds(message_id)] if holds is not None else None
 
 
 def described(wire: Wire) -> str:
@@ -81,8 +150,8 @@ def described(wire: Wire) -> str:
     return describe(wire.message)
 
 
-def describe(message: Message) -> str:
-    """A message in one line."""
+def describe(message: Message, held: list[str] | None = None) -> str:
+    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it."""
     parts = [f"{message.kind.value} {identifier(message.message_id)}"]
     if message.sender_id:
         parts.append(f"of {printable(message.sender_id, 40)}")
@@ -91,14 +160,62 @@ def describe(message: Message) -> str:
         details.append(f"Lamport {clock(message.lamport_timestamp)}")
     if message.causal_history:
         details.append(f"after {_history(message.causal_history)}")
-    if message.kind is Kind.CONTENT and message.bloom_filter is not None:
-        details.append(f"filter of {len(message.bloom_filter)} bytes")
+    if message.content and not _USUAL.match(message.content):
+        details.append(f"says {_size(message.content)}")
+    if message.bloom_filter is not None:
+        details.append(_filter(message.bloom_filter, held))
     return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
 
 
+_USUAL = re.compile(rb"(content|message) \d+( of .*)?\Z", re.DOTALL)
+"""What peers and participants say where it does not matter."""
+
+
+def _filter(bloom_filter: bytes, held: list[str] | None) -> str:
+    size = f"filter of {len(bloom_filter):,} byte{'s' if len(bloom_filter) != 1 else ''}"
+    if held is None:
+        return size
+    names = [identifier(message_id) for message_id in held[:3]]
+    more = f" and {len(held) - 3} more" if len(held) > 3 else ""
+    return f"filter that holds {', '.join(names)}{more}" if names else "filter without any of its own"
+
+
 def _history(entries: tuple[HistoryEntry, ...]) -> str:
-    names = [identifier(entry.message_id) for entry in entries]
-    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    names = [
+        identifier(entry.message_id)
+        + (f" with the hint {_bytes(entry.retrieval_hint)}" if entry.retrieval_hint is not None else "")
+        for entry in entries[:4]
+    ]
+    return ", ".join(names) if len(entries) <= 4 else f"{', '.join(names[:3])} and {len(entries) - 3} more"
+
+
+def _bytes(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return repr(text) if text.isprintable() and "\ufffd" not in text and len(text) <= 24 else data[:16].hex(" ")
+
+
+def _hinted(command: pb.Send | pb.Receive) -> bool:
+    return command.HasField("retrieval_hint")
+
+
+def _named(step: Step) -> bool:
+    return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
+
+
+def _signalled(event: pb.Event) -> set[str]:
+    match event.WhichOneof("event"):
+        case "delivered":
+            return {event.delivered.message_id}
+        case "acknowledged":
+            return {event.acknowledged.message_id}
+        case "possibly_acknowledged":
+            return {event.possibly_acknowledged.message_id}
+        case "missing":
+            return {entry.message_id for entry in event.missing.entries}
+        case "lost":
+            return set(event.lost.message_ids)
+        case _:
+            return set()
 
 
 def _size(content: bytes) -> str:
@@ -124,18 +241,15 @@ def _event(event: pb.Event) -> str:
             return ""
 
 
-def _state(state: pb.State) -> list[str]:
+def _state(state: pb.State, about: frozenset[str]) -> list[str]:
     out = []
     if state.HasField("lamport_timestamp"):
         out.append(f"Lamport timestamp {clock(state.lamport_timestamp)}")
     if state.HasField("log"):
-        entries = state.log.entries[-6:]
-        before = f"{len(state.log.entries) - 6} before, " if len(state.log.entries) > 6 else ""
-        shown = ", ".join(f"{identifier(e.message_id)} ({clock(e.lamport_timestamp)})" for e in entries)
-        out.append(f"log: {before}{shown or 'empty'}")
+        out.append(f"log: {_log(state.log.entries, about)}")
     if state.outgoing.entries:
         shown = ", ".join(
-            f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in state.outgoing.entries[:6]
+            f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in _first(state.outgoing.entries, about)
         )
         out.append(f"outgoing buffer: {shown}")
     if state.incoming.message_ids:
@@ -143,13 +257,20 @@ def _state(state: pb.State) -> list[str]:
     return out
 
 
-def story_steps(trace: Trace, participant: str, until: int, keep: int = 6) -> list[tuple[Step | None, str]]:
-    """The steps of one participant up to ``until``: the first, the last ``keep``, and None for what is left out."""
-    steps = [
-        s for s in trace.steps if s.participant in (participant, "") and s.index <= until and s.command != "observe"
-    ]
-    steps += [s for s in trace.steps if s.index == until and s.command == "observe"]
-    if len(steps) <= keep + 2:
-        return [(step, done(step)) for step in steps]
-    left = len(steps) - keep - 1
-    return [(steps[0], done(steps[0])), (None, f"{left} more steps"), *((s, done(s)) for s in steps[-keep:])]
+def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
+    """The end of the log, or where the messages stand that it is about."""
+    places = [number for number, entry in enumerate(entries) if entry.message_id in about]
+    start = max(0, min(min(places) - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
+    end = start + LOG_SHOWN
+    shown = [f"{identifier(e.message_id)} ({clock(e.lamport_timestamp)})" for e in entries[start:end]]
+    before = [f"{start} before"] if start else []
+    after = [f"{len(entries) - end} after"] if end < len(entries) else []
+    return ", ".join(before + shown + after) or "empty"
+
+
+LOG_SHOWN = 6
+
+
+def _first(entries: Sequence[pb.OutgoingEntry], about: frozenset[str]) -> list[pb.OutgoingEntry]:
+    """A few entries, first those that it is about."""
+    return sorted(entries, key=lambda entry: entry.message_id not in about)[:LOG_SHOWN]

@@ -12,11 +12,13 @@ from rich.text import Text
 from sds_harness.declaration import Declaration, capability_name
 from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.faults import FaultKind
+from sds_harness.trace import Trace
 from sds_reference import PROFILES
 
 from .certification import Certification
-from .narration import came_out, done, story_steps
-from .registry import SCENARIOS
+from .evidence import Evidence
+from .narration import Narrator
+from .registry import SCENARIOS, scenario_of
 from .report import Invocation, replay_command
 from .runner import BrokenRun
 from .verdict import Finding, RequirementVerdict, Verdict
@@ -30,8 +32,6 @@ STYLES = {
     Verdict.ERROR: "bold white on red",
 }
 _LABEL = 10
-MAX_LINES = 4
-"""So many lines of what came out of the step that broke a rule."""
 
 
 def show_certificate(console: Console, declared: Declaration, dialect: str, revision: str) -> None:
@@ -109,17 +109,19 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     if environment is not None and environment is not PLAIN:
         _labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
     trace = outcome.traces.get(finding.run)
-    if trace is not None:
-        label = "Done"
-        for step, text in story_steps(trace, finding.participant, finding.step):
-            number = f"{step.index:>3} " if step is not None else "  … "
-            _labelled(console, label, Text.assemble((number, "dim"), text))
-            label = ""
-            if step is not None and step.index == finding.step:
-                for line in came_out(step)[:MAX_LINES]:
-                    _labelled(console, "", Text.assemble("    ", ("→ ", "dim"), line))
-    _labelled(console, "Expected", Text(finding.expected or "-"))
-    _labelled(console, "Seen", Text(finding.seen, "bold"))
+    evidence = Evidence(trace or Trace(finding.run, outcome.declaration), finding)
+    label = "Done"
+    for exhibit in evidence.exhibits():
+        number = "…" if exhibit.step is None else str(exhibit.step.index)
+        head = Text(f"{number:>3} ", "bold" if exhibit.blamed else "dim")
+        _labelled(console, label, Text(exhibit.text, "dim" if exhibit.step is None else ""), head)
+        label = ""
+        for line in exhibit.effects:
+            _labelled(console, "", Text(line), Text("    → ", "dim"))
+    _labelled(console, "Expected", Text(evidence.expected))
+    _labelled(console, "Seen", Text(evidence.seen, "bold"))
+    if evidence.difference:
+        _labelled(console, "", Text(evidence.difference))
     if finding.position:
         _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}", "dim"))
 
@@ -228,16 +230,23 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
     finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
     sightings = outcome.sightings.get(requirement_id, {})
-    name = finding.run if finding else max(sightings, key=lambda n: sightings[n], default="")
+    declared = {name for name in sightings if requirement_id in SCENARIOS[scenario_of(name)].exercises}
+    shown = [outcome.traces[name] for name in declared or sightings if name in outcome.traces]
+    name = finding.run if finding else min(shown, key=lambda t: len(t.steps)).schedule if shown else ""
     trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
     if trace is None:
         return
     console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    narrator = Narrator(trace)
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
-        console.print(Text.assemble(mark, (f"{step.index:>3} ", "dim"), done(step)), soft_wrap=False)
-        for line in came_out(step):
-            console.print(Padding(Text(line, "cyan"), (0, 0, 0, 10)))
+        head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
+        for line in Text(narrator.done(step)).wrap(console, max(20, console.width - head.cell_len), overflow="fold"):
+            line.rstrip()
+            console.print(Text.assemble(head, line), soft_wrap=True)
+            head = Text(" " * head.cell_len)
+        for effect in narrator.came_out(step, narrator.touches(step)):
+            console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for wire in step.broadcasts if step.command != "receive" else ():
             _show_hex(console, wire.raw)
         if step.command == "receive":
@@ -253,16 +262,19 @@ def _show_hex(console: Console, raw: bytes) -> None:
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
 
 
-def _labelled(console: Console, label: str, text: Text, *, whole: bool = False) -> None:
-    """A line with a label; ``whole`` lets it run over the edge, so that it can be copied."""
+def _labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+    """A text with a label before it, and ``head`` before its first line; lines that follow stand under the text.
+
+    ``whole`` lets it run over the edge, so that it can be copied.
+    """
+    before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
     if whole:
-        console.print(Text.assemble((f"  {label:<{_LABEL}}", "dim"), text), soft_wrap=True)
+        console.print(Text.assemble(before, text), soft_wrap=True)
         return
-    grid = Table.grid(padding=0)
-    grid.add_column(width=_LABEL + 2, no_wrap=True)
-    grid.add_column(ratio=1, overflow="fold")
-    grid.add_row(Text(f"  {label}", "dim"), text)
-    console.print(grid)
+    for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
+        line.rstrip()
+        console.print(Text.assemble(before, line), soft_wrap=True)
+        before = Text(" " * before.cell_len)
 
 
 def declared_line(declared: Declaration) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from sds_harness.declaration import capability_name, printable
-from sds_harness.environment import ENVIRONMENTS
+from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -19,6 +19,7 @@ from .registry import CHECKS, Check, Run, scenario_of
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
+MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
 """Characters of what was expected and seen: IDs in it come from the implementation."""
 
@@ -172,12 +173,9 @@ class Judge:
         severity = self._severity(verdict.requirement, observation)
         worst = self._worst.setdefault(check.requirement, severity)
         if _RANK[severity] > _RANK[worst]:
-            # The findings kept so far are lesser ones: the worst must be among those that are told.
             self._worst[check.requirement] = severity
-            verdict.findings_dropped += len(verdict.findings[MAX_FINDINGS - 1 :])
-            del verdict.findings[MAX_FINDINGS - 1 :]
         same = [f for f in verdict.findings if f.run == view.trace.schedule and f.severity is severity]
-        if len(verdict.findings) >= MAX_FINDINGS or len(same) >= 2:
+        if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
         verdict.findings.append(
@@ -195,6 +193,11 @@ class Judge:
                 severity,
             )
         )
+        # Told are the worst, and of these the ones that are reached in the fewest steps.
+        verdict.findings.sort(key=lambda f: (-_RANK[f.severity], f.environment != PLAIN.name, f.step))
+        if len(verdict.findings) > MAX_FINDINGS:
+            verdict.findings_dropped += 1
+            verdict.findings.pop()
 
     def _severity(self, requirement: Requirement, observation: Observation) -> Verdict:
         if observation.outcome is Outcome.NOTED or requirement.optional:

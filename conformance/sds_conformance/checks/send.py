@@ -25,7 +25,8 @@ def lamport_rule(sent: Sent) -> str:
     """What the message had to carry, in words."""
     e = sent.lamport
     value = str(e.low) if e.low == e.high else f"{e.low} to {e.high}"
-    return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, previous + 1)"
+    previous = f"previous {e.previous}" if e.low == e.high else "previous"
+    return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, {previous} + 1)"
 
 
 @check("SDS-SEND-01", pb.CAPABILITY_VIRTUAL_CLOCK)

@@ -13,7 +13,7 @@ from sds_reference import ConfigurationError
 
 from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
-from ..narration import came_out, done
+from ..narration import Narrator
 from ..registry import SCENARIOS, Run
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
@@ -43,9 +43,10 @@ def smoke(driven: Driven) -> None:
         show_certificate(out, declared, driven.dialect or declared.dialect, CURRENT)
         for _, trace in runner.play([Run(SCENARIOS[name]) for name in _SCENARIOS]):
             out.print(Text(f"\n{trace.schedule}", "bold"))
+            narrator = Narrator(trace)
             for step in trace.steps:
-                out.print(Text(f"  {step.index:>3} {done(step)}"))
-                for line in came_out(step):
+                out.print(Text(f"  {step.index:>3} {narrator.done(step)}"))
+                for line in narrator.came_out(step):
                     out.print(Text(f"        {line}", "cyan"))
             if trace.stopped:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
