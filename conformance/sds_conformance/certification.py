@@ -66,8 +66,8 @@ class Certification:
     breakdowns: list[BrokenRun] = field(default_factory=list)
     traces: dict[str, Trace] = field(default_factory=dict)
     """By the name of the run: those in the plain environment, and those in which something was found."""
-    runs: int = 0
-    """How many runs were played."""
+    played: list[str] = field(default_factory=list)
+    """The names of the runs that were played, in order."""
     steps: int = 0
     left_out: dict[str, str] = field(default_factory=dict)
     """Environments that were not entered, with the reason."""
@@ -79,6 +79,10 @@ class Certification:
     interrupted: bool = False
     driven: bool = True
     """The implementation got through the handshake."""
+
+    @property
+    def runs(self) -> int:
+        return len(self.played)
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
@@ -146,17 +150,15 @@ def certify(
         out = Certification(what, declaration, used.name if used else "", strict)
         out.left_out = _left_out(what.environments, declaration)
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
-        played: set[str] = set()
         try:
             for run, trace in runner.play(_announced(runs, progress)):
                 found = judge.add(trace, run)
-                played.add(run.name)
-                out.runs += 1
+                out.played.append(run.name)
                 out.steps += len(trace.steps)
                 # What nobody will ask for again would only fill the memory.
                 if found or trace.breakdown is not None or run.environment is PLAIN:
                     out.traces[run.name] = trace
-                progress(run.name, len(played), len(runs))
+                progress(run.name, len(out.played), len(runs))
         except KeyboardInterrupt:
             out.interrupted = True
             runner.kill()
@@ -164,7 +166,7 @@ def certify(
         out.gave_up = runner.gave_up
         why = "not played, because the run was interrupted" if out.interrupted else "not played: too many breakdowns"
         for run in runs:
-            if run.name not in played:
+            if run.name not in out.played:
                 judge.unplayed(run, why)
     finally:
         runner.kill()

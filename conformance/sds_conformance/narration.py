@@ -111,7 +111,9 @@ class Narrator:
                 ids.add(message.message_id)
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
-            ids |= set(self._held(step, received) or ())
+            held = self._held(step, received)
+            # That a filter holds none of them says something of all.
+            ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
             ids |= _signalled(event)
         if step.reply is not None and step.answer == "state":
@@ -139,8 +141,11 @@ class Narrator:
         if message.bloom_filter is None or party is None:
             return None
         holds = read_filter(self._trace, party, message.bloom_filter, self._filters.given)
-        own = [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
+        own = self._sent_before(step, message)
         return [message_id for message_id in own if holds(message_id)] if holds is not None else None
+
+    def _sent_before(self, step: Step, message: Message) -> list[str]:
+        return [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
 
 
 def described(wire: Wire) -> str:

@@ -15,6 +15,7 @@ from sds_harness.environment import PLAIN
 from sds_reference.testee.version import suite_version
 
 from .certification import Certification
+from .registry import scenario_of
 from .runner import BrokenRun
 from .verdict import Finding, RequirementVerdict, Verdict
 
@@ -29,6 +30,8 @@ class Invocation:
     framing: str = "json"
     options: tuple[str, ...] = ()
     """Options of the command line that a command to see it again must repeat."""
+    program: str = "sds-conformance"
+    """The suite as it was called."""
 
 
 def load_schema() -> dict[str, Any]:
@@ -71,7 +74,7 @@ def summary(outcome: Certification) -> dict[str, Any]:
     """Counts and the exit code."""
     return {
         **{verdict.value: outcome.count(verdict) for verdict in Verdict},
-        "scenarios": len(outcome.plan.scenarios),
+        "scenarios": len({scenario_of(run) for run in outcome.played}),
         "environments": [e.name for e in outcome.plan.environments if e.name not in outcome.left_out],
         "runs": outcome.runs,
         "steps": outcome.steps,
@@ -87,7 +90,13 @@ def replay_command(requirement: str, finding: Finding | None, how: Invocation) -
     if finding is not None:
         options += ["--scenario", finding.scenario]
         options += ["--environment", finding.environment] if finding.environment != PLAIN.name else []
-    return shlex.join(["sds-conformance", "run", *options, *how.options, "--", *how.command])
+    return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
+
+
+def play_command(run: str, environment: str, how: Invocation) -> str:
+    """What to type to play one run again."""
+    options = ["--scenario", scenario_of(run), *(["--environment", environment] if environment != PLAIN.name else [])]
+    return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
 
 
 def _text(part: str) -> str:

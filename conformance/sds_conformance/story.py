@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -19,7 +19,7 @@ from .certification import Certification
 from .evidence import Evidence
 from .narration import Narrator
 from .registry import SCENARIOS, scenario_of
-from .report import Invocation, replay_command
+from .report import Invocation, play_command, replay_command
 from .runner import BrokenRun
 from .verdict import Finding, RequirementVerdict, Verdict
 
@@ -65,6 +65,10 @@ def filter_note(profile: str) -> str:
 
 def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
     """Every requirement that failed or warns, as a story each, then the breakdowns."""
+    if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):
+        note = "T is the start of virtual time. Who joins a channel is the implementation; all others are scripted."
+        _labelled(console, "Stories", Text(note, "dim"))
+        console.print()
     for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
         for verdict in outcome.verdicts:
             if verdict.verdict is wanted:
@@ -73,7 +77,7 @@ def show_findings(console: Console, outcome: Certification, how: Invocation) -> 
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
     for group in alike.values():
-        show_breakdown(console, group[0], [broken.where for broken in group[1:]])
+        show_breakdown(console, group[0], [broken.where for broken in group[1:]], outcome.traces, how)
 
 
 def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
@@ -126,17 +130,34 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
         _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}", "dim"))
 
 
-def show_breakdown(console: Console, broken: BrokenRun, also_in: Sequence[str] = ()) -> None:
+def show_breakdown(
+    console: Console,
+    broken: BrokenRun,
+    also_in: Sequence[str] = (),
+    traces: Mapping[str, Trace] | None = None,
+    how: Invocation | None = None,
+) -> None:
     """What broke, whose fault it is, and the question to ask next."""
     breakdown = broken.breakdown
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     _labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    trace = (traces or {}).get(broken.where)
+    environment = ENVIRONMENTS[trace.environment] if trace is not None else PLAIN
+    if environment is not PLAIN:
+        variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
+        told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
+        _labelled(console, "Played in", Text(told))
+    if trace is not None and trace.steps:
+        narrator, step = Narrator(trace), trace.steps[-1]
+        _labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     label = "stderr"
     for line in breakdown.stderr:
         _labelled(console, label, Text(line, "dim"))
         label = ""
     _labelled(console, "Ask", Text(breakdown.advice))
+    if how is not None and trace is not None:
+        _labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
     if also_in:
         _labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
     console.print()
@@ -163,7 +184,8 @@ def show_notes(console: Console, outcome: Certification) -> None:
                 reasons.setdefault(verdict.reason, []).append(verdict.requirement.id)
         for reason, ids in reasons.items():
             shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
-            _labelled(console, kind.value[:9].capitalize(), Text.assemble((shown, STYLES[kind]), f": {reason}"))
+            label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())
+            _labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {reason}"))
     for environment, reason in outcome.left_out.items():
         _labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), f": {reason}"))
     if notes or outcome.left_out or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
@@ -196,29 +218,37 @@ def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
     ]
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    played = f"{len(outcome.plan.scenarios)} scenarios, {outcome.runs} runs, {outcome.steps} steps"
+    scenarios = len({scenario_of(run) for run in outcome.played})
+    played = f"{_count(scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
     played += f", {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
     match outcome.exit_code:
         case 0:
             warnings = outcome.count(Verdict.WARN)
-            but = f", with {warnings} warning{'s' if warnings != 1 else ''}" if warnings else ""
-            return Text(f"{name} conforms to what was tested{but} ({played}).", "bold green")
+            but = f", with {_count(warnings, 'warning')}" if warnings else ""
+            judged = sum(v.exercised > 0 for v in outcome.verdicts)
+            unjudged = len(outcome.verdicts) - judged
+            of = f", {judged} of {_count(len(outcome.verdicts), 'requirement')}" if unjudged else ""
+            return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
         case 4:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
         case 3:
             return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
         case _:
             reasons = [
-                f"{n} {what}"
-                for n, what in (
-                    (outcome.count(Verdict.FAIL), "failed"),
-                    (len(outcome.breakdowns), "breakdowns"),
-                    (outcome.count(Verdict.ERROR), "errors of ours"),
+                text
+                for n, text in (
+                    (outcome.count(Verdict.FAIL), f"{outcome.count(Verdict.FAIL)} failed"),
+                    (len(outcome.breakdowns), _count(len(outcome.breakdowns), "breakdown")),
+                    (outcome.count(Verdict.ERROR), f"{outcome.count(Verdict.ERROR)} by a fault of ours"),
                 )
                 if n
             ]

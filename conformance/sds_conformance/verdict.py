@@ -19,6 +19,8 @@ from .registry import CHECKS, Check, Run, scenario_of
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
+NEEDS = "needs the capability "
+"""In the reason why a schedule was stopped, before the name."""
 MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
 """Characters of what was expected and seen: IDs in it come from the implementation."""
@@ -231,11 +233,10 @@ class Judge:
         if requirement_id == "SDS-MSG-14" and self._ids_from_caller:
             return Verdict.SKIPPED, "the application makes the IDs, as declared: message-id-required"
         lacking = self._lacking.get(requirement_id, set())
-        needed = [why for why in obstacles if "needs the capability" in why]
-        if lacking:
-            return Verdict.SKIPPED, f"not declared: {', '.join(sorted(map(capability_name, lacking)))}"
-        if needed:
-            return Verdict.SKIPPED, needed[0]
+        needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
+        if lacking or needed:
+            names = sorted(map(capability_name, lacking)) or needed[:1]
+            return Verdict.SKIPPED, f"not declared: {', '.join(names)}"
         if obstacles:
             return Verdict.INCONCLUSIVE, obstacles[0]
         if not self._observable:

@@ -149,7 +149,7 @@ def test_a_scenario_that_needs_what_is_not_declared_skips_as_well(judge: Judgeme
     stopped = trace(observe=observe)
     stopped.stopped = "needs the capability sync"
     verdict = judge(yielding(), traces=(stopped,), played=scenario("one", lambda stage: None, ID))
-    assert (verdict.verdict, verdict.reason) == (Verdict.SKIPPED, "one: needs the capability sync")
+    assert (verdict.verdict, verdict.reason) == (Verdict.SKIPPED, "not declared: sync")
 
 
 @pytest.mark.parametrize("observe", [True, False])

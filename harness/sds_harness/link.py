@@ -140,7 +140,8 @@ class StdioLink:
             name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
             self._fail(FaultKind.CRASH, f"killed by {name} in answer to {what}")
         kind = FaultKind.CRASH if status else FaultKind.EXIT
-        self._fail(kind, f"the process ended with exit code {status} in answer to {what}")
+        said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
+        self._fail(kind, f"the process ended with exit code {status} in answer to {what}{said}")
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
         self.kill()

@@ -41,8 +41,8 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             waited = rounds.overdue.now_ms - rounds.last.now_ms
             yield violated(
                 rounds.overdue,
-                f"a copy of {sent.message.message_id!r}, unacknowledged for {waited} ms with a resend period of "
-                f"{period} ms",
+                f"a copy of {sent.message.message_id!r}, unacknowledged and last broadcast at step "
+                f"{rounds.last.index}, {waited} ms ago, with a resend period of {period} ms",
                 "none, although the sweep has run",
                 "AMB-64" if len(rounds.copies) >= CAP else "",
             )
@@ -152,7 +152,7 @@ def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | 
 @check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
-    rare = [gap for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
+    rare = [(gap, p.sent) for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
     if not rare:
         return
     often = [
@@ -166,16 +166,16 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
         return
     # A period is no longer than the shortest gap, and longer than any time for which nothing was to be seen.
     looked = [gap.looked for gap in often if gap.looked]
-    soonest = min(gap.waited for gap in rare)
-    if looked and soonest <= min(looked):
+    soonest, sent = min(rare, key=lambda pair: pair[0].waited)
+    if looked and soonest.waited <= min(looked):
         yield violated(
-            rare[-1].second,
-            f"possibly acknowledged messages resent less often than unacknowledged ones, which wait {min(looked)} ms "
-            "and longer",
-            f"a copy after {soonest} ms",
+            soonest.second,
+            f"{sent.message.message_id!r}, possibly acknowledged, resent less often than unacknowledged messages, "
+            f"which wait for more than {min(looked)} ms",
+            f"a copy {soonest.waited} ms after that of step {soonest.first.index}",
         )
-    elif min(gap.waited for gap in often) <= max(gap.looked for gap in rare):
-        yield held(rare[-1].second)
+    elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
+        yield held(rare[-1][0].second)
 
 
 @check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)

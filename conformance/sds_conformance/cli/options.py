@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -129,6 +131,14 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
     ):
         collected = decorate(collected)
     return collected
+
+
+def program() -> str:
+    """This program as it has to be typed: by its name where the shell finds it, else by its path."""
+    name = Path(sys.argv[0])
+    if name.name != "sds-conformance" or shutil.which(name.name):
+        return "sds-conformance"
+    return str(name)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -17,6 +17,7 @@ from rich.text import Text
 from sds_reference.mutants import MUTANTS
 
 from ..catalogue import Requirement, load_catalogue
+from ..catalogue.positions import PREFIX, VERDICTS, Position, load_positions
 from ..catalogue.unchecked import unchecked
 from ..exercise import certify_reference
 from ..registry import CHECKS, SCENARIOS
@@ -32,6 +33,7 @@ Examples:
   sds-conformance requirements
   sds-conformance requirements 'SDS-RECV-*'
   sds-conformance requirements SDS-RECV-06
+  sds-conformance requirements AMB-24
   sds-conformance requirements --json > requirements.json
 """
 
@@ -45,23 +47,37 @@ def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
 
     For each: its level, the numbers of checks, scenarios and mutants, in how many runs of the reference model it was
     exercised just now, and its statement. One ID shows everything that is known about it.
+
+    A GLOB that begins with AMB lists positions instead: what the text leaves open, what the suite does about it, and
+    which requirements it concerns. Findings cite them.
     """
     chosen = [
         requirement
         for requirement in load_catalogue().requirements.values()
         if not ids or any(fnmatchcase(requirement.id, glob) for glob in ids)
     ]
-    if not chosen:
-        raise click.UsageError(f"no requirement matches {' '.join(ids)}: without GLOB all are listed")
-    sightings = None if no_run else _sightings(console(stderr=True))
+    # Who types '*' wants requirements, as ever: a position has to be asked for by the beginning of its ID.
+    wanted = [glob for glob in ids if glob.startswith(PREFIX.rstrip("-"))]
+    positions = [p for p in load_positions().values() if any(fnmatchcase(p.id, glob) for glob in wanted)]
+    if not chosen and not positions:
+        raise click.UsageError(
+            f"no requirement matches {' '.join(ids)}: without GLOB all are listed, and '{PREFIX}*' lists the positions"
+        )
+    sightings = None if no_run or not chosen else _sightings(console(stderr=True))
     rows = [row(requirement, sightings) for requirement in chosen]
+    open_points = [position_row(position) for position in positions]
     out = console()
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-    elif len(rows) == 1:
+        click.echo(json.dumps(rows + open_points, ensure_ascii=False, indent=2))
+        return
+    if len(rows) == 1:
         _show_one(out, rows[0])
-    else:
+    elif rows:
         _show_all(out, rows)
+    for number, r in enumerate(open_points):
+        if rows or number:
+            out.print()
+        _show_position(out, r, statements=len(open_points) == 1)
 
 
 def row(requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]:
@@ -86,6 +102,18 @@ def row(requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]
         "mutants": [m.name for m in MUTANTS.values() if m.requirement == requirement.id],
         "runs": None if exercised is None else len(exercised),
         "exercised_in": exercised,
+    }
+
+
+def position_row(position: Position) -> dict[str, Any]:
+    """Everything that is known about one position."""
+    concerned = [r.id for r in load_catalogue().requirements.values() if position.id in r.positions]
+    return {
+        "id": position.id,
+        "question": position.question,
+        "position": position.position,
+        "verdict": position.verdict,
+        "requirements": concerned,
     }
 
 
@@ -124,12 +152,11 @@ def _tested(r: dict[str, Any]) -> str:
 
 def _show_one(out: Console, r: dict[str, Any]) -> None:
     out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
+    grid = _grid()
     grid.add_row("Statement", r["statement"])
     grid.add_row("Observable", r["observable"])
-    grid.add_row("Positions", ", ".join(r["positions"]) or "none")
+    for name in r["positions"]:
+        grid.add_row("Position", f"{name}: {load_positions()[name].position}")
     if r["softened"]:
         grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
     grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
@@ -144,3 +171,27 @@ def _show_one(out: Console, r: dict[str, Any]) -> None:
         where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
         grid.add_row("Exercised", f"{total} times in {r['runs']} runs: {where}" if total else "never")
     out.print(grid)
+
+
+def _show_position(out: Console, r: dict[str, Any], *, statements: bool) -> None:
+    """One position; with ``statements`` of the requirements it concerns, else with their IDs alone."""
+    out.print(Text(r["id"], "bold"))
+    grid = _grid()
+    grid.add_row("Open", r["question"])
+    grid.add_row("Position", r["position"])
+    grid.add_row("Verdict", f"{r['verdict']}: {VERDICTS[r['verdict']]}")
+    known = load_catalogue().requirements
+    if statements:
+        for requirement_id in r["requirements"]:
+            grid.add_row("Concerns", f"{requirement_id}: {known[requirement_id].statement}")
+    else:
+        grid.add_row("Concerns", ", ".join(r["requirements"]))
+    out.print(grid)
+
+
+def _grid() -> Table:
+    """Labels on the left, what they say on the right."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid

@@ -30,7 +30,7 @@ from ..certification import (
 )
 from ..report import Invocation, report, write_report
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import Driven, console, driving
+from .options import Driven, console, driving, program
 
 _EPILOG = """
 \b
@@ -114,7 +114,7 @@ def run(
         err.print(sentence, style="bold red", soft_wrap=True)
         sys.exit(EXIT_NOT_DRIVEN)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
-    how = Invocation(driven.command, driven.framing.value, tuple(repeated))
+    how = Invocation(driven.command, driven.framing.value, tuple(repeated), program())
     data = report(outcome, how)
     written = report_dir is None or _write(err, report_dir, data, outcome)
     if not outcome.driven:

@@ -17,7 +17,7 @@ from ..narration import Narrator
 from ..registry import SCENARIOS, Run
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
-from .options import Driven, console, driving
+from .options import Driven, console, driving, program
 
 _SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")
 
@@ -65,6 +65,6 @@ def smoke(driven: Driven) -> None:
     if runner.breakdowns:
         sys.exit(EXIT_NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
-    again = shlex.join(["sds-conformance", "run", *driven.options, "--", *driven.command])
+    again = shlex.join([program(), "run", *driven.options, "--", *driven.command])
     out.print(f"  {again}", soft_wrap=True)
     sys.exit(EXIT_CONFORMANT)

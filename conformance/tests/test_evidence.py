@@ -1,0 +1,159 @@
+"""What a story shows: the steps that a finding rests on, in words that a reader can follow."""
+
+from __future__ import annotations
+
+from played import T, altered, reference, stage
+from sds_conformance.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
+from sds_conformance.narration import Narrator
+from sds_conformance.verdict import Finding, Verdict
+from sds_harness.stage import Actor, Stage
+from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+
+def finding(step: int, expected: str, seen: str = "nothing") -> Finding:
+    return Finding("SDS-X-01", "a_check", "by-hand", "plain", "alice", "c1", step, expected, seen, "", Verdict.FAIL)
+
+
+def shown(trace: Trace, step: int, expected: str, seen: str = "nothing") -> list[Exhibit]:
+    return Evidence(trace, finding(step, expected, seen)).exhibits()
+
+
+def numbers(exhibits: list[Exhibit]) -> list[int | None]:
+    return [exhibit.step.index if exhibit.step is not None else None for exhibit in exhibits]
+
+
+def chatter(actor: Actor, count: int) -> None:
+    bystander = actor.stage.peer("bystander")
+    for _ in range(count):
+        actor.receive(bystander.content(T))
+
+
+def test_what_a_finding_does_not_name_is_left_out_and_counted() -> None:
+    on = stage()
+    alice = on.open()
+    chatter(alice, 10)
+    late = on.peer("bob").content(T + 99)
+    alice.receive(late)
+    exhibits = shown(on.trace, 12, f"{late.message_id!r} delivered")
+    assert numbers(exhibits) == [1, None, 12]
+    assert exhibits[1].text == "10 more steps"
+    assert exhibits[2].blamed
+    assert exhibits[2].effects == (f"delivers {late.message_id!r}",)
+
+
+def test_what_follows_on_a_message_that_should_have_come_is_shown() -> None:
+    on = stage()
+    alice = on.open()
+    bob = on.peer("bob")
+    root = bob.content(T + 1)
+    alice.receive(bob.content(T + 2, root))
+    chatter(alice, 3)
+    alice.receive(root)
+    alice.tick()
+    alice.tick()
+    exhibits = shown(on.trace, 2, "'bob-2' delivered")
+    assert numbers(exhibits) == [1, 2, None, 6, None]
+    assert exhibits[-1].text == "2 more steps, 2 of them periodic work"
+
+
+def test_a_long_story_keeps_its_beginning_and_its_end() -> None:
+    on = stage()
+    alice = on.open()
+    own = alice.send()
+    bob = on.peer("bob")
+    for number in range(30):
+        alice.receive(bob.content(T + number, own))
+    exhibits = shown(on.trace, 32, f"{own.message_id!r} once")
+    assert len([e for e in exhibits if e.step is not None]) == FIRST + LAST
+    assert numbers(exhibits)[:3] == [1, 2, 3]
+    later = shown(on.trace, 3, f"{own.message_id!r} once")
+    assert len([e for e in later if e.step is not None]) == 3 + AFTER
+
+
+def test_a_finding_that_names_no_message_shows_the_last_steps() -> None:
+    on = stage()
+    alice = on.open()
+    for _ in range(20):
+        alice.observe()
+        alice.send()
+    exhibits = shown(on.trace, 41, f"lamport_timestamp {T + 20}", str(T + 21))
+    assert numbers(exhibits) == [1, None, 31, None, 33, None, 35, None, 37, None, 39, None, 41]
+    assert all("Lamport T+" in exhibit.effects[0] for exhibit in exhibits if exhibit.step and exhibit.step.index > 1)
+
+
+def test_times_are_told_from_the_start_and_ids_as_in_the_steps() -> None:
+    on = stage()
+    own = on.open().send().message_id
+    evidence = Evidence(on.trace, finding(2, f"{own!r} with {T + 5}, after ['bob-1', 'bob-2']", f"{T - 7} and []"))
+    assert evidence.expected == f"'{own[:8]}…{own[-4:]}' with T+5, after 'bob-1', 'bob-2'"
+    assert evidence.seen == "T-7 and none"
+
+
+def test_a_number_that_is_part_of_an_id_is_no_time() -> None:
+    on = stage()
+    on.open()
+    evidence = Evidence(on.trace, finding(1, f"'m-{T}' and '{T}' and {2**63}"))
+    assert evidence.expected == f"'m-{T}' and '{T}' and {2**63}"
+
+
+def test_what_looks_the_same_is_spelt_out() -> None:
+    on = stage()
+    on.open()
+    assert Evidence(on.trace, finding(1, "'alicé'", "'alice\u0301'")).difference == (
+        "'alice\\u0301' where 'alic\\xe9' was expected"
+    )
+    assert Evidence(on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
+
+
+# ---- Steps in words ----------------------------------------------------------------------------------------------
+
+
+def told(on: Stage) -> list[str]:
+    narrator = Narrator(on.trace)
+    return [narrator.done(step) for step in on.trace.steps]
+
+
+def test_a_filter_is_told_by_what_it_holds() -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    own = [alice.send(message_id=f"own-{number}", content=b"x") for number in range(3)]
+    alice.receive(bob.content(T, bloom_filter=on.filter_over("own-0", "own-2")))
+    alice.receive(bob.content(T, bloom_filter=on.filter_over("another")))
+    alice.receive(bob.content(T, bloom_filter=b"\x00"))
+    lines = told(on)
+    assert len(own) == 3
+    assert "filter that holds 'own-0', 'own-2'" in lines[4]
+    assert "filter without any of its own" in lines[5]
+    assert "filter of 1 byte)" in lines[6]
+    narrator = Narrator(on.trace)
+    assert {"own-0", "own-2"} < narrator.touches(on.trace.steps[4])
+    assert {"own-0", "own-1", "own-2"} < narrator.touches(on.trace.steps[5])
+
+
+def test_channels_hints_and_contents_are_told_where_they_matter() -> None:
+    on = stage()
+    alice = on.open(channels=("c1", "c2"))
+    alice.send(b"hello", channel_id="c2", retrieval_hint=b"place")
+    alice.receive(on.peer("bob", "c2").content(T, content=b"hello"), retrieval_hint=b"\xff")
+    lines = told(on)
+    assert lines[1].startswith("alice sends 'hello' as '")
+    assert lines[1].endswith(" in c2 at T, with the hint 'place'")
+    assert "says 'hello'" in lines[2]
+    assert lines[2].endswith(" in c2, with the hint ff")
+
+
+def test_where_there_is_one_channel_it_is_not_named_again() -> None:
+    on = stage()
+    on.open().send()
+    assert "c1" not in told(on)[1]
+
+
+def test_hostile_names_are_cleaned() -> None:
+    def hostile(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.effects.message_id:
+            reply.effects.message_id = "\x1b[31mred\x07"
+
+    on = stage(altered(hostile, reference()))
+    on.open("ali\x1b[31mce").send()
+    assert all(line.isprintable() for line in told(on))

@@ -1,0 +1,150 @@
+"""Every position that anything cites can be looked up, and every one that can be looked up is cited."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from importlib import import_module
+from importlib.resources import files
+
+import pytest
+
+from played import REPOSITORY
+from sds_conformance import catalogue as package
+from sds_conformance.catalogue import load_catalogue
+from sds_conformance.catalogue.positions import PREFIX, VERDICTS, load_positions
+from suite_terminal import too_wide, typed, words
+
+POSITIONS = load_positions()
+CITATION = re.compile(r"AMB-C?\d+")
+SOURCES = {".py", ".mjs", ".md", ".json"}
+PLACES = ("conformance/sds_conformance", "reference/sds_reference", "harness/sds_harness", "harness/adapters")
+
+
+def cited_in_the_catalogue() -> set[str]:
+    requirements = load_catalogue().requirements.values()
+    return {cited for r in requirements for cited in (*r.positions, r.softened) if cited}
+
+
+def cited_in_sources() -> set[str]:
+    found: set[str] = set()
+    for place in PLACES:
+        for path in (REPOSITORY / place).rglob("*"):
+            if path.suffix in SOURCES and "node_modules" not in path.parts and path.name != "positions.json":
+                found |= set(CITATION.findall(path.read_text("utf-8")))
+    return found
+
+
+def test_every_position_that_is_cited_can_be_looked_up() -> None:
+    assert {"AMB-15", "AMB-24", "AMB-C15"} <= cited_in_sources()
+    assert cited_in_the_catalogue() | cited_in_sources() <= set(POSITIONS)
+
+
+def test_every_position_concerns_a_requirement() -> None:
+    assert set(POSITIONS) == cited_in_the_catalogue()
+
+
+def test_ids_are_unique_and_sorted_by_number_with_the_contradictions_last() -> None:
+    rows = json.loads(files(package.__name__).joinpath("positions.json").read_text("utf-8"))["positions"]
+    ids = [row["id"] for row in rows]
+    assert [position_id for position_id, count in Counter(ids).items() if count > 1] == []
+    assert all(CITATION.fullmatch(position_id) and position_id.startswith(PREFIX) for position_id in ids)
+    numbers = [(part.startswith("C"), int(part.lstrip("C"))) for part in (p.removeprefix(PREFIX) for p in ids)]
+    assert numbers == sorted(numbers)
+
+
+def test_questions_and_positions_are_single_sentences() -> None:
+    for position in POSITIONS.values():
+        for sentence in (position.question, position.position):
+            assert sentence == " ".join(sentence.split()), position.id
+            assert sentence[0].isupper(), position.id
+            assert sentence.endswith("."), position.id
+            assert ". " not in sentence, position.id
+            assert 15 < len(sentence) < 240, position.id
+    counted = Counter(position.question for position in POSITIONS.values())
+    assert [question for question, count in counted.items() if count > 1] == []
+
+
+def test_a_position_that_another_one_is_referred_to_exists() -> None:
+    for position in POSITIONS.values():
+        assert set(CITATION.findall(position.position)) <= set(POSITIONS) - {position.id}
+
+
+def test_verdicts_are_known_ones_and_each_is_used() -> None:
+    assert {position.verdict for position in POSITIONS.values()} == set(VERDICTS)
+
+
+def test_what_softens_a_finding_says_warning() -> None:
+    """A finding that is a warning by some position is looked up there, and must be explained."""
+    softening = {r.softened for r in load_catalogue().requirements.values() if r.softened}
+    for path in (REPOSITORY / "conformance" / "sds_conformance" / "checks").glob("*.py"):
+        # A position in quotes is an argument of a finding; one in brackets is a remark.
+        softening |= set(re.findall(r'"(AMB-C?\d+)"', path.read_text("utf-8")))
+    assert {"AMB-15", "AMB-24", "AMB-44", "AMB-64"} <= softening
+    for position_id in softening:
+        assert POSITIONS[position_id].verdict == "warn", position_id
+        assert "warning" in POSITIONS[position_id].position, position_id
+
+
+# ---- On the command line -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a run of the reference who looks up a position."""
+
+    def played(*arguments: object, **options: object) -> None:
+        raise AssertionError("played")
+
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "certify_reference", played)
+
+
+def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
+    result = typed("requirements", "AMB-24")
+    assert result.exit_code == 0
+    assert too_wide(result.stdout) == []
+    text = words(result.stdout)
+    position = POSITIONS["AMB-24"]
+    for said in (position.question, position.position, "warn: ", "SDS-RECV-02: ", "SDS-DELIVER-06: "):
+        assert said in text
+    assert load_catalogue().requirements["SDS-DELIVER-06"].statement in text
+
+
+def test_several_positions_and_a_glob_are_shown_one_after_the_other() -> None:
+    shown = re.findall(r"^AMB-\S+$", typed("requirements", "AMB-24", "AMB-C1").stdout, re.MULTILINE)
+    assert shown == ["AMB-24", "AMB-C1"]
+    text = typed("requirements", "AMB-*").stdout
+    assert re.findall(r"^AMB-\S+$", text, re.MULTILINE) == list(POSITIONS)
+    assert too_wide(text) == []
+
+
+def test_positions_as_json() -> None:
+    rows = json.loads(typed("requirements", "AMB-2?", "--json").stdout)
+    assert [row["id"] for row in rows] == [p for p in POSITIONS if re.fullmatch(r"AMB-2\d", p)]
+    (row,) = [row for row in rows if row["id"] == "AMB-24"]
+    assert set(row) == {"id", "question", "position", "verdict", "requirements"}
+    assert row["requirements"] == ["SDS-RECV-02", "SDS-DELIVER-06"]
+
+
+def test_requirements_and_positions_can_be_asked_for_together() -> None:
+    rows = json.loads(typed("requirements", "SDS-RECV-02", "AMB-24", "--no-run", "--json").stdout)
+    assert [row["id"] for row in rows] == ["SDS-RECV-02", "AMB-24"]
+    text = typed("requirements", "SDS-RECV-02", "AMB-24", "--no-run").stdout
+    assert re.findall(r"^(?:SDS|AMB)-\S+", text, re.MULTILINE) == ["SDS-RECV-02", "AMB-24"]
+
+
+def test_positions_are_listed_only_when_asked_for() -> None:
+    rows = json.loads(typed("requirements", "*", "--no-run", "--json").stdout)
+    assert [row["id"] for row in rows] == list(load_catalogue().requirements)
+
+
+def test_a_requirement_is_shown_with_what_its_positions_say() -> None:
+    text = words(typed("requirements", "SDS-DELIVER-06", "--no-run").stdout)
+    assert f"AMB-24: {POSITIONS['AMB-24'].position}" in text
+
+
+def test_a_position_that_does_not_exist_is_told_with_what_to_type_next() -> None:
+    result = typed("requirements", "AMB-999")
+    assert result.exit_code == 2
+    assert "'AMB-*' lists the positions" in words(result.stderr)
