@@ -28,7 +28,10 @@ class FaultKind(Enum):
 
 _ADVICE: dict[FaultKind, str] = {
     FaultKind.NO_START: "Does the command run by itself in this folder? Quote it as one word if it has spaces.",
-    FaultKind.HANG: "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only slow.",
+    FaultKind.HANG: (
+        "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
+        "slow."
+    ),
     FaultKind.CRASH: "Its last words on stderr are above. Does it crash on this input without the adapter, too?",
     FaultKind.EXIT: "The process must answer every request and end only when its stdin ends.",
     FaultKind.GARBAGE: "Does something print to stdout? Only replies may; logs go to stderr.",

@@ -24,7 +24,7 @@ _EPILOG = """
 Exit codes:
   0  conformant                  3  the implementation could not be driven
   1  non-conformant              4  nothing was exercised
-  2  wrong use of this command
+  2  wrong use of this command   130  interrupted
 """
 
 

@@ -48,7 +48,12 @@ the conversation is shown message by message.
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--select", multiple=True, metavar="GLOB", help="Judge only these requirement IDs; may be repeated.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="GLOB",
+    help="Judge only these requirement IDs; may be repeated. All is played: --scenario narrows that down.",
+)
 @click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
 @click.option(
     "--scenario", "scenarios", multiple=True, metavar="GLOB", help="Play only these scenarios; may be repeated."
@@ -90,6 +95,7 @@ def run(
 ) -> None:
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
+    select, deselect = tuple(map(_full, select)), tuple(map(_full, deselect))
     what = plan(select, deselect, profile, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
         if not plan([glob], profile=profile).requirements:
@@ -137,6 +143,12 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
         return False
     err.print(f"Report: {folder / 'report.json'}", soft_wrap=True)
     return True
+
+
+def _full(glob: str) -> str:
+    """A glob of requirement IDs as they are written; the prefix may be left out."""
+    glob = glob.upper()
+    return glob if glob.startswith(("SDS-", "*")) else f"SDS-{glob}"
 
 
 def _nothing_matches(glob: str) -> str:

@@ -1,19 +1,21 @@
 """An adapter to fill in: the methods of Implementation, one by one. Python 3.9 or newer, and nothing else."""
 
-from __future__ import annotations
-
 import base64
+import functools
 import inspect
 import json
 import os
 import re
 import sys
-from typing import Any
+import traceback
+from typing import Any, ClassVar
 
 ANSWERS = {"open": "opened", "observe": "state", "build_filter": "filter", "query_filter": "membership"}
 NEEDS = {"send_sync": "SYNC", "send_ephemeral": "EPHEMERAL", "observe": "OBSERVE", "build_filter": "FILTER_CODEC"}
 NEEDS.update(query_filter="FILTER_CODEC", message_id="MESSAGE_ID", retrieval_hint="RETRIEVAL_HINTS")
-BYTES = ("content", "wire", "bloom_filter", "retrieval_hint")
+PLAIN: dict[str, Any] = dict.fromkeys(("content", "wire", "bloom_filter", "retrieval_hint"), base64.b64decode)
+PLAIN.update(now_ms=int, handle=int)  # ProtoJSON: bytes are base64, 64-bit numbers strings; 0 and "" are left out.
+snake = functools.partial(re.sub, "[A-Z]", lambda capital: "_" + capital.group().lower())  # channelId: channel_id
 
 
 class Rejected(Exception):
@@ -21,39 +23,37 @@ class Rejected(Exception):
 
 
 class Implementation:
-    """Yours. A participant is whatever `open` makes of it; bytes are plain bytes, in what you return as well.
-
+    """Yours. `who` is the participant, whatever `open` made of it; bytes are plain bytes, in what you return as well.
     Effects are {"broadcasts": [b"..."], "events": [...], "messageId": "..."}, an event for example
-    {"channelId": "c1", "delivered": {"messageId": "m1", "content": b"hi"}}. What is empty may be left out.
-    """
+    {"channelId": "c1", "delivered": {"messageId": "m1", "content": b"hi"}}. What is empty may be left out."""
 
-    name, version, language = "my-sds", "0", "Python"
-    capabilities: tuple[str, ...] = ()  # What works, for example ("VIRTUAL_CLOCK", "DELIVERED").
+    hello: ClassVar[dict[str, Any]] = {"name": "my-sds", "version": "0", "revisions": ["sds-2026-01"]}
+    capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
 
-    def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = None) -> Any:
-        raise NotImplementedError("make a participant, join the channels; return it and the configuration in force")
+    def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
+        raise NotImplementedError(
+            "make a participant, join the channels; return it and a dict, the configuration in force"
+        )
 
-    def close(self, participant: Any, now_ms: int = 0) -> Any:
+    def close(self, who: Any, now_ms: int = 0) -> Any:
         raise NotImplementedError("free the participant while the process goes on; return {}")
 
-    def send(self, participant: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
+    def send(self, who: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
         raise NotImplementedError("send content (more: message_id, retrieval_hint); return effects with the messageId")
 
-    def send_ephemeral(
-        self, participant: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any
-    ) -> Any:
+    def send_ephemeral(self, who: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
         raise NotImplementedError("send an ephemeral message (more: message_id); return effects with the messageId")
 
-    def send_sync(self, participant: Any, now_ms: int = 0, channel_id: str = "") -> Any:
+    def send_sync(self, who: Any, now_ms: int = 0, channel_id: str = "") -> Any:
         raise NotImplementedError("send a sync message now; return effects, {} if there was nothing to send")
 
-    def receive(self, participant: Any, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
+    def receive(self, who: Any, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
         raise NotImplementedError("hand over bytes from the network as they are; return effects, {} if it ignores them")
 
-    def tick(self, participant: Any, now_ms: int = 0) -> Any:
+    def tick(self, who: Any, now_ms: int = 0) -> Any:
         raise NotImplementedError("run the periodic work that is due, in every channel; return effects, {} if none")
 
-    def observe(self, participant: Any, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
+    def observe(self, who: Any, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
         raise NotImplementedError("return the state of the channel; leave out what cannot be seen")
 
     def build_filter(self, message_ids: Any = ()) -> Any:
@@ -66,9 +66,7 @@ class Implementation:
 def answer_to(mine: Implementation, participants: dict[int, Any], name: str, given: dict[str, Any]) -> dict[str, Any]:
     """The answer to one command: what the method of its name returns. Nothing from here on needs a change."""
     if name == "hello":
-        about = {"protocolVersion": 1, "name": mine.name, "version": mine.version, "language": mine.language}
-        names = ["CAPABILITY_" + capability for capability in mine.capabilities]
-        return {"hello": {**about, "revisions": ["sds-2026-01"], "capabilities": names}}
+        return {"hello": {"protocolVersion": 1, "capabilities": mine.capabilities, **mine.hello}}
     command, given = snake(name), {snake(field): value for field, value in given.items()}
     todo = vars(Implementation).get(command)
     if not inspect.isfunction(todo):
@@ -76,28 +74,22 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
     takes = inspect.signature(todo).parameters
     lacking = [f"field {field}" for field in given if field not in (*takes, "handle", "message_id", "retrieval_hint")]
     needed = [NEEDS[what] for what in (command, *(field for field in given if given[field])) if what in NEEDS]
-    if command == "open" and len(given.get("channels", ())) != 1:
-        needed.append("CHANNELS" if given.get("channels") else "UNNAMED_CHANNEL")
-    lacking += [what for what in needed if not any(capability.startswith(what) for capability in mine.capabilities)]
+    if command == "open":
+        given = {"channels": [], "configuration": {}, **given}
+        needed += {0: ["UNNAMED_CHANNEL"], 1: []}.get(len(given["channels"]), ["CHANNELS"])
+    lacking += [what for what in needed if not any(c.startswith("CAPABILITY_" + what) for c in mine.capabilities)]
     if lacking:
         return {"unsupported": {"what": ", ".join(lacking)}}
-    # ProtoJSON writes bytes in base64 and 64 bits as a string, and leaves out what is 0 or empty.
     fields = {field: empty.default for field, empty in takes.items() if empty.default is not empty.empty}
-    fields.update({field: base64.b64decode(v) if field in BYTES else v for field, v in given.items()})
-    if "now_ms" in fields:
-        fields["now_ms"] = int(fields["now_ms"])
-    if "participant" in takes:
-        handle = int(fields.pop("handle", 0))
-        if handle not in participants:
-            raise Rejected(f"no participant has handle {handle}")
-        fields["participant"] = participants[handle]
-    try:
-        result = getattr(mine, command)(**fields)
-    except NotImplementedError as sentence:
-        return {"error": {"message": f"Implementation.{command} is not filled in: {sentence}"}}
+    fields.update({field: PLAIN.get(field, lambda v: v)(value) for field, value in given.items()})
+    if "who" in takes:
+        handle = fields.pop("handle", 0)
+        fields["who"] = participants.pop(handle) if command == "close" else participants[handle]
+    result = getattr(mine, command)(**fields)
     if command == "open":
-        participants[len(participants) + 1], in_force = result
-        result = {"handle": len(participants), "configuration": in_force or {}}
+        handle = 1 + max(participants, default=0)
+        participants[handle], in_force = result
+        result = {"handle": handle, "configuration": in_force}
     return {ANSWERS.get(command, "effects"): result}
 
 
@@ -105,27 +97,22 @@ def serve(mine: Implementation) -> None:
     """Answer every line of stdin until it ends."""
     if os.environ.get("SDS_TESTEE_FRAMING", "json") != "json":
         sys.exit("this adapter speaks JSON lines only")
-    # Bytes, not text: no locale decides on the encoding. What is printed by mistake goes to stderr.
-    stdout, sys.stdout = sys.stdout.buffer, sys.stderr
+    stdout, sys.stdout = sys.stdout, sys.stderr  # What is printed by mistake is not to get among the replies.
     participants: dict[int, Any] = {}
-    for line in sys.stdin.buffer:
-        request_id: Any = 0
+    for line in sys.stdin.buffer:  # Bytes come in and ASCII goes out: no locale decides on the encoding.
+        number: Any = 0
         try:
             request = json.loads(line.decode("utf-8"))
-            request_id = request.pop("id", 0)
+            number = request.pop("id", 0)
             answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
         except Rejected as reason:
             answer = {"rejected": {"reason": str(reason)}}
         except Exception as error:  # A fault: the suite quotes it, and the process goes on.
-            answer = {"error": {"message": f"{type(error).__name__}: {error}"}}
-        reply = json.dumps({"id": request_id, **answer}, default=lambda value: base64.b64encode(value).decode("ascii"))
-        stdout.write(reply.encode("utf-8") + b"\n")
-        stdout.flush()
-
-
-def snake(name: str) -> str:
-    """channelId as Python writes it: channel_id."""
-    return re.sub("[A-Z]", lambda capital: "_" + capital.group().lower(), name)
+            traceback.print_exc()
+            where = traceback.extract_tb(error.__traceback__)[-1].name
+            answer = {"error": {"message": f"{type(error).__name__} in {where}: {error}"}}
+        reply = {"id": number, **answer}
+        print(json.dumps(reply, default=lambda value: base64.b64encode(value).decode()), file=stdout, flush=True)
 
 
 if __name__ == "__main__":

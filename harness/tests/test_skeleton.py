@@ -1,0 +1,291 @@
+"""The skeleton of an adapter: honest while it is empty, and, filled in with the reference, the same as the reference.
+
+    python test_skeleton.py
+
+runs as the filled-in adapter.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from google.protobuf import json_format
+
+from sds_harness import faults
+from sds_harness.environment import ENVIRONMENTS
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Participant, encode
+from sds_reference.bloom_filter import RollingBloomFilter
+from sds_reference.effects import Effects
+from sds_reference.errors import SdsError
+from sds_reference.testee import server
+from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
+
+SKELETON = Path(__file__).parents[1] / "adapters" / "skeleton" / "adapter.py"
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+EMPTY, FILLED = [sys.executable, str(SKELETON)], [sys.executable, __file__]
+NOT_DECLARED = {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_SDS_R, pb.CAPABILITY_MESSAGE_ID_REQUIRED}
+
+if TYPE_CHECKING:
+    from adapters.skeleton import adapter
+else:
+    # It is a program and in no package.
+    _spec = spec_from_file_location("adapter", SKELETON)
+    adapter = module_from_spec(_spec)
+    _spec.loader.exec_module(adapter)
+
+
+class Filled(adapter.Implementation):
+    """As a person would fill it in, with the reference for an implementation."""
+
+    hello: ClassVar[dict[str, Any]] = {
+        "name": "filled-skeleton",
+        "version": "1",
+        "profiles": {"bloom": "waku-sds-js", "idOrder": "utf-8"},
+    }
+    capabilities = tuple(pb.Capability.Name(c) for c in pb.Capability.values() if c not in NOT_DECLARED)
+
+    def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = None) -> Any:
+        config = config_from_pb(json_format.ParseDict(configuration, pb.Configuration()), Config())
+        participant = Participant(participant_id, config)
+        for channel_id in channels or ["0"]:
+            participant.join(channel_id, now_ms)
+        return participant, json_format.MessageToDict(config_to_pb(config))
+
+    def close(self, who: Participant, now_ms: int = 0) -> Any:
+        return {}
+
+    def send(self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
+        if content == b"no memory":
+            raise MemoryError("über alles")
+        return told(who.send(channel_id, content, now_ms, more.get("message_id") or None, more.get("retrieval_hint")))
+
+    def send_ephemeral(
+        self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any
+    ) -> Any:
+        return told(who.send_ephemeral(channel_id, content, more.get("message_id") or None))
+
+    def send_sync(self, who: Participant, now_ms: int = 0, channel_id: str = "") -> Any:
+        return told(who.send_sync(channel_id, now_ms))
+
+    def receive(self, who: Participant, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
+        try:
+            return told(who.receive(wire, now_ms, retrieval_hint))
+        except SdsError as error:
+            raise adapter.Rejected(str(error)) from None
+
+    def tick(self, who: Participant, now_ms: int = 0) -> Any:
+        print("what an implementation prints by mistake, Ж字🦊")
+        return told(who.tick(now_ms))
+
+    def observe(self, who: Participant, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
+        return json_format.MessageToDict(state_to_pb(who.channel(channel_id), list(filter_ids)))
+
+    def build_filter(self, message_ids: Any = ()) -> Any:
+        config = Config()
+        received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
+        for message_id in message_ids:
+            received.insert(message_id)
+        return {"bloomFilter": received.to_wire()}
+
+    def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = ()) -> Any:
+        view = Config().bloom_profile.read(bloom_filter, Config().bloom_parameters)
+        return {"hits": [message_id in view for message_id in message_ids]}
+
+
+def told(effects: Effects) -> dict[str, Any]:
+    """Effects as the skeleton takes them, bytes as bytes."""
+    out = effects_to_pb(effects)
+    events = [json_format.MessageToDict(event) for event in out.events]
+    for event, original in zip(events, out.events, strict=True):
+        if "content" in event.get("delivered", {}):
+            event["delivered"]["content"] = original.delivered.content
+    return {"broadcasts": list(out.broadcasts), "events": events, "messageId": out.message_id}
+
+
+def session_with(command: Sequence[str], **variables: str) -> Session:
+    return Session(lambda: StdioLink(command, Framing.JSON, LIMITS, variables), LIMITS, "sds-2026-01")
+
+
+@pytest.fixture
+def empty() -> Iterator[Session]:
+    session = session_with(EMPTY)
+    yield session
+    session.kill()
+
+
+@pytest.fixture
+def filled() -> Iterator[Session]:
+    session = session_with(FILLED)
+    yield session
+    session.kill()
+
+
+def refused(session: Session, request: pb.Request) -> str:
+    with pytest.raises(faults.TesteeFault) as caught:
+        session.call(request)
+    assert caught.value.breakdown.kind is faults.FaultKind.ERROR
+    return caught.value.breakdown.detail
+
+
+# ---- As it is ----------------------------------------------------------------------------------------------------
+
+
+def test_it_wants_python_3_9_and_nothing_else() -> None:
+    tree = ast.parse(SKELETON.read_text("utf-8"), feature_version=(3, 9))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= sys.stdlib_module_names
+    assert len(SKELETON.read_text("utf-8").splitlines()) < 120
+
+
+def test_every_command_has_a_method_that_says_what_to_do() -> None:
+    commands = {field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields} - {"hello"}
+    methods = {name for name, value in vars(adapter.Implementation).items() if callable(value)}
+    assert methods == commands
+
+
+def test_it_shakes_hands_declares_nothing_and_knows_what_it_does_not_know(empty: Session) -> None:
+    assert empty.declaration.name == "my-sds"
+    assert empty.declaration.capabilities == frozenset()
+    empty.probe_honesty()
+    empty.close()
+
+
+def test_a_method_that_everybody_needs_is_named_when_it_is_not_filled_in(empty: Session) -> None:
+    detail = refused(empty, pb.Request(open=pb.Open(participant_id="alice", channels=["c1"])))
+    assert "NotImplementedError in open: make a participant" in detail
+
+
+@pytest.mark.parametrize(
+    ("request_", "what"),
+    [
+        (pb.Request(send_sync=pb.SendSync()), "SYNC"),
+        (pb.Request(send_ephemeral=pb.SendEphemeral()), "EPHEMERAL"),
+        (pb.Request(observe=pb.Observe()), "OBSERVE"),
+        (pb.Request(build_filter=pb.BuildFilter()), "FILTER_CODEC"),
+        (pb.Request(query_filter=pb.QueryFilter()), "FILTER_CODEC"),
+        (pb.Request(open=pb.Open(channels=["c1", "c2"])), "CHANNELS"),
+        (pb.Request(open=pb.Open()), "UNNAMED_CHANNEL"),
+        (pb.Request(send=pb.Send(message_id="m")), "MESSAGE_ID"),
+        (pb.Request(receive=pb.Receive(retrieval_hint=b"h")), "RETRIEVAL_HINTS"),
+    ],
+    ids=repr,
+)
+def test_what_is_not_declared_is_unsupported(empty: Session, request_: pb.Request, what: str) -> None:
+    assert empty.call(request_).unsupported.what == what
+
+
+def test_what_is_declared_and_not_filled_in_is_an_error() -> None:
+    program = f"import runpy; m = runpy.run_path({str(SKELETON)!r})\n"
+    program += "I = m['Implementation']; I.capabilities = ('CAPABILITY_FILTER_CODEC',); m['serve'](I())"
+    session = session_with([sys.executable, "-c", program])
+    detail = refused(session, pb.Request(build_filter=pb.BuildFilter(message_ids=["m"])))
+    assert "NotImplementedError in build_filter: return" in detail
+
+
+def test_it_answers_lines_that_are_no_request_and_goes_on() -> None:
+    lines = [b"not json", b"[]", b"\xff", b'{"id":"4"}', b'{"id":"5","tick":{"who_knows":1}}', b'{"id":"6","hello":{}}']
+    done = subprocess.run(EMPTY, input=b"\n".join(lines), capture_output=True, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [list(answer)[1] for answer in answers] == ["error"] * 3 + ["unsupported"] * 2 + ["hello"]
+    assert [answer["id"] for answer in answers] == [0, 0, 0, "4", "5", "6"]
+
+
+def test_it_refuses_the_other_framing_in_words() -> None:
+    environment = {**os.environ, ENVIRONMENT_VARIABLE: "binary"}
+    done = subprocess.run(EMPTY, input=b"", capture_output=True, env=environment)
+    assert done.returncode == 1
+    assert b"JSON lines only" in done.stderr
+
+
+# ---- Filled in ---------------------------------------------------------------------------------------------------
+
+
+def story(stage: Stage) -> None:
+    """Something of every command, with text in many alphabets."""
+    alice, carla = stage.open(), stage.open("carla", ("c1", "Ж-字"))
+    bob, stranger = stage.peer("bob"), stage.peer("bob", "nowhere")
+    first = alice.send("Grüße, 世界 🦊".encode())
+    alice.send(b"\x00\xff\xfe", message_id="own-\u0131-ß", retrieval_hint=b"\x01\x80")
+    carla.receive(first)
+    reply = carla.send(channel_id="c1")
+    alice.receive(reply, retrieval_hint=b"hint")
+    hidden = bob.content(stage.now_ms + 5)
+    alice.receive(bob.content(stage.now_ms + 9, hidden), hidden, hidden)
+    alice.receive(b"", b"\xff\xff", encode(stranger.content(stage.now_ms)))
+    alice.receive(bob.content(stage.now_ms + 10, content=b""))
+    alice.send_ephemeral("tippt…".encode())
+    alice.send_sync()
+    for _ in range(3):
+        stage.advance(60_000)
+        alice.tick()
+    carla.send(channel_id="Ж-字")
+    alice.observe(hidden.message_id, "nothing")
+    alice.ask_filter(reply.bloom_filter or b"", reply.message_id, first.message_id, "nothing")
+    many = pb.BuildFilter(message_ids=[f"m-{number}" for number in range(12_000)])
+    stage.step("", pb.Request(build_filter=many))
+    stage.open("dora", ()).send()
+    stage.close()
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_filled_in_it_answers_as_the_implementation_does(name: str) -> None:
+    environment = ENVIRONMENTS[name]
+    session = session_with(FILLED, **environment.variables)
+    stage = Stage(session, "a story", environment=environment)
+    story(stage)
+    session.probe_honesty()
+    session.close()
+    reference = Session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01")
+    expected = Stage(reference, "a story", environment=environment)
+    story(expected)
+    assert len(stage.trace.steps) > 20
+    for ours, theirs in zip(stage.trace.steps, expected.trace.steps, strict=True):
+        assert (ours.index, ours.request) == (theirs.index, theirs.request)
+        if ours.answer == "rejected" == theirs.answer:
+            continue
+        assert ours.reply == theirs.reply, ours.command
+    answers = {step.answer for step in stage.trace.steps}
+    assert answers == {"opened", "effects", "state", "filter", "membership", "rejected"}
+
+
+def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled: Session) -> None:
+    opened = filled.call(pb.Request(open=pb.Open(participant_id="alice", channels=["c1"], now_ms=1_000)))
+    send = pb.Send(handle=opened.opened.handle, channel_id="c1", content=b"no memory", now_ms=1_000)
+    reply = filled.link.call(pb.Request(id=99, send=send), 10)
+    assert reply.error.message == "MemoryError in send: über alles"
+    send.content = b"hello"
+    assert filled.call(pb.Request(send=send)).effects.message_id
+    assert any("test_skeleton.py" in line for line in filled.link.stderr_lines())
+    filled.close()
+
+
+def test_handles_stay_apart_when_participants_come_and_go(filled: Session) -> None:
+    def opened(name: str) -> int:
+        request = pb.Request(open=pb.Open(participant_id=name, channels=["c1"], now_ms=1_000))
+        return filled.call(request).opened.handle
+
+    alice, bob = opened("alice"), opened("bob")
+    filled.call(pb.Request(close=pb.Close(handle=alice)))
+    dora = opened("dora")
+    assert len({alice, bob, dora}) == 3
+    for handle in (bob, dora):
+        assert filled.call(pb.Request(tick=pb.Tick(handle=handle, now_ms=2_000))).WhichOneof("answer") == "effects"
+
+
+if __name__ == "__main__":
+    adapter.serve(Filled())
