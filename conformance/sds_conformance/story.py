@@ -15,6 +15,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 from sds_reference import PROFILES
 
+from .catalogue.positions import load_positions
 from .certification import Certification
 from .evidence import Evidence
 from .narration import Narrator
@@ -127,7 +128,9 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     if evidence.difference:
         _labelled(console, "", Text(evidence.difference))
     if finding.position:
-        _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}", "dim"))
+        position = load_positions().get(finding.position)
+        told = f": {position.position}" if position is not None else ""
+        _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
 
 
 def show_breakdown(

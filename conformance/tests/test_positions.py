@@ -134,6 +134,11 @@ def test_requirements_and_positions_can_be_asked_for_together() -> None:
     assert re.findall(r"^(?:SDS|AMB)-\S+", text, re.MULTILINE) == ["SDS-RECV-02", "AMB-24"]
 
 
+def test_ids_may_be_typed_in_any_case_and_without_the_prefix_of_requirements() -> None:
+    rows = json.loads(typed("requirements", "recv-02", "amb-c1", "--no-run", "--json").stdout)
+    assert [row["id"] for row in rows] == ["SDS-RECV-02", "AMB-C1"]
+
+
 def test_positions_are_listed_only_when_asked_for() -> None:
     rows = json.loads(typed("requirements", "*", "--no-run", "--json").stdout)
     assert [row["id"] for row in rows] == list(load_catalogue().requirements)

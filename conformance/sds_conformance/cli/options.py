@@ -20,6 +20,8 @@ from sds_reference import ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_reference.testee.framing import Framing
 
+from ..catalogue.positions import PREFIX as POSITIONS
+
 
 def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
     """Bytes, from a number with an optional suffix k, m or g."""
@@ -131,6 +133,12 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
     ):
         collected = decorate(collected)
     return collected
+
+
+def full_id(glob: str) -> str:
+    """A glob of requirement or position IDs as they are written: in any case, and SDS- may be left out."""
+    glob = glob.upper()
+    return glob if glob.startswith(("SDS-", "*", POSITIONS)) else f"SDS-{glob}"
 
 
 def program() -> str:

@@ -21,12 +21,14 @@ from ..catalogue.positions import PREFIX, VERDICTS, Position, load_positions
 from ..catalogue.unchecked import unchecked
 from ..exercise import certify_reference
 from ..registry import CHECKS, SCENARIOS
-from .options import console
+from .options import console, full_id
 
 Sightings = Mapping[str, Mapping[str, int]]
 """By requirement: the runs in which it was exercised, and how often."""
 
 _STYLES = {"checked": "green", "planned": "yellow", "untestable": "dim"}
+_POSITIONS = PREFIX.rstrip("-")
+"""How a glob begins that asks for positions."""
 _EPILOG = """
 \b
 Examples:
@@ -51,13 +53,14 @@ def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
     A GLOB that begins with AMB lists positions instead: what the text leaves open, what the suite does about it, and
     which requirements it concerns. Findings cite them.
     """
+    globs = [full_id(glob) for glob in ids]
     chosen = [
         requirement
         for requirement in load_catalogue().requirements.values()
-        if not ids or any(fnmatchcase(requirement.id, glob) for glob in ids)
+        if not globs or any(fnmatchcase(requirement.id, glob) for glob in globs)
     ]
     # Who types '*' wants requirements, as ever: a position has to be asked for by the beginning of its ID.
-    wanted = [glob for glob in ids if glob.startswith(PREFIX.rstrip("-"))]
+    wanted = [glob for glob in globs if glob.startswith(_POSITIONS)]
     positions = [p for p in load_positions().values() if any(fnmatchcase(p.id, glob) for glob in wanted)]
     if not chosen and not positions:
         raise click.UsageError(

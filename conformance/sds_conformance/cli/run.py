@@ -30,7 +30,7 @@ from ..certification import (
 )
 from ..report import Invocation, report, write_report
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import Driven, console, driving, program
+from .options import Driven, console, driving, full_id, program
 
 _EPILOG = """
 \b
@@ -95,7 +95,7 @@ def run(
 ) -> None:
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
-    select, deselect = tuple(map(_full, select)), tuple(map(_full, deselect))
+    select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
     what = plan(select, deselect, profile, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
         if not plan([glob], profile=profile).requirements:
@@ -143,12 +143,6 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
         return False
     err.print(f"Report: {folder / 'report.json'}", soft_wrap=True)
     return True
-
-
-def _full(glob: str) -> str:
-    """A glob of requirement IDs as they are written; the prefix may be left out."""
-    glob = glob.upper()
-    return glob if glob.startswith(("SDS-", "*")) else f"SDS-{glob}"
 
 
 def _nothing_matches(glob: str) -> str:

@@ -31,12 +31,10 @@ class Implementation:
     capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
 
     def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
-        raise NotImplementedError(
-            "make a participant, join the channels; return it and a dict, the configuration in force"
-        )
+        raise NotImplementedError("make a participant, join the channels; return it and a dict, what is in force")
 
     def close(self, who: Any, now_ms: int = 0) -> Any:
-        raise NotImplementedError("free the participant while the process goes on; return {}")
+        raise NotImplementedError("free the participant, not the process; return nothing")
 
     def send(self, who: Any, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
         raise NotImplementedError("send content (more: message_id, retrieval_hint); return effects with the messageId")
@@ -90,7 +88,7 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
         handle = 1 + max(participants, default=0)
         participants[handle], in_force = result
         result = {"handle": handle, "configuration": in_force}
-    return {ANSWERS.get(command, "effects"): result}
+    return {ANSWERS.get(command, "effects"): result or {}}
 
 
 def serve(mine: Implementation) -> None:
