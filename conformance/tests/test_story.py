@@ -101,7 +101,7 @@ def test_one_requirement_is_shown_with_all_that_is_known_of_it() -> None:
     text = words(typed("requirements", "SDS-RECV-06").stdout)
     for word in (
         "Statement",
-        "Positions",
+        "Position",
         "AMB-44",
         "Check buffered_is_not_met",
         "Scenario a-chain-in-reverse",
