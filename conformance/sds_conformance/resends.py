@@ -48,22 +48,36 @@ class Resends:
 
 
 def resends(view: ChannelView, sent: Sent) -> Resends:
-    """Follow an own message from tick to tick, for as long as it is unacknowledged."""
+    """Follow an own message from tick to tick, for as long as it is unacknowledged.
+
+    Where the clock goes back, timers may follow it, stand still until it has caught up, or start again.
+    """
     period, until = resend_period(view) or 0, spoken_for(view, sent)
     copied = {copy.step.index for copy in view.copies if copy.original is sent}
+    ticks = {tick.index for tick in view.ticks}
     copies: list[Step] = []
     last, late = sent.step, 0
-    for tick in view.ticks if not sent.repeat else ():
-        if not sent.step.index < tick.index < until:
+    before = latest = latest_at_last = since = 0
+    for step in view.trace.of(view.party.name) if not sent.repeat else ():
+        if not step.now_ms or step.index >= until:
             continue
-        if tick.index in copied:
-            copies.append(tick)
-            last, late = tick, 0
+        latest = max(latest, step.now_ms)
+        if step.index <= sent.step.index or step.index in copied:
+            latest_at_last, since = latest, step.now_ms
+        elif step.now_ms < before:
+            since = step.now_ms
+        before = step.now_ms
+        if step.index <= sent.step.index or step.index not in ticks:
+            continue
+        waited = min(step.now_ms - last.now_ms, latest - latest_at_last, step.now_ms - since)
+        if step.index in copied:
+            copies.append(step)
+            last, late = step, 0
         # Give the sweep a second period before the copy is late.
-        elif tick.now_ms >= last.now_ms + 2 * period and tick.now_ms > sent.step.now_ms:
+        elif waited >= 2 * period and step.now_ms > sent.step.now_ms:
             late += 1
             if late > LENIENT_SWEEPS:
-                return Resends(copies, last, tick)
+                return Resends(copies, last, step)
     return Resends(copies, last, None)
 
 
@@ -111,6 +125,12 @@ def runs_on(view: ChannelView, first: Step, last: Step) -> bool:
     """Does the participant's clock go on, and never back, from one step to another?"""
     times = [s.now_ms for s in view.trace.of(view.party.name) if first.index <= s.index <= last.index and s.now_ms]
     return all(before <= after for before, after in itertools.pairwise(times))
+
+
+def in_step(view: ChannelView, first: Step, last: Step) -> bool:
+    """Does the clock run on from one step to another, and did it never show a later time before?"""
+    earlier = (s.now_ms for s in view.trace.of(view.party.name) if s.index < first.index)
+    return max(earlier, default=0) <= first.now_ms and runs_on(view, first, last)
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:

@@ -136,6 +136,35 @@ def test_a_legal_variant_passes_in_every_environment(name: str) -> None:
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
 
 
+class TimersThatNeverGoBack(Channel):
+    """Its resend timers stand still until a clock that went back has caught up."""
+
+    latest = 0
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        self.latest = max(self.latest, now_ms)
+        super().sweep_outgoing(self.latest, effects)
+
+
+class TimersThatStartAgain(Channel):
+    """Its resend timers start again when the clock has gone back."""
+
+    before = 0
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        if now_ms < self.before:
+            for entry in self.outgoing:
+                self.schedule_resend(entry, now_ms)
+        self.before = now_ms
+        super().sweep_outgoing(now_ms, effects)
+
+
+@pytest.mark.parametrize("timers", [TimersThatNeverGoBack, TimersThatStartAgain])
+def test_what_timers_make_of_a_clock_that_goes_back_is_free(timers: type[Channel]) -> None:
+    outcome = certified(lambda: reference(participant=of(timers)), environments=["plain", "unsteady-clock"])
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN) == set()
+
+
 def test_an_environment_that_needs_more_than_is_declared_is_left_out_and_named() -> None:
     outcome = certified(
         lambda: reference(without=[pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK]), environments=["*"]

@@ -99,6 +99,7 @@ class Stage:
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
         named = channels or (UNNAMED_CHANNEL,)
+        self._labels.update(named)
         party = Party(name, step.reply.opened.handle, named, step.now_ms, asked, in_force, unnamed=not channels)
         self.trace.parties[name] = party
         actor = Actor(self, party)

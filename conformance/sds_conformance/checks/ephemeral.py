@@ -113,6 +113,18 @@ def not_logged(view: ChannelView) -> Iterator[Observation]:
     return _in_no_log(view, "ephemeral message", lambda before: _ephemeral_ids(view, before))
 
 
+@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
+def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
+    """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
+    for received in view.received if not view.gives_up else ():
+        on = received.unmet & _ephemeral_ids(view, received.step.index) if received.acceptable else frozenset[str]()
+        if on and received.delivered:
+            expected = f"{received.message.message_id!r} to wait: {min(on)!r} is ephemeral, and never in the log"
+            yield violated(received.step, expected, "its delivery")
+        elif on:
+            yield held(received.step)
+
+
 def _in_no_log(view: ChannelView, what: str, ids_before: Callable[[int], set[str]]) -> Iterator[Observation]:
     for sent in view.outgoing:
         ids = ids_before(sent.step.index)

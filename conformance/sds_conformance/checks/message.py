@@ -105,8 +105,16 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         for r in view.received
         if r.kind is Kind.CONTENT and not r.own and not r.duplicate
     ]
+    elsewhere = [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
+    messages += [
+        (step, step.broadcasts[0].message.message_id)
+        for step in elsewhere
+        if (step.participant, step.channel_id) != (view.party.name, view.channel_id)
+        if step.broadcasts and step.broadcasts[0].message is not None
+    ]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
-        if step.command == "receive":
+        mine = (step.participant, step.channel_id) == (view.party.name, view.channel_id)
+        if step.command == "receive" or not mine:
             first_use.setdefault(message_id, step.index)
         elif not message_id:
             yield violated(step, "a non-empty message_id", "an empty one")

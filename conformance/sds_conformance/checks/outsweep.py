@@ -18,6 +18,7 @@ from ..resends import (
     Gap,
     Possibly,
     gaps,
+    in_step,
     possibly_acknowledged,
     resend_period,
     resends,
@@ -91,8 +92,10 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         if copy.step.index >= spoken_for(view, copy.original):
             continue
         waited = copy.step.now_ms - copy.previous.now_ms
-        if waited < 0 or view.repairs.get(copy.message.message_id, copy.step.index) < copy.step.index:
-            continue  # the clock went back, or somebody asked for a repair (AMB-120)
+        if view.repairs.get(copy.message.message_id, copy.step.index) < copy.step.index:
+            continue  # somebody asked for a repair (AMB-120)
+        if waited < period and not in_step(view, copy.previous, copy.step):
+            continue  # a clock that went back may have run on in its timers, or made all of them due
         if waited >= period:
             yield held(copy.step)
         else:

@@ -155,9 +155,12 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
-        own = {s.message.message_id for s in view.syncs} & syncs
-        received = syncs - own
-        for which in (own, received):
+        kinds: dict[str, set[str]] = {"own": {s.message.message_id for s in view.syncs} & syncs}
+        for r in view.received:
+            if r.kind is Kind.SYNC and r.message.message_id in syncs and r.step.index < sent.step.index:
+                kind = f"{'with empty' if r.message.content is not None else 'without'} content, {bool(r.unmet)}"
+                kinds.setdefault(kind, set()).add(r.message.message_id)
+        for which in kinds.values():
             if len(which) < ENOUGH:
                 continue
             result = hold_all(holds, which)

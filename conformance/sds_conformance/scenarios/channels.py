@@ -29,11 +29,13 @@ def two_channels(stage: Stage) -> None:
         alice.send(channel_id=channel)
 
 
-@scenario("MSG-16")
+@scenario("MSG-16", "RECV-07")
 def no_named_channel(stage: Stage) -> None:
     """The application names no channel, and everything is sent once."""
     alice = stage.open(channels=())
-    alice.send()
+    first = alice.send()
+    alice.receive(stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
+    alice.settle()
     if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
         alice.send_sync()
     if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):

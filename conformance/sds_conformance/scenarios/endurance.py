@@ -134,6 +134,22 @@ def others_go_on_talking(stage: Stage) -> None:
         alice.tick()
 
 
+@scenario("OUTSWEEP-01")
+def talks_on_while_one_waits(stage: Stage) -> None:
+    """Nobody acknowledges a message while its sender goes on to send, and to send sync messages."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    alice.send()
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    for number in range(12):
+        stage.advance(period // 2)
+        if number % 2 and stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+            alice.send_sync()
+        else:
+            alice.send()
+        alice.tick()
+
+
 @scenario("RECV-11", "SEND-01")
 def own_copies_under_a_frozen_clock(stage: Stage) -> None:
     """Own copies come back while the clock stands still."""

@@ -79,3 +79,15 @@ def messages_without_a_kind(stage: Stage) -> None:
     stage.advance(10)
     alice.send()
     alice.receive(bob.content(stage.now_ms))
+
+
+@scenario("EPHEMERAL-05")
+def a_dependency_on_an_ephemeral(stage: Stage) -> None:
+    """An ephemeral message arrives, then one that names it as a dependency."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    typing = bob.ephemeral(b"typing")
+    alice.receive(typing, bob.content(stage.now_ms + 1, typing))
+    alice.settle()
+    stage.advance(100)
+    alice.send()

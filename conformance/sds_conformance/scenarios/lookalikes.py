@@ -42,6 +42,17 @@ def equal_contents_arrive(stage: Stage) -> None:
     alice.settle()
 
 
+@scenario("MSG-14")
+def the_same_words_at_once(stage: Stage) -> None:
+    """Two participants, in a channel and in two, say the same at the same moment."""
+    several = stage.trace.declaration.can(pb.CAPABILITY_CHANNELS)
+    actors = [stage.open(name, ("c1", "c2") if several else ("c1",)) for name in ("alice", "dora")]
+    for _ in range(2):
+        for actor in actors:
+            for channel in actor.party.channels[:2]:
+                actor.send(b"ok", channel_id=channel)
+
+
 @scenario("MSG-09", "MSG-20")
 def contents_sent_of_all_kinds(stage: Stage) -> None:
     """Contents are sent that end in zero bytes or blanks, are one byte, or 100 KiB long."""

@@ -38,11 +38,11 @@ def received_syncs(stage: Stage) -> None:
     first = bob.content(stage.now_ms + 1)
     missing = bob.content(stage.now_ms + 2)
     alice.receive(first)
-    syncs = [bob.sync(stage.now_ms + 10 + number, first, empty_content=number % 2 == 1) for number in range(6)]
+    syncs = [bob.sync(stage.now_ms + 10 + number, first, empty_content=number % 2 == 1) for number in range(8)]
     alice.receive(*syncs)
     alice.observe()
-    gap = bob.sync(stage.now_ms + 20, missing, first)
-    alice.receive(gap)
+    for number in range(8):
+        alice.receive(bob.sync(stage.now_ms + 20, missing, first, empty_content=number % 2 == 1))
     stage.advance(50)
     alice.send()
     alice.receive(bob.content(stage.now_ms + 30, syncs[0], message_id="depends-on-a-sync"))

@@ -240,3 +240,9 @@ class AsksForRepairs(Channel):
 class CopiesWithoutAFilter(Channel):
     def rebroadcast(self, entry: Outgoing) -> bytes:
         return super().encode(replace(decode(entry.wire), bloom_filter=None))
+
+
+@mutant("SDS-MSG-14", "makes the ID of content and Lamport timestamp, whoever sends it")
+class IdWithoutSender(Channel):
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return sha256(f"{lamport} ".encode() + content).hexdigest()

@@ -87,3 +87,11 @@ class DropsHybrids(Channel):
     def receive_ephemeral(self, message: Message, effects: Effects) -> None:
         if not message.causal_history and message.bloom_filter is None:
             super().receive_ephemeral(message, effects)
+
+
+@mutant("SDS-OUTSWEEP-01", "begins to count the resend period anew whenever it sends something")
+class SendingRestartsTheTimers(Channel):
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        super().remember_outgoing(message, wire, now_ms)
+        for entry in self.outgoing:
+            self.schedule_resend(entry, now_ms)

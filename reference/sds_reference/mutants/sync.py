@@ -195,3 +195,21 @@ class TwoSyncsAreEnough(Channel):
         effects = super().tick(now_ms)
         self.automatic += self.automatic < 2 and self._quiet_since_ms != before
         return effects
+
+
+@mutant("SDS-SYNC-08", "puts sync messages whose content is present and empty into its filter")
+class FiltersEmptySyncs(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.SYNC and message.content is not None:
+            self.filter.insert(message.message_id)
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+@mutant("SDS-EPHEMERAL-05", "takes a dependency on an ephemeral message for met")
+class EphemeralsMeetDependencies(Channel):
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        super().receive_ephemeral(message, effects)
+        self._ephemeral = {*getattr(self, "_ephemeral", ()), message.message_id}
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(message) - getattr(self, "_ephemeral", set())
