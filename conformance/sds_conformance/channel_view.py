@@ -78,6 +78,7 @@ class ChannelView:
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
         self._outstanding: dict[str, int] = {}
+        self._acknowledged: set[str] = set()
         self._clock = LamportTracker(party.opened_ms)
         self._filters = filters or known_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
@@ -176,6 +177,8 @@ class ChannelView:
             return
         if command == "send":
             self._note_hint(step)
+        if command == "send_sync" and not step.broadcasts:
+            self._clock.maybe_moved()
         if command == "receive":
             self._read_receive(step)
         elif command == "observe" and step.channel_id == self.channel_id:
@@ -303,9 +306,10 @@ class ChannelView:
 
     def _review_maybe(self, received: Received) -> None:
         """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""
-        named = {entry.message_id for entry in received.message.causal_history}
+        message, named = received.message, {entry.message_id for entry in received.message.causal_history}
+        holds = self._filter_received(message.bloom_filter) if message.bloom_filter is not None else named.__contains__
         for message_id in self._outstanding:
-            if message_id in named or received.message.bloom_filter is not None:
+            if message_id in named or holds is None or holds(message_id) is not False:
                 self.maybe.setdefault(message_id, received.step.index)
 
     def _read_events(self, step: Step, received: Received | None) -> None:
@@ -321,10 +325,10 @@ class ChannelView:
                     self._read_ack(step, event.possibly_acknowledged.message_id, possibly=True)
 
     def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
-        acknowledged = {ack.message_id for ack in self.acks if not ack.possibly}
-        outstanding = message_id in self._own and message_id not in acknowledged
+        outstanding = message_id in self._own and message_id not in self._acknowledged
         self.acks.append(AckEvent(step, message_id, possibly, outstanding))
         if not possibly:
+            self._acknowledged.add(message_id)
             self._outstanding.pop(message_id, None)
 
     def _read_delivered(self, step: Step, event: pb.Delivered, at: Received | None) -> None:
@@ -403,7 +407,7 @@ class ChannelView:
         if message.lamport_timestamp is not None and not sent.repeat:
             self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
         if sent.repeat:
-            self._clock.sent_again()
+            self._clock.maybe_moved()
         if into is self.sent and not sent.repeat:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent

@@ -87,7 +87,7 @@ def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
     An ID that is not in such a filter by right may still be in it by chance, so nothing is said of others.
     """
     out: dict[bytes, dict[str, bool]] = {}
-    taken: dict[str, list[str]] = {}
+    taken: dict[tuple[str, str], list[str]] = {}
     for step in trace.steps:
         if step.reply is not None and step.answer == "filter":
             members = list(step.request.build_filter.message_ids)
@@ -95,10 +95,10 @@ def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
         elif is_filter_maker(step.participant):
             received = step.received.message if step.command == "receive" else None
             if received is not None:
-                taken.setdefault(step.participant, []).append(received.message_id)
+                taken.setdefault((step.participant, received.channel_id), []).append(received.message_id)
             for wire in step.broadcasts:
                 if wire.message is not None and wire.message.bloom_filter is not None:
-                    members = taken.get(step.participant, [])
+                    members = taken.get((step.participant, wire.message.channel_id), [])
                     out.setdefault(wire.message.bloom_filter, {}).update(dict.fromkeys(members, True))
     return out
 

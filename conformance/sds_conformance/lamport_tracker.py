@@ -92,8 +92,11 @@ class LamportTracker:
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
-    def sent_again(self) -> None:
-        """A message went out under an ID that was used before; whether that moved the timestamp, nothing tells."""
+    def maybe_moved(self) -> None:
+        """A message went out under an ID that was used before, or a sync message was asked for and not sent.
+
+        Whether that moved the timestamp, nothing tells.
+        """
         self._high += 1
 
     def rebroadcast(self) -> None:

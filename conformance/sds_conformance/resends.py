@@ -27,6 +27,12 @@ def spoken_for(view: ChannelView, sent: Sent) -> int:
     return min(steps, default=len(view.trace.steps) + 1)
 
 
+def given_up(view: ChannelView, message_id: str, before: int) -> str:
+    """The position that softens the end of resending: after so many copies it may be documented (AMB-64)."""
+    copies = sum(1 for c in view.copies if c.message.message_id == message_id and c.step.index < before)
+    return "AMB-64" if copies >= CAP else ""
+
+
 def resend_period(view: ChannelView) -> int | None:
     """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
     c = view.configuration

@@ -121,8 +121,8 @@ def test_a_clock_that_steps_back_is_noticed_until_it_has_caught_up() -> None:
 
 def test_a_message_under_a_used_id_may_or_may_not_have_moved_the_clock() -> None:
     tracker = after_sending(T + 1)
-    tracker.sent_again()
-    tracker.sent_again()
+    tracker.maybe_moved()
+    tracker.maybe_moved()
     assert tolerated(tracker.expect(T), T + 1, T + 2, T + 3, T + 4, T + 5) == [False, True, True, True, False]
 
 

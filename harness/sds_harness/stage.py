@@ -331,14 +331,19 @@ class Actor:
     def _channel(self, channel_id: str | None) -> str:
         return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
 
+    def _only_the_codec_knows(self) -> bool:
+        """Are the filters of an encoding without a name, and of the size for which the codec is?"""
+        sized = self.party.asked.HasField("bloom_capacity") or self.party.asked.HasField("bloom_error_rate")
+        return self.stage.trace.declaration.bloom_profile not in PROFILES and not sized
+
     def _ask_of_own(self, bloom_filter: bytes) -> None:
         """Which own messages does a filter hold that is about to be received? The codec tells, if nothing else."""
-        if bloom_filter and self._own_ids and self.stage.trace.declaration.bloom_profile not in PROFILES:
+        if bloom_filter and self._own_ids and self._only_the_codec_knows():
             self.ask_filter(bloom_filter, *self._own_ids[-ASKED_OF:])
 
     def _ask_of_met(self, bloom_filter: bytes | None) -> None:
         """Which of the IDs that it met does a filter hold that was sent? The codec tells, if nothing else."""
-        if bloom_filter and self._met_ids and self.stage.trace.declaration.bloom_profile not in PROFILES:
+        if bloom_filter and self._met_ids and self._only_the_codec_knows():
             self.ask_filter(bloom_filter, *list(self._met_ids)[-ASKED_OF:])
 
     def _do(self, request: pb.Request) -> Step:

@@ -11,7 +11,7 @@ from ..channel_view import ChannelView
 from ..facts import Mention
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
-from ..resends import Gap, gaps, possibly_acknowledged
+from ..resends import Gap, gaps, given_up, possibly_acknowledged
 from .receive import judge_mention
 
 
@@ -48,6 +48,7 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
                 mention.received.step,
                 f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received",
                 "no sign of it",
+                given_up(view, mention.message_id, index),
             )
 
 
@@ -80,6 +81,7 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
                 mention.received.step,
                 f"{mention.message_id!r} at most possibly acknowledged by one filter",
                 "acknowledged",
+                "" if acked else given_up(view, mention.message_id, mention.received.step.index),
             )
         else:
             yield held(mention.received.step)

@@ -13,6 +13,7 @@ from ..facts import Mention, Observed, Received, Sent
 from ..filters import ENOUGH
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
+from ..resends import given_up
 from .send import received_before
 
 
@@ -62,7 +63,8 @@ def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterato
     if result is True:
         yield held(mention.received.step)
     elif result is False:
-        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement")
+        soft = given_up(view, mention.message_id, mention.received.step.index)
+        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
 
 
 @check("SDS-RECV-03")
@@ -208,11 +210,16 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:
-    """Did the schedule tick after the last delivery, so that whatever was going to come has come?"""
+    """Did the schedule tick after the last delivery, so that whatever was going to come has come?
+
+    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
+    """
     last = max((d.step.index for d in view.delivered), default=0)
     settled = max(last, received.step.index)
     c = view.configuration
     period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else 60_000
+    if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        return False
     since = view.trace.steps[settled - 1].now_ms
     sweeps = 0
     for tick in view.ticks:

@@ -12,6 +12,7 @@ from ..facts import Sent
 from ..filters import hold_all, missing_from
 from ..judgement import Observation, held, noted, violated
 from ..registry import check
+from ..resends import given_up
 
 
 def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
@@ -239,7 +240,10 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
                 yield held(observed.step)
             elif not spoken_for:
                 yield violated(
-                    observed.step, f"{message_id!r}, not acknowledged, in the outgoing buffer", f"{buffered or 'none'}"
+                    observed.step,
+                    f"{message_id!r}, not acknowledged, in the outgoing buffer",
+                    f"{buffered or 'none'}",
+                    given_up(view, message_id, observed.step.index),
                 )
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:

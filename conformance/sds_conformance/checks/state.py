@@ -12,7 +12,7 @@ from ..filters import ENOUGH, hold_all, missing_from
 from ..judgement import Observation, held, violated
 from ..log_orders import neighbours
 from ..registry import check
-from ..resends import spoken_for
+from ..resends import given_up, spoken_for
 from .outsweep import no_copies_after_acknowledgement
 from .send import lamport_rule, lamport_sends, received_before
 
@@ -108,6 +108,12 @@ def _foreign_ids(view: ChannelView, before: int) -> dict[str, set[str]]:
     mine |= {s.message.message_id for s in view.sent + view.syncs + view.ephemerals}
     out: dict[str, set[str]] = {}
     for step in view.trace.steps[: before - 1]:
+        for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
+            sent = wire.message
+            if sent is not None and sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id:
+                out.setdefault(f"that {step.participant} sent and that did not arrive", set()).update(
+                    {sent.message_id} - mine
+                )
         message = step.received.message if step.command == "receive" else None
         if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
             continue
@@ -134,7 +140,8 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                 yield held(observed.step)
             else:
                 shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
-                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown)
+                soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown, soft)
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):
             yield held(copy.step)
@@ -262,7 +269,10 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                     yield held(observed.step)
                 else:
                     yield violated(
-                        observed.step, f"{mention.message_id!r}, possibly acknowledged, in the buffer", "it is gone"
+                        observed.step,
+                        f"{mention.message_id!r}, possibly acknowledged, in the buffer",
+                        "it is gone",
+                        given_up(view, mention.message_id, observed.step.index),
                     )
     for mention in view.mentions:
         if not mention.certain and mention.hits == 1:

@@ -10,7 +10,7 @@ from ..channel_view import ChannelView
 from ..facts import Mention, Observed
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..resends import resend_period
+from ..resends import given_up, resend_period
 
 _RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1, pb.ACK_STATE_ACKNOWLEDGED: 2}
 _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
@@ -36,6 +36,7 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
                 mention.received.step,
                 f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough",
                 f"no acknowledgement while the {len(known - {named_by})} others known have not named it",
+                given_up(view, mention.message_id, mention.received.step.index),
             )
 
 

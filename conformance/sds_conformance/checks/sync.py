@@ -12,6 +12,7 @@ from ..facts import Sent
 from ..filters import ENOUGH, hold_all, missing_from
 from ..judgement import Observation, held, violated
 from ..registry import check
+from ..resends import given_up
 from .receive import acknowledged_by, judge_mention
 from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
 
@@ -251,7 +252,9 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         if result is True:
             yield held(mention.received.step)
         elif result is False:
-            yield violated(mention.received.step, f"{mention.message_id!r} {what} by the sync message", "no sign of it")
+            soft = given_up(view, mention.message_id, mention.received.step.index)
+            expected = f"{mention.message_id!r} {what} by the sync message"
+            yield violated(mention.received.step, expected, "no sign of it", soft)
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)

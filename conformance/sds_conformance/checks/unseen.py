@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..resends import LENIENT_SWEEPS, gaps, possibly_acknowledged, resend_period, resends, runs_on
+from ..resends import LENIENT_SWEEPS, gaps, given_up, possibly_acknowledged, resend_period, resends, runs_on
 from .receive import quiet_after
 
 _RESENDS = (pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -95,4 +95,5 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
                 late[LENIENT_SWEEPS],
                 f"{possibly.sent.message.message_id!r}, possibly acknowledged, sent again after {period} ms",
                 "no copy: it is no longer in the outgoing buffer",
+                given_up(view, possibly.sent.message.message_id, late[LENIENT_SWEEPS].index),
             )

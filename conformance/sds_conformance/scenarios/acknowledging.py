@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sds_harness.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Message
+from sds_reference import PROFILES, HistoryEntry, Message
 
 from ..registry import scenario
 
@@ -43,11 +43,14 @@ def found_in_filters(stage: Stage) -> None:
     base = stage.now_ms
     alice.receive(peers[0].content(base + 1, bloom_filter=with_two))
     alice.observe()
-    alice.receive(peers[1].content(base + 2, bloom_filter=empty))
-    alice.observe()
+    for peer_says in (peers[1].content, peers[1].sync):
+        alice.receive(peer_says(base + 2, bloom_filter=empty))
+        alice.observe()
     with_one = stage.filter_over(sent[0].message_id)
     for number, peer in enumerate(peers):
         alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
+    alice.observe()
+    alice.receive(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7))
     alice.observe()
     if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
         stage.advance(max(1, alice.party.in_force.resend_possibly_acknowledged_ms))
@@ -92,6 +95,27 @@ def nobody_answers(stage: Stage) -> None:
         alice.tick()
 
 
+@scenario("OUTSWEEP-01", "SEND-10", "STATE-08")
+def busy_while_nobody_answers(stage: Stage) -> None:
+    """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    alice.send()
+    alice.receive(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""])
+    alice.observe()
+    for number in range(10):
+        stage.advance(max(1, period // 2))
+        if number % 2 == 0:
+            alice.send()
+        if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+            alice.send_sync()
+        if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+            alice.send_ephemeral()
+        alice.tick()
+    alice.observe()
+
+
 @scenario("OUTSWEEP-04", "STATE-15", "ACK-01")
 def acknowledged_and_done(stage: Stage) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
@@ -115,13 +139,13 @@ def every_way_to_acknowledge(stage: Stage) -> None:
     bob = stage.peer("bob")
     sent = [alice.send() for _ in range(6)]
     now = stage.now_ms
-    known = bob.content(now)
+    known, to_come = bob.content(now), bob.content(now + 20)
     alice.receive(known)
     alice.receive(bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice")))
     alice.observe()
     alice.receive(bob.sync(now + 2, sent[1], "never-sent"))
     alice.observe()
-    for number, depends_on in ((2, known), (3, "never-sent"), (4, known)):
+    for number, depends_on in ((2, known), (3, to_come), (4, known)):
         in_filter = stage.filter_over(sent[number].message_id)
         if in_filter is not None:
             alice.receive(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter))
@@ -130,6 +154,23 @@ def every_way_to_acknowledge(stage: Stage) -> None:
     alice.observe()
     # The ID of a sync message says nothing about a message of that ID.
     alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
+    alice.observe()
+    # A filter counts once, also where its message had to wait.
+    alice.receive(to_come)
+    alice.settle()
+    alice.observe()
+
+
+@scenario("STATE-12")
+def not_found_in_a_crowd(stage: Stage) -> None:
+    """A filter holds a thousand messages and none of the own ones, of which there are ten."""
+    if stage.trace.declaration.bloom_profile not in PROFILES:
+        stage.need(pb.CAPABILITY_FILTER_CODEC)
+    alice = stage.open()
+    for _ in range(10):
+        alice.send()
+    crowd = stage.filter_over(*[f"stranger-{number}" for number in range(1_000)])
+    alice.receive(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd))
     alice.observe()
 
 

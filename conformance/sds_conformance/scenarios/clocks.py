@@ -112,6 +112,10 @@ def syncs_and_the_clock(stage: Stage) -> None:
     alice.send()
     alice.receive(bob.sync(stage.now_ms + 10_000_000))
     alice.send()
+    # The first that a newcomer says may be a sync message.
+    nora = stage.open("nora")
+    nora.send_sync()
+    nora.send()
 
 
 @scenario("EPHEMERAL-07", "EPHEMERAL-05")

@@ -13,15 +13,17 @@ from ..registry import scenario
 HOUR = 3_600_000
 
 
-@scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18")
+@scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
 def received_ephemerals(stage: Stage) -> None:
-    """Ephemeral messages arrive while others wait."""
+    """Ephemeral messages arrive while others wait, and somebody depends on one: it is in no log."""
     alice = stage.open()
     bob = stage.peer("bob")
     alice.receive(bob.ephemeral(b"typing"))
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
-    alice.receive(bob.ephemeral(b"still typing"), bob.content(stage.now_ms + 9))
+    typing = bob.ephemeral(b"still typing")
+    alice.receive(typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
+    alice.settle()
     alice.observe()
     stage.advance(10)
     alice.send()
@@ -57,7 +59,7 @@ def hybrids(stage: Stage) -> None:
     alice.observe()
     stage.advance(10)
     alice.send()
-    alice.receive(to_come)
+    alice.receive(to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
     alice.settle()
     alice.observe()
     stage.advance(10)
@@ -79,15 +81,3 @@ def messages_without_a_kind(stage: Stage) -> None:
     stage.advance(10)
     alice.send()
     alice.receive(bob.content(stage.now_ms))
-
-
-@scenario("EPHEMERAL-05")
-def a_dependency_on_an_ephemeral(stage: Stage) -> None:
-    """An ephemeral message arrives, then one that names it as a dependency."""
-    alice = stage.open()
-    bob = stage.peer("bob")
-    typing = bob.ephemeral(b"typing")
-    alice.receive(typing, bob.content(stage.now_ms + 1, typing))
-    alice.settle()
-    stage.advance(100)
-    alice.send()

@@ -48,10 +48,11 @@ def _wait(stage: Stage, alice: Actor) -> None:
 
 @scenario("OUTSWEEP-02", "OUTSWEEP-03")
 def two_periods(stage: Stage) -> None:
-    """A filter holds the first of two messages; nothing speaks for the second, and nobody says anything more."""
+    """A filter holds the first of three messages; nothing speaks for the others, and nobody says anything more."""
     alice = _open(stage)  # with periods of its own choice: that they differ is the question
     first = alice.send()
     alice.receive(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=_filter_over(stage, first.message_id)))
+    alice.send()
     alice.send()
     alice.observe()
     _wait(stage, alice)
@@ -67,3 +68,14 @@ def a_filter_without_it(stage: Stage) -> None:
     alice.observe()
     _wait(stage, alice)
     alice.observe()
+
+
+@scenario("ACK-06")
+def a_sync_without_it(stage: Stage) -> None:
+    """A filter holds the first of two messages; a sync message holds neither, and then a filter the second."""
+    alice = _open(stage, pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000))
+    first, second = alice.send(), alice.send()
+    alice.receive(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=_filter_over(stage, first.message_id)))
+    alice.receive(stage.peer("carol").sync(stage.now_ms + 2, bloom_filter=_filter_over(stage, "somebody-elses")))
+    alice.receive(stage.peer("dave").sync(stage.now_ms + 3, bloom_filter=_filter_over(stage, second.message_id)))
+    _wait(stage, alice)
