@@ -117,7 +117,9 @@ def not_logged(view: ChannelView) -> Iterator[Observation]:
 def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
     for received in view.received if not view.gives_up else ():
-        on = received.unmet & _ephemeral_ids(view, received.step.index) if received.acceptable else frozenset[str]()
+        if not received.unmet or not received.acceptable:
+            continue
+        on = received.unmet & _ephemeral_ids(view, received.step.index)
         if on and received.delivered:
             expected = f"{received.message.message_id!r} to wait: {min(on)!r} is ephemeral, and never in the log"
             yield violated(received.step, expected, "its delivery")
