@@ -17,16 +17,18 @@ from .catalogue import load_catalogue
 from .certification import Certification, Progress, certify, plan
 from .channel_view import channel_views
 from .judgement import Outcome
-from .registry import CHECKS, Check
+from .registry import CHECKS, SCENARIOS, Check
 from .verdict import RequirementVerdict, Verdict
 
 
 def certify_reference(
-    options: TesteeOptions | None = None, progress: Progress = lambda name, number, total: None
+    options: TesteeOptions | None = None,
+    progress: Progress = lambda name, number, total: None,
+    scenarios: Iterable[str] = (),
 ) -> Certification:
     """The reference model, or what ``options`` make of it, judged without a process of its own."""
     chosen = options or TesteeOptions(suite_version())
-    return certify(lambda _: LocalLink(Testee(chosen).handle), plan(), Limits(), progress=progress)
+    return certify(lambda _: LocalLink(Testee(chosen).handle), plan(scenarios=scenarios), Limits(), progress=progress)
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,15 @@ class Acceptance:
 def examine_mutant(name: str, without: frozenset[int] = frozenset()) -> Kill:
     """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
 
+    Long scenarios are played only if they are for its requirement: they take as long as all the others.
     It runs without declaring the capabilities ``without``.
     """
     mutant: Mutant = MUTANTS[name]
     configured = mutant.configure(Config())
     without |= {pb.CAPABILITY_OBSERVE} if mutant.unseen else frozenset()
     outcome = certify_reference(
-        TesteeOptions(suite_version(), configured, mutant.participant_class, f"mutant {name}", without=without)
+        TesteeOptions(suite_version(), configured, mutant.participant_class, f"mutant {name}", without=without),
+        scenarios=[s.name for s in SCENARIOS.values() if not s.long or mutant.requirement in s.exercises],
     )
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
