@@ -75,7 +75,8 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
         before = step.now_ms
         if step.index <= sent.step.index or step.index not in ticks:
             continue
-        waited = min(step.now_ms - last.now_ms, latest - latest_at_last, step.now_ms - since)
+        # Of the times between them an implementation may not have taken notice, an Observe for example.
+        waited = step.now_ms - max(latest_at_last, since)
         if step.index in copied:
             copies.append(step)
             last, late = step, 0

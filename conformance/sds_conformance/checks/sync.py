@@ -43,8 +43,9 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     if not interval or not automatic:
         return
     last = automatic[-1]
+    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= last.index)
     busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs]
-    late = [t for t in view.ticks if t.index > last.index and t.now_ms >= last.now_ms + 10 * interval]
+    late = [t for t in view.ticks if t.index > last.index and t.now_ms >= latest + 10 * interval]
     if any(step.index > last.index for step in busy):
         return
     if late:
