@@ -16,7 +16,7 @@ from sds_harness.trace import Trace
 from . import checks as _checks
 from . import scenarios as _scenarios
 from .catalogue import CURRENT, Catalogue, load_catalogue
-from .registry import CHECKS, SCENARIOS, Run, Scenario
+from .registry import CHECKS, SCENARIOS, Run, Scenario, scenario_of
 from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
 from .verdict import Judge, RequirementVerdict, Verdict
 
@@ -83,6 +83,11 @@ class Certification:
     @property
     def runs(self) -> int:
         return len(self.played)
+
+    @property
+    def scenarios(self) -> int:
+        """How many different scenarios were played, in whatever environments."""
+        return len({scenario_of(run) for run in self.played})
 
     def count(self, verdict: Verdict) -> int:
         return sum(1 for v in self.verdicts if v.verdict is verdict)
@@ -165,8 +170,9 @@ def certify(
         runner.close()
         out.gave_up = runner.gave_up
         why = "not played, because the run was interrupted" if out.interrupted else "not played: too many breakdowns"
+        played = set(out.played)
         for run in runs:
-            if run.name not in out.played:
+            if run.name not in played:
                 judge.unplayed(run, why)
     finally:
         runner.kill()

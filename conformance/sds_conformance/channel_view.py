@@ -135,6 +135,10 @@ class ChannelView:
         """
         return read_filter(self.trace, self.party, bloom_filter, self._filters.sent)
 
+    def filter_in(self, message: Message) -> Membership | None:
+        """Membership in the filter of a message that the participant sent, None if it has none or nothing tells."""
+        return self.filter_of(message.bloom_filter) if message.bloom_filter is not None else None
+
     def _filter_received(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         return read_filter(self.trace, self.party, bloom_filter, self._filters.given)

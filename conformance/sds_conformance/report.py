@@ -74,7 +74,7 @@ def summary(outcome: Certification) -> dict[str, Any]:
     """Counts and the exit code."""
     return {
         **{verdict.value: outcome.count(verdict) for verdict in Verdict},
-        "scenarios": len({scenario_of(run) for run in outcome.played}),
+        "scenarios": outcome.scenarios,
         "environments": [e.name for e in outcome.plan.environments if e.name not in outcome.left_out],
         "runs": outcome.runs,
         "steps": outcome.steps,

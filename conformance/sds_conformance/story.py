@@ -228,8 +228,7 @@ def _count(number: int, what: str) -> str:
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    scenarios = len({scenario_of(run) for run in outcome.played})
-    played = f"{_count(scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
+    played = f"{_count(outcome.scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
     played += f", {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
@@ -274,10 +273,7 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
-        for line in Text(narrator.done(step)).wrap(console, max(20, console.width - head.cell_len), overflow="fold"):
-            line.rstrip()
-            console.print(Text.assemble(head, line), soft_wrap=True)
-            head = Text(" " * head.cell_len)
+        _hanging(console, head, Text(narrator.done(step)))
         for effect in narrator.came_out(step, narrator.touches(step)):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for wire in step.broadcasts if step.command != "receive" else ():
@@ -303,7 +299,12 @@ def _labelled(console: Console, label: str, text: Text, head: Text | None = None
     before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
     if whole:
         console.print(Text.assemble(before, text), soft_wrap=True)
-        return
+    else:
+        _hanging(console, before, text)
+
+
+def _hanging(console: Console, before: Text, text: Text) -> None:
+    """A text with ``before`` before its first line; lines that follow stand under the text."""
     for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
         line.rstrip()
         console.print(Text.assemble(before, line), soft_wrap=True)

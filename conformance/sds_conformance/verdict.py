@@ -9,6 +9,7 @@ from enum import Enum
 
 from sds_harness.declaration import capability_name, printable
 from sds_harness.environment import ENVIRONMENTS, PLAIN
+from sds_harness.stage import NEEDS
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -19,8 +20,6 @@ from .registry import CHECKS, Check, Run, scenario_of
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
-NEEDS = "needs the capability "
-"""In the reason why a schedule was stopped, before the name."""
 MAX_OF_ONE_RUN = 2
 MAX_TEXT = 400
 """Characters of what was expected and seen: IDs in it come from the implementation."""

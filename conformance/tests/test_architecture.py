@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from played import REPOSITORY
+from source_imports import imported
 
 LAYERS = {
     "sds_proto": REPOSITORY / "reference" / "sds_proto",
@@ -52,17 +52,6 @@ def texts() -> list[Path]:
         if not made and path.is_file() and not path.is_symlink() and b"\0" not in path.read_bytes()[:8192]:
             out.append(path)
     return out
-
-
-def imported(source: str) -> set[str]:
-    """Top-level packages that a module imports absolutely, at any depth of its code."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names.add((node.module or "").split(".")[0])
-    return names
 
 
 def above(package: str) -> set[str]:

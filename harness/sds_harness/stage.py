@@ -38,6 +38,9 @@ BUSTLE = 20
 FILTER_MAKER = "filter-maker"
 """Participants of this name exist for the filters of their messages."""
 
+NEEDS = "needs the capability "
+"""In the reason why a schedule was stopped, before the name: who judges tells by it what was not declared."""
+
 ASKED_OF = 100
 """IDs that a codec is asked of, the newest."""
 
@@ -128,7 +131,7 @@ class Stage:
         """End the schedule here unless all ``capabilities`` are declared."""
         for capability in capabilities:
             if not self.trace.declaration.can(capability):
-                raise ScheduleStopped(f"needs the capability {capability_name(capability)}")
+                raise ScheduleStopped(f"{NEEDS}{capability_name(capability)}")
 
     def filter_over(self, *message_ids: str) -> bytes | None:
         """A bloom filter, as the implementation understands it, that holds exactly ``message_ids``.

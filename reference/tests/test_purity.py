@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sds_reference
+from source_imports import imported
 
 PACKAGE = Path(sds_reference.__file__).parent
 MODULES = sorted(
@@ -42,17 +43,6 @@ FORBIDDEN = {
 }
 FORBIDDEN_CALLS = {"open", "print", "input", "eval", "exec", "compile", "__import__", "breakpoint", "hash", "id"}
 """I/O, and the two built-in functions whose result differs from run to run."""
-
-
-def imported(source: str) -> set[str]:
-    """Top-level packages that a module imports absolutely, at any depth of its code."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names.add((node.module or "").split(".")[0])
-    return names
 
 
 def called(source: str) -> set[str]:

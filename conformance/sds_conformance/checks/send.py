@@ -199,7 +199,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     index = sent.step.index
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     others = sum(1 for s in view.sent + view.ephemerals if s.step.index < index)
-    holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+    holds = view.filter_in(sent.message)
     others += holds is not None and bool(holds(sent.message.message_id))
     newest: list[str] = []
     room = kept - others
@@ -219,7 +219,7 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
     """The filter in a message holds what was delivered before it was sent."""
     for sent in view.sent:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        holds = view.filter_in(sent.message)
         if holds is None or not expected or sent.repeat:
             continue
         if missing := missing_from(holds, expected):

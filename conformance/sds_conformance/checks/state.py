@@ -74,7 +74,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
     """The bloom filter has no false negatives for the newest received IDs."""
     for sent in view.outgoing:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        holds = view.filter_in(sent.message)
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
         if missing := missing_from(holds, expected):
@@ -89,7 +89,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     for sent in view.outgoing:
-        holds = view.filter_of(sent.message.bloom_filter) if sent.message.bloom_filter is not None else None
+        holds = view.filter_in(sent.message)
         if holds is None:
             continue
         for what, ids in _foreign_ids(view, sent.step.index).items():

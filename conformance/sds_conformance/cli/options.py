@@ -20,7 +20,10 @@ from sds_reference import ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_reference.testee.framing import Framing
 
-from ..catalogue.positions import PREFIX as POSITIONS
+from ..catalogue.positions import PREFIX
+
+POSITIONS = PREFIX.rstrip("-")
+"""How a glob begins that asks for positions: the dash may be left to a wildcard."""
 
 
 def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:

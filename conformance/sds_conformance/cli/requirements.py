@@ -21,14 +21,12 @@ from ..catalogue.positions import PREFIX, VERDICTS, Position, load_positions
 from ..catalogue.unchecked import unchecked
 from ..exercise import certify_reference
 from ..registry import CHECKS, SCENARIOS
-from .options import console, full_id
+from .options import POSITIONS, console, full_id
 
 Sightings = Mapping[str, Mapping[str, int]]
 """By requirement: the runs in which it was exercised, and how often."""
 
 _STYLES = {"checked": "green", "planned": "yellow", "untestable": "dim"}
-_POSITIONS = PREFIX.rstrip("-")
-"""How a glob begins that asks for positions."""
 _EPILOG = """
 \b
 Examples:
@@ -60,7 +58,7 @@ def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
         if not globs or any(fnmatchcase(requirement.id, glob) for glob in globs)
     ]
     # Who types '*' wants requirements, as ever: a position has to be asked for by the beginning of its ID.
-    wanted = [glob for glob in globs if glob.startswith(_POSITIONS)]
+    wanted = [glob for glob in globs if glob.startswith(POSITIONS)]
     positions = [p for p in load_positions().values() if any(fnmatchcase(p.id, glob) for glob in wanted)]
     if not chosen and not positions:
         raise click.UsageError(
