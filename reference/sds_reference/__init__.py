@@ -8,7 +8,7 @@ The one folder that does I/O is ``testee``, which speaks the testee protocol for
 from .bloom_filter import RollingBloomFilter, build_filter
 from .bloom_profiles import PROFILES, BloomParameters, BloomProfile, FilterView
 from .channel import Channel
-from .config import AfterLoss, Config, OwnIds, UnknownChannelPolicy, bloom_profile
+from .config import AfterLoss, AfterRequest, Config, OwnIds, RepairConfig, UnknownChannelPolicy, bloom_profile
 from .effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from .errors import (
     ConfigurationError,
@@ -18,21 +18,26 @@ from .errors import (
     SdsError,
     UnknownChannel,
 )
+from .hash_profiles import HASH_PROFILES, HashProfile, hash_profile
 from .local_log import LocalLog, LogEntry
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode, encode
 from .outgoing_buffer import AckState
 from .participant import UNNAMED_CHANNEL, Participant
-from .revision import REVISIONS, SDS_2026_01, Revision
+from .repair_times import default_response_groups, in_response_group, t_req_offset, t_resp_offset
+from .revision import REVISIONS, SDS_2025_10_AMENDED, SDS_2026_01, Revision
 
 __all__ = [
+    "HASH_PROFILES",
     "MAX_LAMPORT",
     "PROFILES",
     "REVISIONS",
+    "SDS_2025_10_AMENDED",
     "SDS_2026_01",
     "UNNAMED_CHANNEL",
     "AckState",
     "Acknowledged",
     "AfterLoss",
+    "AfterRequest",
     "BloomParameters",
     "BloomProfile",
     "Channel",
@@ -43,6 +48,7 @@ __all__ = [
     "Event",
     "FilterView",
     "ForeignFilter",
+    "HashProfile",
     "HistoryEntry",
     "Kind",
     "LocalLog",
@@ -55,6 +61,7 @@ __all__ = [
     "Participant",
     "PossiblyAcknowledged",
     "RefusedSend",
+    "RepairConfig",
     "Revision",
     "RollingBloomFilter",
     "SdsError",
@@ -63,5 +70,10 @@ __all__ = [
     "bloom_profile",
     "build_filter",
     "decode",
+    "default_response_groups",
     "encode",
+    "hash_profile",
+    "in_response_group",
+    "t_req_offset",
+    "t_resp_offset",
 ]

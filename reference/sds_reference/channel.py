@@ -10,8 +10,10 @@ named after the headings of the text and are the seams at which variants and mut
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from .bloom_filter import RollingBloomFilter
+from .bloom_profiles import FilterView
 from .config import AfterLoss, Config, OwnIds
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
 from .errors import ForeignFilter, MalformedMessage, RefusedSend
@@ -21,10 +23,13 @@ from .local_log import LocalLog, LogEntry
 from .message import HistoryEntry, Kind, Message, encode
 from .message_id import computed_message_id
 from .outgoing_buffer import AckState, Outgoing, OutgoingBuffer
+from .repair import Repair
 
 
 class Channel:
     """One participant's side of one channel."""
+
+    repair_class: type[Repair] = Repair
 
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         self.participant_id = participant_id
@@ -39,6 +44,8 @@ class Channel:
         self._serial = 0
         self._swept_ms = now_ms
         self._quiet_since_ms = now_ms
+        self._silent_since_ms = now_ms
+        self.repair = self.repair_class(participant_id, config, self.has_arrived) if config.sds_r else None
 
     # ---- Send Message ------------------------------------------------------------------------------------------
 
@@ -52,13 +59,13 @@ class Channel:
         """
         if not content:
             raise RefusedSend("content is empty: on the wire that is a sync message")
-        if message_id and (message_id in self.log or message_id in self.incoming):
+        if message_id and self.has_arrived(message_id):
             raise RefusedSend(f"message ID {message_id!r} is in use")
         lamport = self.next_lamport(now_ms)
         message_id = message_id or self.new_message_id(lamport, content)
         if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
             self.filter.insert(message_id)
-        message = self.compose(message_id, lamport, content)
+        message = self.with_repair_request(self.compose(message_id, lamport, content), now_ms)
         wire = self.encode(message)
         effects = Effects([wire], message_id=message_id)
         self.after_broadcast(message, wire, now_ms, retrieval_hint)
@@ -89,12 +96,17 @@ class Channel:
     def causal_history(self) -> tuple[HistoryEntry, ...]:
         """Rule: "The preceding few message IDs in the local history", as an ordered list."""
         entries = [
-            HistoryEntry(entry.message_id, entry.retrieval_hint)
+            HistoryEntry(entry.message_id, entry.retrieval_hint, entry.sender_id if self.repair is not None else None)
             for entry in self.log.preceding(self.config.causal_history_size)
         ]
         if self.config.causal_history_descending:
             entries.reverse()
         return tuple(entries)
+
+    def with_repair_request(self, message: Message, now_ms: int) -> Message:
+        """Section "SDS-R send message": ``message`` with what is to be requested, if anything is."""
+        requested = self.repair.repair_request(now_ms) if self.repair is not None else ()
+        return replace(message, repair_request=requested) if requested else message
 
     def encode(self, message: Message) -> bytes:
         """Wire bytes of an own message."""
@@ -102,7 +114,7 @@ class Channel:
 
     def after_broadcast(self, message: Message, wire: bytes, now_ms: int, retrieval_hint: bytes | None) -> None:
         """Into the outgoing buffer, and into the own log: a later message of ours follows this one."""
-        self._quiet_since_ms = now_ms
+        self.broadcast_at(now_ms)
         self.remember_outgoing(message, wire, now_ms)
         self.log_own(message, retrieval_hint)
         if self.config.own_ids_in_filter is OwnIds.AFTER_SENDING:
@@ -118,19 +130,29 @@ class Channel:
         assert message.lamport_timestamp is not None
         self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
         self.incoming.met(message.message_id)
+        if self.repair is not None:
+            self.repair.remember(message)
+
+    def broadcast_at(self, now_ms: int) -> None:
+        """From now on the channel is quiet, and this participant silent."""
+        self._quiet_since_ms = self._silent_since_ms = now_ms
 
     # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
 
     def send_sync(self, now_ms: int) -> Effects:
         """Send a sync message: no content, and none of the traces a regular message leaves."""
         effects = Effects()
-        if not len(self.log) and not self.config.sync_with_empty_log:
+        if not len(self.log) and not self.config.sync_with_empty_log and not self.has_requests(now_ms):
             return effects
         lamport = self.next_sync_lamport(now_ms)
-        message = self.compose(self.new_message_id(lamport, b""), lamport, None)
-        self._quiet_since_ms = now_ms
+        message = self.with_repair_request(self.compose(self.new_message_id(lamport, b""), lamport, None), now_ms)
+        self.broadcast_at(now_ms)
         effects.broadcasts.append(self.encode(message))
         return effects
+
+    def has_requests(self, now_ms: int) -> bool:
+        """Is there an eligible item in the outgoing repair request buffer?"""
+        return self.repair is not None and bool(self.repair.eligible(now_ms))
 
     def next_sync_lamport(self, now_ms: int) -> int:
         """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18)."""
@@ -164,6 +186,8 @@ class Channel:
         if kind is Kind.UNDEFINED:
             return effects
         self.refuse_unusable(message, kind, now_ms)
+        if self.repair is not None:  # copies of known messages count here, too (AMB-23)
+            self.repair.on_receive(message, counts=kind is Kind.CONTENT, now_ms=now_ms)
         if kind is Kind.CONTENT and self.is_duplicate(message):
             if self.config.review_duplicates:
                 self.review_ack_status(message, effects, now_ms)
@@ -202,9 +226,13 @@ class Channel:
             self.filter.insert(message.message_id)
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
 
+    def has_arrived(self, message_id: str) -> bool:
+        """Is that content logged or buffered?"""
+        return message_id in self.log or message_id in self.incoming
+
     def is_duplicate(self, message: Message) -> bool:
         """Rule: "MAY deduplicate": IDs that are logged or buffered (AMB-39)."""
-        return message.message_id in self.log or message.message_id in self.incoming
+        return self.has_arrived(message.message_id)
 
     def insert_into_filter(self, message: Message) -> None:
         """Rule: "MUST include the received message ID in its local bloom filter", delivered or not."""
@@ -232,6 +260,8 @@ class Channel:
         self.witness_lamport(message.lamport_timestamp)
         self.insert_into_log(message, retrieval_hint)
         self.incoming.met(message.message_id)
+        if self.repair is not None:
+            self.repair.remember(message)
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
@@ -265,17 +295,23 @@ class Channel:
 
         A filter of another encoding is skipped, and nothing else of the message is lost (AMB-53).
         """
-        if message.bloom_filter is None or not len(self.outgoing):
+        if not len(self.outgoing):
             return
-        try:
-            view = self.config.bloom_profile.read(message.bloom_filter, self.parameters)
-        except ForeignFilter:
+        view = self.filter_in(message)
+        if view is None:
             return
         same_size = view.parameters == self.parameters
         counts_hits = self.config.possible_ack_threshold is not None
         for entry in list(self.outgoing) if counts_hits else self.outgoing.unacknowledged():
             if view.holds(entry.positions) if same_size else entry.message_id in view:
                 self.filter_hit(entry, effects, now_ms)
+
+    def filter_in(self, message: Message) -> FilterView | None:
+        """The filter of a received message; None if it has none that can be read."""
+        with suppress(ForeignFilter):
+            if message.bloom_filter is not None:
+                return self.config.bloom_profile.read(message.bloom_filter, self.parameters)
+        return None
 
     def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         """An own message was in a received filter."""
@@ -297,13 +333,22 @@ class Channel:
             self._swept_ms = now_ms
             self.sweep_incoming(now_ms, effects)
         self.sweep_outgoing(now_ms, effects)
-        interval = self.config.sync_interval_ms
-        if interval is not None and now_ms - self._quiet_since_ms >= interval + self.config.sync_backoff_ms:
-            self._quiet_since_ms = now_ms
+        self.sweep_repair_requests(now_ms, effects)
+        if self.sync_is_due(now_ms):
+            self.broadcast_at(now_ms)
             # Nothing can follow 2^64-1, and the work of the sweeps must not be lost to that.
             with suppress(RefusedSend):
                 effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
         return effects
+
+    def sync_is_due(self, now_ms: int) -> bool:
+        """Has the interval passed since the channel went quiet? Requests wait for nobody's silence but one's own:
+        "regardless of whether other participants have also recently broadcast a Periodic Sync message"."""
+        if self.config.sync_interval_ms is None:
+            return False
+        period = self.config.sync_interval_ms + self.config.sync_backoff_ms
+        since_ms = self._silent_since_ms if self.has_requests(now_ms) else self._quiet_since_ms
+        return now_ms - since_ms >= period
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
         """Section "Periodic Incoming Buffer Sweep"."""
@@ -322,11 +367,18 @@ class Channel:
         given_up = self.incoming.take_older(received_ms)
         for entry in sorted(given_up, key=lambda entry: entry.message.lamport_timestamp or 0):
             lost = tuple(sorted(dependency for dependency in entry.unmet if dependency not in self.log))
+            if lost and self.repair is not None:
+                self.repair.give_up(lost)
             if lost:
                 effects.events.append(Lost(self.channel_id, lost))
             if entry.message.kind is Kind.CONTENT and self.config.after_loss is AfterLoss.DELIVER:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
                 self.deliver_ready(effects)
+
+    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
+        """Section "SDS-R incoming repair request buffer sweep": the copies are the messages as they were (AMB-65)."""
+        if self.repair is not None:
+            effects.broadcasts.extend(encode(message) for message in self.repair.take_responses(now_ms))
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         """Rule: "MUST rebroadcast unacknowledged outgoing messages after a set period"."""

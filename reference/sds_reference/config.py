@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .bloom_profiles import PROFILES, WAKU_SDS_JS, BloomParameters, BloomProfile
 from .errors import ConfigurationError
+from .hash_profiles import SHA256_BE64, HashProfile
 from .revision import SDS_2026_01, Revision
 
 
@@ -30,6 +31,41 @@ class OwnIds(Enum):
     AFTER_SENDING = "after sending"
     BEFORE_SENDING = "before sending"
     NEVER = "never"
+
+
+class AfterRequest(Enum):
+    """What becomes of a missing message's entry once it was requested (AMB-68)."""
+
+    KEEP = "keep"
+    """Every message asks again until it is repaired: nothing in the text removes it."""
+    FORGET = "forget"
+    NEVER_AGAIN = "never again"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairConfig:
+    """Configuration of SDS-R (section "SDS-R global state"); times in milliseconds."""
+
+    t_min_ms: int = 30_000
+    """T_min; the text recommends 30 seconds or more."""
+    t_max_ms: int = 120_000
+    """T_max; the text recommends 120 to 600 seconds."""
+    num_response_groups: int = 1
+    hash_profile: HashProfile = SHA256_BE64
+    """``hash()`` (AMB-01, AMB-02, AMB-03)."""
+    max_requests: int = 3
+    """Entries in a repair request; the text recommends at most 3 (AMB-86)."""
+    after_request: AfterRequest = AfterRequest.KEEP
+    expiry_ms: int | None = None
+    """That long after its T_req a missing message is no longer asked for; at least T_max, None never (AMB-81)."""
+
+    def __post_init__(self) -> None:
+        _need(self.t_min_ms >= 0, "t_min_ms must not be negative")
+        _need(self.t_max_ms > self.t_min_ms, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them")
+        _need(self.num_response_groups >= 1, "num_response_groups must be at least 1: every message needs responders")
+        _need(self.max_requests >= 1, "max_repair_requests must be at least 1: nothing would ever be requested")
+        expiry = self.expiry_ms
+        _need(expiry is None or expiry >= self.t_max_ms, "expiry_ms must be at least t_max_ms: repairs take as long")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +117,25 @@ class Config:
     sync_with_empty_log: bool = True
     """Send a sync message although there is nothing to report (AMB-103)."""
 
+    sds_r: bool = False
+    """Use the optional extension "SDS Repair (SDS-R)"."""
+    repair: RepairConfig = field(default_factory=RepairConfig)
+    """How, if it is used."""
+
     unknown_channel: UnknownChannelPolicy = UnknownChannelPolicy.IGNORE
     max_lamport_ahead_ms: int | None = None
     """Refuse messages whose Lamport timestamp is further ahead than this (AMB-107)."""
 
     def __post_init__(self) -> None:
-        def need(holds: bool, sentence: str) -> None:
-            if not holds:
-                raise ConfigurationError(sentence)
-
-        need(self.causal_history_size >= 1, "causal_history_size must be at least 1: nothing would be ordered")
-        need(0 < self.bloom_retained < 1, "bloom_retained must lie between 0 and 1: a roll-over keeps a share")
-        need(self.resend_unacknowledged_ms > 0, "resend_unacknowledged_ms must be positive")
-        need(_positive(self.resend_possibly_acknowledged_ms), "resend_possibly_acknowledged_ms must be positive")
+        _need(self.causal_history_size >= 1, "causal_history_size must be at least 1: nothing would be ordered")
+        _need(0 < self.bloom_retained < 1, "bloom_retained must lie between 0 and 1: a roll-over keeps a share")
+        _need(self.resend_unacknowledged_ms > 0, "resend_unacknowledged_ms must be positive")
+        _need(_positive(self.resend_possibly_acknowledged_ms), "resend_possibly_acknowledged_ms must be positive")
         threshold = self.possible_ack_threshold
-        need(threshold is None or threshold >= 2, "possible_ack_threshold must be at least 2: one is ambiguous")
-        need(_positive(self.lost_timeout_ms), "lost_timeout_ms must be positive")
-        need(_positive(self.sync_interval_ms), "sync_interval_ms must be positive")
-        need(self.incoming_sweep_ms >= 0 and self.sync_backoff_ms >= 0, "periods must not be negative")
+        _need(threshold is None or threshold >= 2, "possible_ack_threshold must be at least 2: one is ambiguous")
+        _need(_positive(self.lost_timeout_ms), "lost_timeout_ms must be positive")
+        _need(_positive(self.sync_interval_ms), "sync_interval_ms must be positive")
+        _need(self.incoming_sweep_ms >= 0 and self.sync_backoff_ms >= 0, "periods must not be negative")
 
     @property
     def bloom_parameters(self) -> BloomParameters:
@@ -107,6 +144,11 @@ class Config:
     @property
     def bloom_retained_ids(self) -> int:
         return max(1, int(self.bloom_capacity * self.bloom_retained)) if self.bloom_capacity > 1 else 0
+
+
+def _need(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise ConfigurationError(sentence)
 
 
 def _positive(period_ms: int | None) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from scripted_peers import T, content, ephemeral, holding, sync
 from sds_reference import (
     REVISIONS,
+    SDS_2025_10_AMENDED,
     SDS_2026_01,
     AfterLoss,
     Config,
@@ -17,6 +18,7 @@ from sds_reference import (
     Effects,
     MalformedMessage,
     OwnIds,
+    RepairConfig,
     Participant,
     UnknownChannelPolicy,
     bloom_profile,
@@ -47,6 +49,8 @@ def test_the_defaults_are_the_positions_of_the_suite() -> None:
         "sync_backoff_ms": 0,
         "sync_only_when_quiet": False,
         "sync_with_empty_log": True,
+        "sds_r": False,
+        "repair": RepairConfig(),
         "unknown_channel": UnknownChannelPolicy.IGNORE,
         "max_lamport_ahead_ms": None,
     }
@@ -122,8 +126,8 @@ def test_a_config_cannot_change_under_a_participant() -> None:
         Config().causal_history_size = 3  # type: ignore[misc]
 
 
-def test_the_one_revision_is_known_by_its_name() -> None:
-    assert REVISIONS == {"sds-2026-01": SDS_2026_01}
+def test_the_revisions_are_known_by_their_names() -> None:
+    assert REVISIONS == {"sds-2026-01": SDS_2026_01, "sds-2025-10-amended": SDS_2025_10_AMENDED}
 
 
 # ---- every field counts ----------------------------------------------------------------------------------------------
@@ -152,10 +156,11 @@ OTHER: dict[str, Any] = {
     "sync_backoff_ms": 20_000,
     "sync_only_when_quiet": True,
     "sync_with_empty_log": False,
+    "sds_r": True,
     "unknown_channel": UnknownChannelPolicy.CREATE,
     "max_lamport_ahead_ms": 1_000,
 }
-"""Another value of every field but the revision, of which there is one."""
+"""Another value of every field but those that count only with SDS-R: the revision, and how to repair."""
 
 
 def story(config: Config) -> list[Effects | str]:
@@ -190,7 +195,7 @@ def story(config: Config) -> list[Effects | str]:
 
 
 def test_another_value_is_given_for_every_field() -> None:
-    assert sorted([*OTHER, "revision"]) == sorted(field.name for field in fields(Config))
+    assert sorted([*OTHER, "revision", "repair"]) == sorted(field.name for field in fields(Config))
 
 
 @pytest.mark.parametrize("field", OTHER)

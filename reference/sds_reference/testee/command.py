@@ -13,6 +13,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..bloom_profiles import PROFILES
 from ..config import Config, bloom_profile
 from ..errors import ConfigurationError
+from ..hash_profiles import HASH_PROFILES, hash_profile
 from ..mutants import MUTANTS
 from ..participant import Participant
 from ..variants import VARIANTS
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)",
     )
     out.add_argument("--bloom-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
+    out.add_argument("--hash-profile", metavar="NAME", help=f"hash of SDS-R, one of {', '.join(HASH_PROFILES)}")
     out.add_argument("--dialect", metavar="NAME", help="speak a private wire layout, for example nim-sds")
     out.add_argument(
         "--without",
@@ -77,6 +79,8 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
         name = f"sds_reference variant {variant.name}"
     if arguments.bloom_profile:
         config = replace(config, bloom_profile=bloom_profile(arguments.bloom_profile))
+    if arguments.hash_profile:
+        config = replace(config, repair=replace(config.repair, hash_profile=hash_profile(arguments.hash_profile)))
     return TesteeOptions(
         version=suite_version(),
         config=config,

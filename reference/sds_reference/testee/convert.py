@@ -8,10 +8,12 @@ from typing import Any
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..channel import Channel
-from ..config import Config
+from ..config import Config, RepairConfig
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError
 from ..outgoing_buffer import AckState
+from ..repair_buffer import RepairBuffer
+from ..repair_times import default_response_groups
 
 _ACK_STATES = {
     AckState.UNACKNOWLEDGED: pb.ACK_STATE_UNACKNOWLEDGED,
@@ -62,6 +64,14 @@ def state_to_pb(channel: Channel, filter_ids: list[str]) -> pb.State:
         ),
         incoming=pb.IncomingBuffer(message_ids=[entry.message.message_id for entry in channel.incoming]),
         filter_hits=[message_id in channel.filter for message_id in filter_ids],
+        outgoing_repairs=_repairs_to_pb(channel.repair.outgoing) if channel.repair is not None else None,
+        incoming_repairs=_repairs_to_pb(channel.repair.incoming) if channel.repair is not None else None,
+    )
+
+
+def _repairs_to_pb(buffer: RepairBuffer) -> pb.RepairBuffer:
+    return pb.RepairBuffer(
+        entries=[pb.RepairEntry(message_id=item.entry.message_id, due_ms=item.due_ms) for item in buffer]
     )
 
 
@@ -77,10 +87,23 @@ def config_from_pb(asked: pb.Configuration, base: Config) -> Config:
     for name in ("resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "possible_ack_threshold"):
         if asked.HasField(name):
             changes[name] = getattr(asked, name) or None
-    config = replace(base, **changes)
+    if asked.HasField("sds_r"):
+        changes["sds_r"] = asked.sds_r
+    config = replace(base, **changes, repair=_repair_from_pb(asked, base.repair))
     if config.bloom_capacity > 10_000_000:
         raise ConfigurationError("bloom_capacity above 10,000,000 is refused")
     return config
+
+
+def _repair_from_pb(asked: pb.Configuration, base: RepairConfig) -> RepairConfig:
+    changes: dict[str, Any] = {
+        name: getattr(asked, name) for name in ("t_min_ms", "t_max_ms", "num_response_groups") if asked.HasField(name)
+    }
+    if asked.HasField("num_participants") and not asked.HasField("num_response_groups"):
+        changes["num_response_groups"] = default_response_groups(asked.num_participants)
+    if asked.HasField("max_repair_requests"):
+        changes["max_requests"] = asked.max_repair_requests
+    return replace(base, **changes)
 
 
 def config_to_pb(config: Config) -> pb.Configuration:
@@ -95,4 +118,9 @@ def config_to_pb(config: Config) -> pb.Configuration:
         lost_timeout_ms=config.lost_timeout_ms or 0,
         incoming_sweep_ms=config.incoming_sweep_ms,
         possible_ack_threshold=config.possible_ack_threshold or 0,
+        sds_r=config.sds_r,
+        t_min_ms=config.repair.t_min_ms,
+        t_max_ms=config.repair.t_max_ms,
+        num_response_groups=config.repair.num_response_groups,
+        max_repair_requests=config.repair.max_requests,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -13,6 +13,7 @@ from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
 from ..participant import UNNAMED_CHANNEL, Participant
+from ..revision import REVISIONS
 from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from .dialect import Dialect
 
@@ -36,6 +37,7 @@ _CAPABILITIES = (
     pb.CAPABILITY_RETRIEVAL_HINTS,
     pb.CAPABILITY_FILTER_CODEC,
     pb.CAPABILITY_UNNAMED_CHANNEL,
+    pb.CAPABILITY_SDS_R,
 )
 
 _SIGNALS: dict[type[Event], int] = {
@@ -65,6 +67,7 @@ class Testee:
 
     def __init__(self, options: TesteeOptions) -> None:
         self._options = options
+        self._config = options.config
         self._capabilities = [c for c in _CAPABILITIES if c not in options.without]
         self._participants: dict[int, Participant] = {}
         self._last_handle = 0
@@ -97,16 +100,20 @@ class Testee:
 
     def _hello(self, request: pb.Request, reply: pb.Reply) -> None:
         options = self._options
+        # The revision is what the run is about; one that is not known here is the harness's to complain of.
+        revision = REVISIONS.get(request.hello.revision, options.config.revision)
+        self._config = replace(options.config, revision=revision)
         reply.hello.CopyFrom(
             pb.HelloReply(
                 protocol_version=PROTOCOL_VERSION,
                 name=options.name,
                 version=options.version,
                 language="Python",
-                revisions=[options.config.revision.name],
+                revisions=list(REVISIONS),
                 capabilities=self._capabilities,
                 profiles=pb.Profiles(
                     bloom=options.config.bloom_profile.name,
+                    hash=options.config.repair.hash_profile.name,
                     id_order="utf-8",
                     dialect=options.dialect.name if options.dialect else "",
                 ),
@@ -117,7 +124,9 @@ class Testee:
 
     def _open(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.open
-        config = config_from_pb(command.configuration, self._options.config)
+        config = config_from_pb(command.configuration, self._config)
+        if pb.CAPABILITY_SDS_R not in self._capabilities:
+            config = replace(config, sds_r=False)
         participant = self._options.participant_class(command.participant_id, config)
         if not command.channels and pb.CAPABILITY_UNNAMED_CHANNEL not in self._capabilities:
             reply.unsupported.what = "CAPABILITY_UNNAMED_CHANNEL"

@@ -168,7 +168,7 @@ class Limits(_message.Message):
     def __init__(self, content_bytes: _Optional[int] = ..., lamport_ahead_ms: _Optional[int] = ..., log_entries: _Optional[int] = ...) -> None: ...
 
 class Configuration(_message.Message):
-    __slots__ = ("causal_history_size", "bloom_capacity", "bloom_error_rate", "resend_unacknowledged_ms", "resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "incoming_sweep_ms", "possible_ack_threshold")
+    __slots__ = ("causal_history_size", "bloom_capacity", "bloom_error_rate", "resend_unacknowledged_ms", "resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "incoming_sweep_ms", "possible_ack_threshold", "sds_r", "t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests")
     CAUSAL_HISTORY_SIZE_FIELD_NUMBER: _ClassVar[int]
     BLOOM_CAPACITY_FIELD_NUMBER: _ClassVar[int]
     BLOOM_ERROR_RATE_FIELD_NUMBER: _ClassVar[int]
@@ -178,6 +178,12 @@ class Configuration(_message.Message):
     LOST_TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
     INCOMING_SWEEP_MS_FIELD_NUMBER: _ClassVar[int]
     POSSIBLE_ACK_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    SDS_R_FIELD_NUMBER: _ClassVar[int]
+    T_MIN_MS_FIELD_NUMBER: _ClassVar[int]
+    T_MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    NUM_RESPONSE_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    NUM_PARTICIPANTS_FIELD_NUMBER: _ClassVar[int]
+    MAX_REPAIR_REQUESTS_FIELD_NUMBER: _ClassVar[int]
     causal_history_size: int
     bloom_capacity: int
     bloom_error_rate: float
@@ -187,7 +193,13 @@ class Configuration(_message.Message):
     lost_timeout_ms: int
     incoming_sweep_ms: int
     possible_ack_threshold: int
-    def __init__(self, causal_history_size: _Optional[int] = ..., bloom_capacity: _Optional[int] = ..., bloom_error_rate: _Optional[float] = ..., resend_unacknowledged_ms: _Optional[int] = ..., resend_possibly_acknowledged_ms: _Optional[int] = ..., sync_interval_ms: _Optional[int] = ..., lost_timeout_ms: _Optional[int] = ..., incoming_sweep_ms: _Optional[int] = ..., possible_ack_threshold: _Optional[int] = ...) -> None: ...
+    sds_r: bool
+    t_min_ms: int
+    t_max_ms: int
+    num_response_groups: int
+    num_participants: int
+    max_repair_requests: int
+    def __init__(self, causal_history_size: _Optional[int] = ..., bloom_capacity: _Optional[int] = ..., bloom_error_rate: _Optional[float] = ..., resend_unacknowledged_ms: _Optional[int] = ..., resend_possibly_acknowledged_ms: _Optional[int] = ..., sync_interval_ms: _Optional[int] = ..., lost_timeout_ms: _Optional[int] = ..., incoming_sweep_ms: _Optional[int] = ..., possible_ack_threshold: _Optional[int] = ..., sds_r: bool = ..., t_min_ms: _Optional[int] = ..., t_max_ms: _Optional[int] = ..., num_response_groups: _Optional[int] = ..., num_participants: _Optional[int] = ..., max_repair_requests: _Optional[int] = ...) -> None: ...
 
 class Open(_message.Message):
     __slots__ = ("now_ms", "participant_id", "channels", "configuration")
@@ -356,18 +368,22 @@ class Observe(_message.Message):
     def __init__(self, now_ms: _Optional[int] = ..., handle: _Optional[int] = ..., channel_id: _Optional[str] = ..., filter_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class State(_message.Message):
-    __slots__ = ("lamport_timestamp", "log", "outgoing", "incoming", "filter_hits")
+    __slots__ = ("lamport_timestamp", "log", "outgoing", "incoming", "filter_hits", "outgoing_repairs", "incoming_repairs")
     LAMPORT_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
     OUTGOING_FIELD_NUMBER: _ClassVar[int]
     INCOMING_FIELD_NUMBER: _ClassVar[int]
     FILTER_HITS_FIELD_NUMBER: _ClassVar[int]
+    OUTGOING_REPAIRS_FIELD_NUMBER: _ClassVar[int]
+    INCOMING_REPAIRS_FIELD_NUMBER: _ClassVar[int]
     lamport_timestamp: int
     log: Log
     outgoing: OutgoingBuffer
     incoming: IncomingBuffer
     filter_hits: _containers.RepeatedScalarFieldContainer[bool]
-    def __init__(self, lamport_timestamp: _Optional[int] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., outgoing: _Optional[_Union[OutgoingBuffer, _Mapping]] = ..., incoming: _Optional[_Union[IncomingBuffer, _Mapping]] = ..., filter_hits: _Optional[_Iterable[bool]] = ...) -> None: ...
+    outgoing_repairs: RepairBuffer
+    incoming_repairs: RepairBuffer
+    def __init__(self, lamport_timestamp: _Optional[int] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., outgoing: _Optional[_Union[OutgoingBuffer, _Mapping]] = ..., incoming: _Optional[_Union[IncomingBuffer, _Mapping]] = ..., filter_hits: _Optional[_Iterable[bool]] = ..., outgoing_repairs: _Optional[_Union[RepairBuffer, _Mapping]] = ..., incoming_repairs: _Optional[_Union[RepairBuffer, _Mapping]] = ...) -> None: ...
 
 class Log(_message.Message):
     __slots__ = ("entries",)
@@ -402,6 +418,20 @@ class IncomingBuffer(_message.Message):
     MESSAGE_IDS_FIELD_NUMBER: _ClassVar[int]
     message_ids: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, message_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RepairBuffer(_message.Message):
+    __slots__ = ("entries",)
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    entries: _containers.RepeatedCompositeFieldContainer[RepairEntry]
+    def __init__(self, entries: _Optional[_Iterable[_Union[RepairEntry, _Mapping]]] = ...) -> None: ...
+
+class RepairEntry(_message.Message):
+    __slots__ = ("message_id", "due_ms")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    DUE_MS_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    due_ms: int
+    def __init__(self, message_id: _Optional[str] = ..., due_ms: _Optional[int] = ...) -> None: ...
 
 class BuildFilter(_message.Message):
     __slots__ = ("message_ids",)

@@ -1,0 +1,78 @@
+"""Hash profiles: the ``hash()`` of sections "Determine T_req", "Determine T_resp" and "Determine response group".
+
+The text never names the function (AMB-01), nor how two strings become one argument (AMB-02). Each profile here is exact
+to the implementation it is named after; both published ones concatenate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+import farmhash
+import mmh3
+
+from .errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class HashProfile:
+    """One choice of hash. Any other is made by giving another function."""
+
+    name: str
+    """As an implementation declares it; "" for a private choice that has no name."""
+    description: str
+    integer: Callable[[str], int]
+    """The platform's hash of a string, negative where the platform's is signed."""
+    combine: Callable[[str, str], str] = str.__add__
+    """Two strings as one argument."""
+
+    def hash(self, *parts: str) -> int:
+        """``hash(a)`` or ``hash(a, b)`` of the text: never negative, whatever the platform's sign (AMB-03)."""
+        return abs(self.integer(parts[0] if len(parts) == 1 else self.combine(*parts)))
+
+    def distance(self, participant_id: str, sender_id: str) -> int:
+        """Logical distance, ``hash(participant_id) XOR hash(sender_id)``; 0 for the original sender."""
+        # nim-sds takes the absolute value after the XOR: with a signed hash that is another number.
+        return abs(self.integer(participant_id) ^ self.integer(sender_id))
+
+
+def _sha256_be64(text: str) -> int:
+    return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+
+
+def _farmhash64_signed(text: str) -> int:
+    value: int = farmhash.fingerprint64(text)
+    return value if value < 1 << 63 else value - (1 << 64)
+
+
+def _murmur3_32(text: str) -> int:
+    return mmh3.hash(text.encode(), signed=False)
+
+
+SHA256_BE64 = HashProfile(
+    "sha256-be64", "@waku/sds: the first 8 bytes of SHA-256 over the concatenated strings, big-endian", _sha256_be64
+)
+FARMHASH64_NIM = HashProfile(
+    "farmhash64-nim",
+    "nim-sds on stock Nim 2.2: absolute value of the signed 64-bit FarmHash of the concatenated strings",
+    _farmhash64_signed,
+)
+MURMUR3_32_NIM = HashProfile(
+    "murmur3-32-nim",
+    "nim-sds built with -d:nimStringHash2: unsigned Murmur3-32 of the concatenated strings",
+    _murmur3_32,
+)
+
+HASH_PROFILES: dict[str, HashProfile] = {
+    profile.name: profile for profile in (SHA256_BE64, FARMHASH64_NIM, MURMUR3_32_NIM)
+}
+"""The known profiles by name."""
+
+
+def hash_profile(name: str) -> HashProfile:
+    """The hash profile called ``name``. Raises ConfigurationError."""
+    if name not in HASH_PROFILES:
+        raise ConfigurationError(f"no hash profile {name!r}: known are {', '.join(HASH_PROFILES)}")
+    return HASH_PROFILES[name]

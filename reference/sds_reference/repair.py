@@ -1,0 +1,174 @@
+"""Section "SDS Repair (SDS-R)": what the optional extension adds to a participant in one channel.
+
+A Repair holds the state of section "SDS-R participant state" and has one method for each rule of "SDS-R send message",
+"SDS-R receive message" and "SDS-R incoming repair request buffer sweep". The channel calls them; without SDS-R it has
+no Repair at all. Times are in milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import islice
+
+from .config import AfterRequest, Config
+from .message import HistoryEntry, Message
+from .repair_buffer import RepairBuffer
+from .repair_times import in_response_group, t_req_offset, t_resp_offset
+
+
+class Repair:
+    """SDS-R of one participant in one channel."""
+
+    def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
+        """``has_arrived`` tells of an ID whether that content is here, delivered or not."""
+        self.participant_id = participant_id
+        self.config = config.repair
+        self.requests_again = config.revision.requests_again
+        self.has_arrived = has_arrived
+        self.outgoing = RepairBuffer()
+        self.incoming = RepairBuffer()
+        self.cache: dict[str, Message] = {}
+        """Full messages of the local log that this participant may be asked for."""
+        self._dropped: dict[str, HistoryEntry] = {}
+        """Missing, but without an entry: somebody else asked, or it was asked for."""
+
+    # ---- SDS-R send message --------------------------------------------------------------------------------------
+
+    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+        """Rule: eligible is what has ``T_req <= current_time``; the quota takes the lowest T_req first."""
+        once = self.config.after_request is AfterRequest.NEVER_AGAIN
+        waiting = (item.entry for item in self.outgoing.due(now_ms) if not (once and item.asked))
+        return list(islice(waiting, self.config.max_requests))
+
+    def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
+        """The ``repair_request`` of a message that is broadcast now; empty leaves the field unset."""
+        self.expire(now_ms)
+        chosen = tuple(self.eligible(now_ms))
+        for entry in chosen:
+            self.after_request(entry)
+        return chosen
+
+    def after_request(self, entry: HistoryEntry) -> None:
+        """What becomes of an entry that was part of a request; the text says nothing (AMB-68)."""
+        if self.config.after_request is AfterRequest.FORGET:
+            self.drop(entry.message_id)
+        elif (item := self.outgoing.get(entry.message_id)) is not None:
+            item.asked = True
+
+    def expire(self, now_ms: int) -> None:
+        """Drop what nobody has repaired for so long; only where that is configured (AMB-81)."""
+        if self.config.expiry_ms is not None:
+            for item in list(self.outgoing.due(now_ms - self.config.expiry_ms)):
+                self.drop(item.entry.message_id)
+
+    # ---- SDS-R receive message -----------------------------------------------------------------------------------
+
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        """The steps in the order of the text; ``counts`` for content, whose ID a dependency can name (AMB-43)."""
+        if counts:
+            self.remove_repaired(message.message_id)
+            self.remove_answered(message.message_id)
+        self.track_missing(message, now_ms)
+        for entry in message.repair_request:
+            self.remove_overheard(entry.message_id)
+            self.take_request(entry, now_ms)
+
+    def remove_repaired(self, message_id: str) -> None:
+        """Rule: "MUST remove entries matching the received message ID from its outgoing repair request buffer"."""
+        self.outgoing.remove(message_id)
+        self._dropped.pop(message_id, None)
+
+    def remove_answered(self, message_id: str) -> None:
+        """Rule: "MUST remove entries matching the received message ID from its incoming repair request buffer"."""
+        self.incoming.remove(message_id)
+
+    def track_missing(self, message: Message, now_ms: int) -> None:
+        """Rule: "SHOULD add any unmet causal dependencies to its outgoing repair request buffer".
+
+        The amended text adds every unmet dependency that has no entry, whichever message names it (AMB-118). What waits
+        in the incoming buffer has arrived and is not asked for (AMB-70).
+        """
+        if self.requests_again and self._dropped:
+            dropped, self._dropped = self._dropped, {}
+            for entry in dropped.values():
+                self.track(entry, now_ms)
+        for entry in message.causal_history:
+            if entry.message_id != message.message_id:
+                self.track(entry, now_ms)
+
+    def track(self, entry: HistoryEntry, now_ms: int) -> None:
+        """Add a missing entry; the T_req of one that is here already stays, but it can learn its sender."""
+        if self.has_arrived(entry.message_id):
+            return
+        item = self.outgoing.get(entry.message_id)
+        if item is None:
+            self.outgoing.add(entry, self.t_req(entry, now_ms))
+        else:
+            item.entry = HistoryEntry(
+                entry.message_id,
+                entry.retrieval_hint if item.entry.retrieval_hint is None else item.entry.retrieval_hint,
+                item.entry.sender_id or entry.sender_id,
+            )
+
+    def remove_overheard(self, message_id: str) -> None:
+        """Rule: "MUST remove entries matching the repair message ID from its own outgoing repair request buffer"."""
+        self.drop(message_id)
+
+    def drop(self, message_id: str) -> None:
+        """Out of the outgoing buffer, although it is still missing."""
+        removed = self.outgoing.remove(message_id)
+        if removed is not None and self.requests_again:
+            self._dropped[message_id] = removed.entry
+
+    def give_up(self, message_ids: Iterable[str]) -> None:
+        """What is irretrievably lost is not asked for any more."""
+        for message_id in message_ids:
+            self.remove_repaired(message_id)
+
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        """Rule: what is in the local history and within the response group "SHOULD [be added] to its incoming repair
+        request buffer"; a second request while one is pending changes nothing (AMB-78)."""
+        message = self.cache.get(entry.message_id)
+        if message is None:
+            return
+        if not entry.sender_id:
+            entry = replace(entry, sender_id=message.sender_id)  # AMB-72
+        if self.eligible_responder(entry):
+            self.incoming.add(entry, self.t_resp(entry, now_ms))
+
+    # ---- Determine T_req, T_resp and the response group ------------------------------------------------------------
+
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        """Section "Determine T_req", in epoch milliseconds."""
+        c = self.config
+        return now_ms + t_req_offset(c.hash_profile, self.participant_id, entry.message_id, c.t_min_ms, c.t_max_ms)
+
+    def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
+        """Section "Determine T_resp", in epoch milliseconds."""
+        c, sender_id = self.config, entry.sender_id or ""
+        return now_ms + t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, c.t_max_ms)
+
+    def eligible_responder(self, entry: HistoryEntry) -> bool:
+        """Section "Determine response group"."""
+        c, sender_id = self.config, entry.sender_id or ""
+        return in_response_group(
+            c.hash_profile, self.participant_id, sender_id, entry.message_id, c.num_response_groups
+        )
+
+    # ---- Augmented local history log, SDS-R incoming repair request buffer sweep ----------------------------------
+
+    def remember(self, message: Message) -> None:
+        """Rule: "The full SDS Message must be cached" for what this participant could be a responder for.
+
+        A copy carries no old repair request: those are its sender's, and of another time (AMB-67).
+        """
+        if self.eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
+            self.cache[message.message_id] = replace(message, repair_request=()) if message.repair_request else message
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        """Rule: broadcast what is requested once ``T_resp <= current_time``; once each (AMB-79)."""
+        due = [item.entry.message_id for item in self.incoming.due(now_ms)]
+        for message_id in due:
+            self.incoming.remove(message_id)
+        return [self.cache[message_id] for message_id in due]
