@@ -35,6 +35,8 @@ class Environment:
     """Every participant is a member of this channel, too, and there is traffic in it between all steps."""
     clock_offsets_ms: tuple[int, ...] = ()
     """The clock is off by these, one a step, over and over."""
+    sds_r: bool = False
+    """Participants use SDS-R."""
     needs: tuple[int, ...] = ()
     """Capabilities without which it cannot be had."""
     presumes: str = ""
@@ -73,6 +75,12 @@ ENVIRONMENTS: dict[str, Environment] = {
             "the clock steps back and forth by up to an hour",
             clock_offsets_ms=(0, 60 * MINUTE_MS, -60 * MINUTE_MS, 250, -5_000, 10 * MINUTE_MS),
             needs=(pb.CAPABILITY_VIRTUAL_CLOCK,),
+        ),
+        Environment(
+            "sds-r",
+            "participants that use SDS-R",
+            sds_r=True,
+            needs=(pb.CAPABILITY_SDS_R,),
         ),
         Environment(
             "turkish",

@@ -26,8 +26,9 @@ class ScriptedPeer:
         content: bytes | None = None,
         message_id: str | None = None,
         bloom_filter: bytes | None = None,
+        requests: Sequence[Dependency] = (),
     ) -> Message:
-        """A content message that depends on the given messages."""
+        """A content message that depends on the given messages, and with SDS-R ``requests`` others."""
         number = self._next()
         return Message(
             self.name,
@@ -36,7 +37,7 @@ class ScriptedPeer:
             lamport,
             history(depends_on),
             bloom_filter,
-            (),
+            history(requests),
             self._says.format(number=number, name=self.name).encode() if content is None else content,
         )
 
@@ -47,9 +48,12 @@ class ScriptedPeer:
         message_id: str | None = None,
         bloom_filter: bytes | None = None,
         empty_content: bool = False,
+        requests: Sequence[Dependency] = (),
     ) -> Message:
         """A sync message; ``empty_content`` sets the content field to zero bytes instead of leaving it out."""
-        message = self.content(lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter)
+        message = self.content(
+            lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter, requests=requests
+        )
         if message_id is None:
             message = replace(message, message_id=f"sync-{message.message_id}")
         return replace(message, content=b"" if empty_content else None)
@@ -62,6 +66,11 @@ class ScriptedPeer:
     def _next(self) -> int:
         self._count += 1
         return self._count
+
+
+def signed(*messages: Message) -> tuple[HistoryEntry, ...]:
+    """Entries for messages that name the sender, as participants with SDS-R give them."""
+    return tuple(HistoryEntry(message.message_id, None, message.sender_id) for message in messages)
 
 
 def history(depends_on: Sequence[Dependency]) -> tuple[HistoryEntry, ...]:

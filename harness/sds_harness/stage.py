@@ -77,10 +77,12 @@ class Stage:
         name: str = "alice",
         channels: tuple[str, ...] = ("c1",),
         configuration: pb.Configuration | None = None,
+        instance: str = "",
     ) -> Actor:
-        """Make a participant under test.
+        """Make a participant under test; ``instance`` tells it from another one of the same name.
 
-        Automatic sync messages and the giving up of lost dependencies are off unless ``configuration`` says otherwise.
+        Automatic sync messages, the giving up of lost dependencies and SDS-R are off unless ``configuration`` or, for
+        SDS-R, the environment says otherwise.
         Without ``channels`` the participant is used without naming one, and its channel is called "0" here.
         """
         if len(channels) > 1:
@@ -92,19 +94,31 @@ class Stage:
         name = self.label(name)
         channels = tuple(self.label(channel) for channel in channels)
         asked = pb.Configuration(sync_interval_ms=0, lost_timeout_ms=0)
+        if self.trace.declaration.can(pb.CAPABILITY_SDS_R):
+            asked.sds_r = self.environment.sds_r
         asked.MergeFrom(configuration or pb.Configuration())
         request = pb.Request(
             open=pb.Open(now_ms=self.now_ms, participant_id=name, channels=channels, configuration=asked)
         )
-        step = self.step(name, request)
+        key = f"{name} ({instance})" if instance else name
+        step = self.step(key, request)
         if step.reply is None or step.answer != "opened":
             raise ScheduleStopped(f"opening participant {name!r} was {_refusal(step)}")
         in_force = pb.Configuration()
         in_force.CopyFrom(step.reply.opened.configuration)
         named = channels or (UNNAMED_CHANNEL,)
         self._labels.update(named)
-        party = Party(name, step.reply.opened.handle, named, step.now_ms, asked, in_force, unnamed=not channels)
-        self.trace.parties[name] = party
+        party = Party(
+            key,
+            step.reply.opened.handle,
+            named,
+            step.now_ms,
+            asked,
+            in_force,
+            unnamed=not channels,
+            participant_id=name,
+        )
+        self.trace.parties[key] = party
         actor = Actor(self, party)
         self._actors.append(actor)
         return actor

@@ -97,7 +97,7 @@ class Party:
     """A participant under test: how it was opened."""
 
     name: str
-    """Its participant ID."""
+    """What it is called in the trace: its participant ID, unless another participant has the same."""
     handle: int
     channels: tuple[str, ...]
     opened_ms: int
@@ -105,6 +105,11 @@ class Party:
     in_force: pb.Configuration
     unnamed: bool = False
     """It was opened without naming a channel."""
+    participant_id: str = ""
+    """The ID its messages carry."""
+
+    def __post_init__(self) -> None:
+        self.participant_id = self.participant_id or self.name
 
 
 @dataclass

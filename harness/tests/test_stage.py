@@ -88,7 +88,7 @@ def test_a_participant_is_recorded_as_it_was_opened() -> None:
     stage.open("alice", ("c1", "c2"), pb.Configuration(causal_history_size=7))
     party = stage.trace.parties["alice"]
     assert (party.name, party.channels, party.opened_ms) == ("alice", ("c1", "c2"), START_MS + 5)
-    assert party.asked == pb.Configuration(causal_history_size=7, sync_interval_ms=0, lost_timeout_ms=0)
+    assert party.asked == pb.Configuration(causal_history_size=7, sync_interval_ms=0, lost_timeout_ms=0, sds_r=False)
     assert (party.in_force.causal_history_size, party.in_force.sync_interval_ms) == (7, 0)
     assert party.in_force.bloom_capacity == 10_000
 

@@ -71,18 +71,14 @@ def hello(**options: Any) -> pb.HelloReply:
 def test_the_handshake_declares_what_the_model_is() -> None:
     reply = hello()
     assert (reply.protocol_version, reply.name, reply.version, reply.language) == (1, "sds_reference", "1.2", "Python")
-    assert list(reply.revisions) == ["sds-2026-01"]
-    assert reply.profiles == pb.Profiles(bloom="waku-sds-js", id_order="utf-8")
+    assert list(reply.revisions) == ["sds-2026-01", "sds-2025-10-amended"]
+    assert reply.profiles == pb.Profiles(bloom="waku-sds-js", hash="sha256-be64", id_order="utf-8")
     assert not reply.limits.HasField("lamport_ahead_ms")
     assert hello(config=Config(max_lamport_ahead_ms=5)).limits.lamport_ahead_ms == 5
 
 
-def test_everything_but_sds_r_and_the_need_for_ids_is_declared_unless_it_is_held_back() -> None:
-    everything = set(pb.Capability.values()) - {
-        pb.CAPABILITY_UNSPECIFIED,
-        pb.CAPABILITY_MESSAGE_ID_REQUIRED,
-        pb.CAPABILITY_SDS_R,
-    }
+def test_everything_but_the_need_for_ids_is_declared_unless_it_is_held_back() -> None:
+    everything = set(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_MESSAGE_ID_REQUIRED}
     assert set(hello().capabilities) == everything
     held_back = frozenset({pb.CAPABILITY_SYNC, pb.CAPABILITY_OBSERVE})
     assert set(hello(without=held_back).capabilities) == everything - held_back
@@ -103,8 +99,14 @@ def test_opening_answers_with_a_new_handle_and_the_configuration_in_force() -> N
     in_force = first.opened.configuration
     assert (in_force.causal_history_size, in_force.possible_ack_threshold, in_force.sync_interval_ms) == (9, 3, 0)
     in_force = second.opened.configuration
+    assert not in_force.sds_r
     assert (in_force.possible_ack_threshold, in_force.lost_timeout_ms) == (0, 0)
-    assert {field.name for field, _ in in_force.ListFields()} == set(pb.Configuration.DESCRIPTOR.fields_by_name)
+    told = {field.name for field, _ in in_force.ListFields()}
+    untold = set(pb.Configuration.DESCRIPTOR.fields_by_name) - told
+    assert untold == {"t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests"}
+    repairing = reference.open("dave", sds_r=True, t_max_ms=60_000).opened.configuration
+    assert (repairing.sds_r, repairing.t_min_ms, repairing.t_max_ms) == (True, 30_000, 60_000)
+    assert (repairing.num_response_groups, repairing.max_repair_requests) == (1, 3)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 A model to read and to run: one module per concept of the text, no I/O, no clock, no randomness. Start at Participant,
 then Channel, which follows the protocol steps heading by heading. What the text leaves open is a field of Config.
+The optional extension SDS-R is in ``repair``; a channel has it only if Config.sds_r says so.
 The one folder that does I/O is ``testee``, which speaks the testee protocol for ``python -m sds_reference``.
 """
 

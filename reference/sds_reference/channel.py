@@ -65,6 +65,8 @@ class Channel:
         message_id = message_id or self.new_message_id(lamport, content)
         if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
             self.filter.insert(message_id)
+        if self.repair is not None:
+            self.repair.remove_repaired(message_id)  # others can have named the ID before
         message = self.with_repair_request(self.compose(message_id, lamport, content), now_ms)
         wire = self.encode(message)
         effects = Effects([wire], message_id=message_id)
@@ -188,6 +190,8 @@ class Channel:
         self.refuse_unusable(message, kind, now_ms)
         if self.repair is not None:  # copies of known messages count here, too (AMB-23)
             self.repair.on_receive(message, counts=kind is Kind.CONTENT, now_ms=now_ms)
+            if self.config.repair.answers_at_once:
+                self.sweep_repair_requests(now_ms, effects)
         if kind is Kind.CONTENT and self.is_duplicate(message):
             if self.config.review_duplicates:
                 self.review_ack_status(message, effects, now_ms)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from .bloom_profiles import PROFILES, WAKU_SDS_JS, BloomParameters, BloomProfile
 from .errors import ConfigurationError
 from .hash_profiles import SHA256_BE64, HashProfile
+from .repair_times import default_response_groups
 from .revision import SDS_2026_01, Revision
 
 
@@ -51,21 +53,31 @@ class RepairConfig:
     t_max_ms: int = 120_000
     """T_max; the text recommends 120 to 600 seconds."""
     num_response_groups: int = 1
+    num_participants: int | None = None
+    """What ``num_response_groups`` was derived from, if it was."""
+    derive_groups: Callable[[int], int] = default_response_groups
+    """How it is derived where only the number of participants is given (AMB-11)."""
     hash_profile: HashProfile = SHA256_BE64
     """``hash()`` (AMB-01, AMB-02, AMB-03)."""
     max_requests: int = 3
     """Entries in a repair request; the text recommends at most 3 (AMB-86)."""
     after_request: AfterRequest = AfterRequest.KEEP
-    expiry_ms: int | None = None
-    """That long after its T_req a missing message is no longer asked for; at least T_max, None never (AMB-81)."""
+    requests_expire: bool = False
+    """T_max after its T_req a missing message is no longer asked for (AMB-81)."""
+    answers_at_once: bool = False
+    """Broadcast a response that is due already on the request, not only on the sweep (AMB-113)."""
+    needs_sender: bool = False
+    """Ignore requests that name no sender, instead of taking that of the cached message (AMB-72)."""
+    pauses_after_answers: bool = False
+    """For T_min after a response, new requests for the same message are ignored (AMB-80)."""
+    copies_keep_requests: bool = False
+    """A response carries the repair request that the message had when it was sent (AMB-67)."""
 
     def __post_init__(self) -> None:
         _need(self.t_min_ms >= 0, "t_min_ms must not be negative")
         _need(self.t_max_ms > self.t_min_ms, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them")
         _need(self.num_response_groups >= 1, "num_response_groups must be at least 1: every message needs responders")
         _need(self.max_requests >= 1, "max_repair_requests must be at least 1: nothing would ever be requested")
-        expiry = self.expiry_ms
-        _need(expiry is None or expiry >= self.t_max_ms, "expiry_ms must be at least t_max_ms: repairs take as long")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import replace
 from itertools import islice
 
 from .config import AfterRequest, Config
-from .message import HistoryEntry, Message
-from .repair_buffer import RepairBuffer
+from .message import HistoryEntry, Kind, Message
+from .repair_buffer import RepairBuffer, RepairEntry
 from .repair_times import in_response_group, t_req_offset, t_resp_offset
 
 
@@ -32,13 +32,19 @@ class Repair:
         """Full messages of the local log that this participant may be asked for."""
         self._dropped: dict[str, HistoryEntry] = {}
         """Missing, but without an entry: somebody else asked, or it was asked for."""
+        self._answered: dict[str, int] = {}
+        """When what was last answered; kept only where that starts a pause."""
 
     # ---- SDS-R send message --------------------------------------------------------------------------------------
 
     def eligible(self, now_ms: int) -> list[HistoryEntry]:
         """Rule: eligible is what has ``T_req <= current_time``; the quota takes the lowest T_req first."""
         once = self.config.after_request is AfterRequest.NEVER_AGAIN
-        waiting = (item.entry for item in self.outgoing.due(now_ms) if not (once and item.asked))
+        waiting = (
+            item.entry
+            for item in self.outgoing.due(now_ms)
+            if not (once and item.asked) and not self.has_expired(item, now_ms)
+        )
         return list(islice(waiting, self.config.max_requests))
 
     def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
@@ -56,10 +62,14 @@ class Repair:
         elif (item := self.outgoing.get(entry.message_id)) is not None:
             item.asked = True
 
+    def has_expired(self, item: RepairEntry, now_ms: int) -> bool:
+        """Is it T_max after its T_req, where requests expire then (AMB-81)?"""
+        return self.config.requests_expire and item.due_ms <= now_ms - self.config.t_max_ms
+
     def expire(self, now_ms: int) -> None:
         """Drop what nobody has repaired for so long; only where that is configured (AMB-81)."""
-        if self.config.expiry_ms is not None:
-            for item in list(self.outgoing.due(now_ms - self.config.expiry_ms)):
+        if self.config.requests_expire:
+            for item in list(self.outgoing.due(now_ms - self.config.t_max_ms)):
                 self.drop(item.entry.message_id)
 
     # ---- SDS-R receive message -----------------------------------------------------------------------------------
@@ -94,12 +104,12 @@ class Repair:
             for entry in dropped.values():
                 self.track(entry, now_ms)
         for entry in message.causal_history:
-            if entry.message_id != message.message_id:
+            if message.kind is Kind.SYNC or entry.message_id != message.message_id:  # IDs of sync messages mean nothing
                 self.track(entry, now_ms)
 
     def track(self, entry: HistoryEntry, now_ms: int) -> None:
         """Add a missing entry; the T_req of one that is here already stays, but it can learn its sender."""
-        if self.has_arrived(entry.message_id):
+        if not entry.message_id or self.has_arrived(entry.message_id):
             return
         item = self.outgoing.get(entry.message_id)
         if item is None:
@@ -130,7 +140,10 @@ class Repair:
         """Rule: what is in the local history and within the response group "SHOULD [be added] to its incoming repair
         request buffer"; a second request while one is pending changes nothing (AMB-78)."""
         message = self.cache.get(entry.message_id)
-        if message is None:
+        if message is None or (self.config.needs_sender and not entry.sender_id):
+            return
+        answered_ms = self._answered.get(entry.message_id)
+        if answered_ms is not None and 0 <= now_ms - answered_ms < self.config.t_min_ms:
             return
         if not entry.sender_id:
             entry = replace(entry, sender_id=message.sender_id)  # AMB-72
@@ -161,14 +174,17 @@ class Repair:
     def remember(self, message: Message) -> None:
         """Rule: "The full SDS Message must be cached" for what this participant could be a responder for.
 
-        A copy carries no old repair request: those are its sender's, and of another time (AMB-67).
+        By default a copy carries no old repair request: those are its sender's, and of another time (AMB-67).
         """
         if self.eligible_responder(HistoryEntry(message.message_id, None, message.sender_id)):
-            self.cache[message.message_id] = replace(message, repair_request=()) if message.repair_request else message
+            stale = message.repair_request and not self.config.copies_keep_requests
+            self.cache[message.message_id] = replace(message, repair_request=()) if stale else message
 
     def take_responses(self, now_ms: int) -> list[Message]:
         """Rule: broadcast what is requested once ``T_resp <= current_time``; once each (AMB-79)."""
         due = [item.entry.message_id for item in self.incoming.due(now_ms)]
         for message_id in due:
             self.incoming.remove(message_id)
+        if self.config.pauses_after_answers:
+            self._answered |= dict.fromkeys(due, now_ms)
         return [self.cache[message_id] for message_id in due]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
-from .config import AfterLoss, Config, OwnIds, UnknownChannelPolicy
+from .config import AfterLoss, AfterRequest, Config, OwnIds, RepairConfig, UnknownChannelPolicy
+from .hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, HashProfile
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,18 @@ class Variant:
 
 def _variant(name: str, summary: str, **config: object) -> Variant:
     return Variant(name, summary, tuple(config.items()))
+
+
+PRIVATE_HASH = HashProfile(
+    "",
+    "BLAKE2b over the parts, each with its length before it: a choice of its own, without a name",
+    lambda text: int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little"),
+    lambda first, second: f"{len(first)}:{first}{len(second)}:{second}",
+)
+
+
+def _repairing(name: str, summary: str, **repair: Any) -> Variant:
+    return _variant(name, summary, repair=RepairConfig(**repair))
 
 
 VARIANTS: dict[str, Variant] = {
@@ -65,6 +79,18 @@ VARIANTS: dict[str, Variant] = {
         _variant(
             "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
         ),
+        _variant("syncs-after-others", "counts the sync interval from anybody's message", sync_only_when_quiet=True),
+        _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
+        _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),
+        _repairing("private-hash", "SDS-R with a hash that nobody knows", hash_profile=PRIVATE_HASH),
+        _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
+        _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
+        _repairing("forgets-requests", "what was asked for has no entry any more", after_request=AfterRequest.FORGET),
+        _repairing("lets-requests-expire", "gives a repair up T_max after its T_req", requests_expire=True),
+        _repairing("answers-at-once", "a response that is due goes out on the request", answers_at_once=True),
+        _repairing("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
+        _repairing("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
+        _repairing("copies-keep-requests", "responses carry old repair requests", copies_keep_requests=True),
         _variant("creates-channels", "a message opens an unknown channel", unknown_channel=UnknownChannelPolicy.CREATE),
         _variant(
             "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1

@@ -13,15 +13,22 @@ from sds_reference import (
     SDS_2025_10_AMENDED,
     SDS_2026_01,
     AfterLoss,
+    AfterRequest,
     Config,
     ConfigurationError,
     Effects,
+    HistoryEntry,
     MalformedMessage,
+    Message,
     OwnIds,
-    RepairConfig,
     Participant,
+    RepairConfig,
     UnknownChannelPolicy,
     bloom_profile,
+    decode,
+    default_response_groups,
+    encode,
+    hash_profile,
 )
 
 
@@ -124,10 +131,65 @@ def test_a_roll_over_keeps_a_share_of_the_capacity_and_never_all_of_it(
 def test_a_config_cannot_change_under_a_participant() -> None:
     with pytest.raises(AttributeError):
         Config().causal_history_size = 3  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        Config().repair.t_min_ms = 3  # type: ignore[misc]
 
 
 def test_the_revisions_are_known_by_their_names() -> None:
     assert REVISIONS == {"sds-2026-01": SDS_2026_01, "sds-2025-10-amended": SDS_2025_10_AMENDED}
+
+
+# ---- SDS-R -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_defaults_of_sds_r_are_what_the_text_recommends_and_the_positions_of_the_suite() -> None:
+    assert {field.name: getattr(RepairConfig(), field.name) for field in fields(RepairConfig)} == {
+        "t_min_ms": 30_000,
+        "t_max_ms": 120_000,
+        "num_response_groups": 1,
+        "num_participants": None,
+        "derive_groups": default_response_groups,
+        "hash_profile": hash_profile("sha256-be64"),
+        "max_requests": 3,
+        "after_request": AfterRequest.KEEP,
+        "requests_expire": False,
+        "answers_at_once": False,
+        "needs_sender": False,
+        "pauses_after_answers": False,
+        "copies_keep_requests": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"t_min_ms": -1}, "t_min_ms must not be negative"),
+        ({"t_min_ms": 120_000}, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them"),
+        ({"t_max_ms": 30_000}, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them"),
+        ({"t_max_ms": 29_999}, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them"),
+        ({"t_max_ms": 0}, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them"),
+        (
+            {"t_min_ms": 0, "t_max_ms": 0},
+            "t_max_ms must be greater than t_min_ms: T_req is a backoff between them",
+        ),
+        ({"num_response_groups": 0}, "num_response_groups must be at least 1: every message needs responders"),
+        ({"num_response_groups": -1}, "num_response_groups must be at least 1: every message needs responders"),
+        ({"max_requests": 0}, "max_repair_requests must be at least 1: nothing would ever be requested"),
+        ({"max_requests": -1}, "max_repair_requests must be at least 1: nothing would ever be requested"),
+    ],
+)
+def test_a_configuration_of_sds_r_without_meaning_is_refused(changes: dict[str, int], sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as refusal:
+        RepairConfig(**changes)  # type: ignore[arg-type]
+    assert str(refusal.value) == sentence
+    with pytest.raises(ConfigurationError):
+        replace(RepairConfig(), **changes)  # type: ignore[arg-type]
+
+
+def test_the_outermost_configuration_of_sds_r_with_a_meaning_works() -> None:
+    config = Config(sds_r=True, repair=RepairConfig(t_min_ms=0, t_max_ms=1, num_response_groups=1, max_requests=1))
+    told = repair_story(config)
+    assert "m" in [entry.message_id for entry in decode(told[0].broadcasts[0]).repair_request]
 
 
 # ---- every field counts ----------------------------------------------------------------------------------------------
@@ -161,6 +223,21 @@ OTHER: dict[str, Any] = {
     "max_lamport_ahead_ms": 1_000,
 }
 """Another value of every field but those that count only with SDS-R: the revision, and how to repair."""
+
+REPAIR_OTHER: dict[str, Any] = {
+    "t_min_ms": 10_000,
+    "t_max_ms": 110_000,
+    "num_response_groups": 2,
+    "hash_profile": hash_profile("murmur3-32-nim"),
+    "max_requests": 1,
+    "after_request": AfterRequest.FORGET,
+    "requests_expire": True,
+    "answers_at_once": True,
+    "needs_sender": True,
+    "pauses_after_answers": True,
+    "copies_keep_requests": True,
+}
+"""Another value of every field of SDS-R but those that say where ``num_response_groups`` comes from."""
 
 
 def story(config: Config) -> list[Effects | str]:
@@ -205,3 +282,60 @@ def test_every_field_changes_what_a_participant_does(field: str) -> None:
 
 def test_the_same_config_gives_the_same_run() -> None:
     assert story(SMALL) == story(replace(SMALL))
+
+
+# ---- every field of SDS-R counts -------------------------------------------------------------------------------------
+
+REPAIRING = Config(sds_r=True, sync_interval_ms=None, resend_unacknowledged_ms=10**12)
+
+
+def repair_story(config: Config) -> list[Effects]:
+    """All that a participant gives back in one run that touches everything configurable of SDS-R."""
+    alice = Participant("alice", config)
+    alice.join("c", T)
+
+    def receive(name: str, now_ms: int, *asked: HistoryEntry, causal: tuple[str, ...] = ()) -> Effects:
+        entries = tuple(HistoryEntry(message_id, None, "bob") for message_id in causal)
+        return alice.receive(encode(Message("bob", name, "c", 1, entries, None, asked, b"x")), now_ms)
+
+    for number in range(10):
+        receive(f"held-{number}", T, HistoryEntry("of-old"))
+    receive("blocked", T, causal=("m", "n", "o", "p"))
+    told = [alice.send_sync("c", T + after) for after in range(20_000, 400_000, 20_000)]
+    told.append(alice.send("c", b"x", T + 400_000, "own"))
+    held = [HistoryEntry(f"held-{number}", None, "bob") for number in range(5)]
+    unsigned = [HistoryEntry(f"held-{number}") for number in range(5, 10)]
+    for round_ms in (500_000, 620_000):
+        told.append(receive("asks", T + round_ms, HistoryEntry("own", None, "alice"), *held, *unsigned))
+        told += [alice.tick(T + round_ms + after) for after in range(0, 120_001, 1_000)]
+    for arriving in ("n", "o"):
+        receive(arriving, T + 800_000)
+    receive("overheard", T + 800_000, HistoryEntry("m"))
+    receive("later", T + 800_001, causal=("p",))
+    told.append(alice.send_sync("c", T + 10**6))
+    return told
+
+
+def test_another_value_is_given_for_every_field_of_sds_r() -> None:
+    others = sorted([*REPAIR_OTHER, "num_participants", "derive_groups"])
+    assert others == sorted(field.name for field in fields(RepairConfig))
+
+
+@pytest.mark.parametrize("field", REPAIR_OTHER)
+def test_every_field_of_sds_r_changes_what_a_participant_does(field: str) -> None:
+    other = replace(REPAIRING, repair=replace(REPAIRING.repair, **{field: REPAIR_OTHER[field]}))
+    assert repair_story(other) != repair_story(REPAIRING)
+    without = replace(other, sds_r=False)
+    assert repair_story(without) == repair_story(replace(REPAIRING, sds_r=False))
+
+
+def test_everything_that_can_become_of_a_request_makes_a_difference() -> None:
+    configs = [replace(REPAIRING, repair=RepairConfig(after_request=after_request)) for after_request in AfterRequest]
+    assert len({repr(repair_story(config)) for config in configs}) == len(AfterRequest)
+
+
+def test_the_revision_changes_what_a_participant_with_sds_r_does() -> None:
+    amended = replace(REPAIRING, revision=SDS_2025_10_AMENDED)
+    assert repair_story(amended) != repair_story(REPAIRING)
+    assert repair_story(replace(amended, sds_r=False)) == repair_story(replace(REPAIRING, sds_r=False))
+    assert story(replace(SMALL, revision=SDS_2025_10_AMENDED)) == story(SMALL)

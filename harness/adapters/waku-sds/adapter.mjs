@@ -9,17 +9,15 @@
 // time but now_ms; the process ends when stdin does.
 import { lines, parseRequest, RequestError, serialize } from "./protocol.mjs";
 
-const SDS_R = "--sds-r";
-
 function fail(sentence) {
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
 }
 
-async function loadTestee(options) {
+async function loadTestee() {
   try {
     const { Testee } = await import("./testee.mjs");
-    return new Testee(options);
+    return new Testee();
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     return fail(`@waku/sds is not installed (${error.message}): run npm ci in the folder of adapter.mjs`);
@@ -51,11 +49,11 @@ const framing = process.env.SDS_TESTEE_FRAMING;
 if (framing && framing !== "json") {
   fail("this adapter speaks JSON lines only: run sds-conformance with --framing json");
 }
-const unknown = process.argv.slice(2).find((argument) => argument !== SDS_R);
-if (unknown !== undefined) fail(`unknown argument ${unknown}: the only option is ${SDS_R}`);
+const [unknown] = process.argv.slice(2);
+if (unknown !== undefined) fail(`unknown argument ${unknown}: there are no options`);
 
 process.stdout.on("error", (error) => fail(`stdout: ${error.message}`));
-const testee = await loadTestee({ sdsR: process.argv.includes(SDS_R) });
+const testee = await loadTestee();
 for await (const line of lines(process.stdin)) {
   await write(serialize(await answer(testee, line)));
 }

@@ -3,10 +3,13 @@ import { Message, MessageChannel, MessageChannelEvent as Event } from "@waku/sds
 
 import { base64, Rejected } from "./protocol.mjs";
 
+// Most entries of a repair request: a constant inside of the library, which shows it nowhere.
+const MAX_REPAIR_REQUESTS = 3;
+
 /** The channel options for a Configuration; what the library has no option for is left out. */
-function channelOptions(configuration, sdsR) {
-  const options = { enableRepair: sdsR };
+function channelOptions(configuration) {
   const { causalHistorySize, lostTimeoutMs, possibleAckThreshold } = configuration;
+  const options = { enableRepair: configuration.sdsR, repairConfig: repairConfig(configuration) };
   if (causalHistorySize !== undefined) options.causalHistorySize = causalHistorySize;
   if (lostTimeoutMs !== undefined) options.timeoutForLostMessagesMs = lostTimeoutMs;
   if (possibleAckThreshold !== undefined) {
@@ -16,10 +19,35 @@ function channelOptions(configuration, sdsR) {
   return options;
 }
 
-/** The Configuration in force, read back from a channel made with `options`. */
-function configurationInForce(options) {
-  const channel = new MessageChannel("", "", options);
-  const { possibleAcksThreshold } = channel;
+/** An option that is undefined would take the place of the library's default. */
+function repairConfig({ tMinMs, tMaxMs, numResponseGroups }) {
+  const config = {};
+  if (tMinMs !== undefined) config.tMin = tMinMs;
+  if (tMaxMs !== undefined) config.tMax = tMaxMs;
+  if (numResponseGroups !== undefined) config.numResponseGroups = numResponseGroups;
+  return config;
+}
+
+/** A channel as the configuration wants it. */
+function makeChannel(channelId, participantId, configuration) {
+  try {
+    const channel = new MessageChannel(channelId, participantId, channelOptions(configuration));
+    if (derivesGroups(configuration)) channel.repairManager.updateResponseGroups(configuration.numParticipants);
+    return channel;
+  } catch (error) {
+    throw new Rejected(`the library refuses the configuration: ${error.message}`);
+  }
+}
+
+/** Is the library to derive the number of response groups? A number that was given goes first. */
+function derivesGroups({ sdsR, numResponseGroups, numParticipants }) {
+  return sdsR && numResponseGroups === undefined && numParticipants !== undefined;
+}
+
+/** The Configuration in force, read back from a channel that was made with the one that was asked for. */
+function configurationInForce(configuration) {
+  const channel = makeChannel("", "", configuration);
+  const { possibleAcksThreshold, repairManager } = channel;
   return {
     causalHistorySize: channel.causalHistorySize,
     bloomCapacity: channel.filter.options.capacity,
@@ -29,23 +57,33 @@ function configurationInForce(options) {
     incomingSweepMs: "0",
     lostTimeoutMs: String(channel.timeoutForLostMessagesMs ?? 0),
     possibleAckThreshold: possibleAcksThreshold === Number.MAX_SAFE_INTEGER ? 0 : possibleAcksThreshold,
+    sdsR: repairManager !== undefined,
+    ...(repairManager && repairInForce(repairManager.config)),
+    // The library does not keep it.
+    numParticipants: derivesGroups(configuration) ? configuration.numParticipants : undefined,
+  };
+}
+
+function repairInForce({ tMin, tMax, numResponseGroups }) {
+  return {
+    tMinMs: String(tMin),
+    tMaxMs: String(tMax),
+    numResponseGroups,
+    maxRepairRequests: MAX_REPAIR_REQUESTS,
   };
 }
 
 export class Participant {
   #channels = new Map();
-  #sdsR;
   // What the library did since the last answer.
   #broadcasts = [];
   #events = [];
   #taskErrors = [];
 
-  constructor(participantId, channelIds, configuration, sdsR) {
-    const options = channelOptions(configuration, sdsR);
-    this.configuration = configurationInForce(options);
-    this.#sdsR = sdsR;
+  constructor(participantId, channelIds, configuration) {
+    this.configuration = configurationInForce(configuration);
     for (const channelId of new Set(channelIds)) {
-      const channel = new MessageChannel(channelId, participantId, options);
+      const channel = makeChannel(channelId, participantId, configuration);
       this.#listen(channel);
       this.#channels.set(channelId, channel);
     }
@@ -95,7 +133,8 @@ export class Participant {
       channel.sweepIncomingBuffer();
       const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();
       for (const message of [...unacknowledged, ...possiblyAcknowledged]) this.#broadcast(message);
-      if (this.#sdsR) await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
+      // Yields nothing without SDS-R.
+      await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
     }
     return this.#effects();
   }

@@ -55,6 +55,17 @@ function uint(value, path) {
   return number;
 }
 
+function int32(value, path) {
+  const number = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value;
+  if (number !== (number | 0)) throw new RequestError(`${path}: a signed integer is needed`);
+  return number;
+}
+
+function bool(value, path) {
+  if (typeof value !== "boolean") throw new RequestError(`${path}: true or false is needed`);
+  return value;
+}
+
 function double(value, path) {
   const number = typeof value === "string" ? Number(value) : value;
   if (typeof number !== "number") throw new RequestError(`${path}: a number is needed`);
@@ -99,6 +110,12 @@ const CONFIGURATION = {
   lostTimeoutMs: OPTIONAL_UINT,
   incomingSweepMs: OPTIONAL_UINT,
   possibleAckThreshold: OPTIONAL_UINT,
+  // Off unless it is asked for: the library's own default is on.
+  sdsR: [bool, false],
+  tMinMs: OPTIONAL_UINT,
+  tMaxMs: OPTIONAL_UINT,
+  numResponseGroups: [int32, undefined],
+  numParticipants: OPTIONAL_UINT,
 };
 
 const COMMANDS = {

@@ -22,6 +22,7 @@ const CAPABILITIES = [
   "CAPABILITY_RESEND",
   "CAPABILITY_RETRIEVAL_HINTS",
   "CAPABILITY_FILTER_CODEC",
+  "CAPABILITY_SDS_R",
 ];
 
 // The only clock that the library reads. A command that has a now_ms sets it.
@@ -29,13 +30,8 @@ let now = 0;
 Date.now = () => now;
 
 export class Testee {
-  #options;
   #participants = new Map();
   #lastHandle = 0;
-
-  constructor(options) {
-    this.#options = options;
-  }
 
   /** The answer to a request of parseRequest: an object with the one key of Reply.answer. */
   async handle(request) {
@@ -85,13 +81,13 @@ export class Testee {
       language: "JavaScript",
       homepage: "https://github.com/waku-org/js-waku",
       revisions: ["sds-2026-01"],
-      capabilities: this.#options.sdsR ? [...CAPABILITIES, "CAPABILITY_SDS_R"] : CAPABILITIES,
+      capabilities: CAPABILITIES,
       profiles: { bloom: "waku-sds-js", hash: "sha256-be64", idOrder: "localeCompare" },
     };
   }
 
   #open({ participantId, channels, configuration }) {
-    const participant = new Participant(participantId, channels, configuration, this.#options.sdsR);
+    const participant = new Participant(participantId, channels, configuration);
     const handle = String(++this.#lastHandle);
     this.#participants.set(handle, participant);
     return { handle, configuration: participant.configuration };
@@ -109,7 +105,7 @@ const isUint64 = (timestamp) => BigInt.asUintN(64, timestamp) === timestamp;
 
 /** State of a channel. Most of it is in fields that are private in TypeScript only: they are read, never written. */
 function observe(channel, filterIds) {
-  const { lamportTimestamp, localHistory } = channel;
+  const { lamportTimestamp, localHistory, repairManager } = channel;
   const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();
   const log = localHistory.slice(0);
   const outgoing = (messages, state) => messages.map(({ messageId }) => ({ messageId, state }));
@@ -124,7 +120,16 @@ function observe(channel, filterIds) {
     },
     incoming: { messageIds: channel.incomingBuffer.map(({ messageId }) => messageId) },
     filterHits: filterIds.map((messageId) => channel.filter.lookup(messageId)),
+    // Without SDS-R the library has no such buffers: they stay unset.
+    outgoingRepairs: repairManager && repairs(repairManager.outgoingBuffer, "tReq"),
+    incomingRepairs: repairManager && repairs(repairManager.incomingBuffer, "tResp"),
   };
+}
+
+/** A repair request buffer; `due` names the time of its items. */
+function repairs(buffer, due) {
+  const entries = buffer.getItems().map((item) => ({ messageId: item.entry.messageId, dueMs: String(item[due]) }));
+  return { entries };
 }
 
 function logEntry({ messageId, lamportTimestamp }) {

@@ -13,7 +13,6 @@ from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, Po
 from ..errors import ConfigurationError
 from ..outgoing_buffer import AckState
 from ..repair_buffer import RepairBuffer
-from ..repair_times import default_response_groups
 
 _ACK_STATES = {
     AckState.UNACKNOWLEDGED: pb.ACK_STATE_UNACKNOWLEDGED,
@@ -100,7 +99,8 @@ def _repair_from_pb(asked: pb.Configuration, base: RepairConfig) -> RepairConfig
         name: getattr(asked, name) for name in ("t_min_ms", "t_max_ms", "num_response_groups") if asked.HasField(name)
     }
     if asked.HasField("num_participants") and not asked.HasField("num_response_groups"):
-        changes["num_response_groups"] = default_response_groups(asked.num_participants)
+        changes["num_participants"] = asked.num_participants
+        changes["num_response_groups"] = base.derive_groups(asked.num_participants)
     if asked.HasField("max_repair_requests"):
         changes["max_requests"] = asked.max_repair_requests
     return replace(base, **changes)
@@ -108,7 +108,7 @@ def _repair_from_pb(asked: pb.Configuration, base: RepairConfig) -> RepairConfig
 
 def config_to_pb(config: Config) -> pb.Configuration:
     """What is in force."""
-    return pb.Configuration(
+    out = pb.Configuration(
         causal_history_size=config.causal_history_size,
         bloom_capacity=config.bloom_capacity,
         bloom_error_rate=config.bloom_error_rate,
@@ -119,8 +119,12 @@ def config_to_pb(config: Config) -> pb.Configuration:
         incoming_sweep_ms=config.incoming_sweep_ms,
         possible_ack_threshold=config.possible_ack_threshold or 0,
         sds_r=config.sds_r,
-        t_min_ms=config.repair.t_min_ms,
-        t_max_ms=config.repair.t_max_ms,
-        num_response_groups=config.repair.num_response_groups,
-        max_repair_requests=config.repair.max_requests,
     )
+    if config.sds_r:
+        out.t_min_ms = config.repair.t_min_ms
+        out.t_max_ms = config.repair.t_max_ms
+        out.num_response_groups = config.repair.num_response_groups
+        if config.repair.num_participants is not None:
+            out.num_participants = config.repair.num_participants
+        out.max_repair_requests = config.repair.max_requests
+    return out

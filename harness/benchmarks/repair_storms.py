@@ -1,0 +1,376 @@
+"""Does the backoff of SDS-R keep storms away, up to 10,000 participants?
+
+requests   N participants miss the same message, and all notice at the same moment. How many ask for it? Each asks once,
+           with the first message of its own after T_req, unless it has heard another's request by then.
+responses  N participants hold a message that one participant asks for, once. How many copies of it are sent? Each that
+           is in the response group answers at its first sweep after T_resp, unless it has heard another's copy by then.
+
+The formulas and the hash are those of the reference model. Drawn at random, from the seed, are only the moments of the
+sweeps and of the participants' own messages. A trial is another message of another sender, with other moments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from itertools import zip_longest
+from math import ceil
+from pathlib import Path
+from random import Random
+from textwrap import wrap
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+
+from sds_reference import (
+    HASH_PROFILES,
+    HashProfile,
+    RepairConfig,
+    default_response_groups,
+    in_response_group,
+    t_req_offset,
+    t_resp_offset,
+)
+
+SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
+LARGEST = 10_000
+"""Participants of one channel that the text has in mind."""
+DEFAULTS = RepairConfig()
+T_MIN_MS, T_MAX_MS = DEFAULTS.t_min_ms, DEFAULTS.t_max_ms
+EXAMPLE = """example:
+  python harness/benchmarks/repair_storms.py --trials 20 --svg storms.svg
+
+prints the tables for twenty messages and draws them. Drawing needs matplotlib:
+  pip install --group benchmarks"""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How those who miss the message are set up: a column of the table of requests."""
+
+    title: str
+    every_ms: int
+    """A participant sends a message of its own this often."""
+    t_max_ms: int = T_MAX_MS
+    in_step: bool = False
+    """Do all send at the same moments, or each at its own?"""
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How those who hold the message are set up: a column of the tables of responses."""
+
+    title: str
+    sweep_ms: int = 1_000
+    t_max_ms: int = T_MAX_MS
+    groups_for: int | None = None
+    """Participants that num_response_groups was chosen for; None is as many as hold the message."""
+    unit_ms: int = 1
+    """The unit in which T_resp and T_max are counted: the text names none (AMB-05)."""
+    in_step: bool = False
+    """Do all sweep at the same moments, or each at its own?"""
+
+
+ASKING = (
+    Asking("sync each 30 s", 30_000),
+    Asking("message each 1 s", 1_000),
+    Asking("sends at T_req", 1),
+    Asking("30 s, all in step", 30_000, in_step=True),
+    Asking("30 s, T_max 600 s", 30_000, t_max_ms=600_000),
+    Asking("1 s, T_max 600 s", 1_000, t_max_ms=600_000),
+)
+SPARSE = Answering("of 10,000", groups_for=LARGEST)
+ANSWERING = (
+    Answering("sweep 1 s"),
+    Answering("sweep 5 s", sweep_ms=5_000),
+    Answering("5 s in step", sweep_ms=5_000, in_step=True),
+    Answering("T_max 600 s", t_max_ms=600_000),
+    Answering("1 group", groups_for=1),
+    Answering("1 group in step", sweep_ms=5_000, groups_for=1, in_step=True),
+    Answering("whole seconds", unit_ms=1_000),
+    Answering("1 group whole s", unit_ms=1_000, groups_for=1),
+    SPARSE,
+)
+REQUESTS, ONLINE, GONE = "requests", "responses, sender online", "responses, sender gone"
+TABLES: dict[str, tuple[Asking, ...] | tuple[Answering, ...]] = {REQUESTS: ASKING, ONLINE: ANSWERING, GONE: ANSWERING}
+
+
+def own_moment(due_ms: int, phase_ms: int, period_ms: int) -> int:
+    """The first at or after ``due_ms`` of the moments that come every ``period_ms``."""
+    return due_ms + (phase_ms - due_ms) % period_ms
+
+
+def on_the_wire(planned_ms: Sequence[int], delay_ms: int, unstoppable_ms: int | None = None) -> list[int]:
+    """When something is sent, ascending: the first that is planned, and what is due before the first is heard.
+
+    ``unstoppable_ms`` is sent whatever was heard before.
+    """
+    own = [] if unstoppable_ms is None else [unstoppable_ms]
+    first_heard_ms = min([*planned_ms, *own], default=0) + delay_ms
+    return sorted(own + [time for time in planned_ms if time < first_heard_ms])
+
+
+class Trial:
+    """One message, and a channel of up to ``participants`` that miss or hold it. Its sender is not one of them."""
+
+    def __init__(self, seed: int, number: int, profile: HashProfile, participants: int) -> None:
+        self.profile = profile
+        self.message_id = sha256(f"{seed}/{number}".encode()).hexdigest()
+        self.sender_id = f"sender-{number}"
+        self.ids = [f"participant-{n}" for n in range(1, participants + 1)]
+        draw = Random(f"{seed}/{number}").random
+        self.phase = draw()
+        """The sender's, and everybody's where all are in step; like the others a share of a period."""
+        self.phases = [draw() for _ in self.ids]
+        self._t_req: dict[int, list[int]] = {}
+        self._t_resp: dict[int, list[int]] = {}
+        self._members: dict[int, list[bool]] = {}
+
+    def requests(self, setting: Asking, missing: int, delay_ms: int) -> list[int]:
+        """When the first ``missing`` participants ask, after they have all noticed."""
+        every = setting.every_ms
+        phases = [self.phase] * missing if setting.in_step else self.phases
+        due = zip(self.t_req(setting.t_max_ms)[:missing], phases, strict=False)
+        return on_the_wire([own_moment(t_req, int(phase * every), every) for t_req, phase in due], delay_ms)
+
+    def responses(self, setting: Answering, holders: int, delay_ms: int, *, sender_online: bool) -> list[int]:
+        """When the first ``holders`` participants and, if it is online, the sender answer a request of the moment 0."""
+        sweep, unit = setting.sweep_ms, setting.unit_ms
+        phases = [self.phase] * holders if setting.in_step else self.phases
+        members = self.members(default_response_groups(setting.groups_for or holders), holders)
+        due = zip(self.t_resp(setting.t_max_ms // unit), phases, members, strict=False)
+        planned = [
+            own_moment(delay_ms + t_resp * unit, int(phase * sweep), sweep) for t_resp, phase, member in due if member
+        ]
+        # What comes under its own name the sender ignores, so nothing stops it (AMB-22).
+        own = own_moment(delay_ms, int(self.phase * sweep), sweep) if sender_online else None
+        return on_the_wire(planned, delay_ms, own)
+
+    def t_req(self, t_max_ms: int) -> list[int]:
+        """Everybody's T_req, from the moment of noticing."""
+        if t_max_ms not in self._t_req:
+            self._t_req[t_max_ms] = [
+                t_req_offset(self.profile, each, self.message_id, T_MIN_MS, t_max_ms) for each in self.ids
+            ]
+        return self._t_req[t_max_ms]
+
+    def t_resp(self, t_max: int) -> list[int]:
+        """Everybody's T_resp, from the moment the request is heard, in the unit of ``t_max``."""
+        if t_max not in self._t_resp:
+            self._t_resp[t_max] = [
+                t_resp_offset(self.profile, each, self.sender_id, self.message_id, t_max) for each in self.ids
+            ]
+        return self._t_resp[t_max]
+
+    def members(self, groups: int, holders: int) -> list[bool]:
+        """Which of the first ``holders`` are in the response group of the message?"""
+        known = self._members.setdefault(groups, [])
+        known += [
+            in_response_group(self.profile, each, self.sender_id, self.message_id, groups)
+            for each in self.ids[len(known) : holders]
+        ]
+        return known[:holders]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One point: a setting at one size, over all trials."""
+
+    table: str
+    setting: str
+    participants: int
+    median: int
+    percentile_95: int
+    most: int
+    nothing: float
+    """Share of the trials in which nobody sent anything."""
+    first_ms: int | None
+    """Median time to the first, in trials in which there was one."""
+
+    @classmethod
+    def of(cls, table: str, setting: str, participants: int, trials: Sequence[Sequence[int]]) -> Row:
+        counts = [len(times) for times in trials]
+        firsts = [times[0] for times in trials if times]
+        return cls(
+            table,
+            setting,
+            participants,
+            percentile(counts, 0.5),
+            percentile(counts, 0.95),
+            max(counts),
+            counts.count(0) / len(counts),
+            percentile(firsts, 0.5) if firsts else None,
+        )
+
+
+def percentile(values: Sequence[int], share: float) -> int:
+    """The smallest of the values that no less than that share of them does not exceed."""
+    return sorted(values)[ceil(share * len(values)) - 1]
+
+
+def told_by(trial: Trial, sizes: Sequence[int], delay_ms: int) -> Iterator[tuple[tuple[str, str, int], list[int]]]:
+    """Table, setting and size, and when something was sent there in this trial."""
+    for size in sizes:
+        for asking in ASKING:
+            yield (REQUESTS, asking.title, size), trial.requests(asking, size, delay_ms)
+        for answering in ANSWERING:
+            for table in (ONLINE, GONE):
+                times = trial.responses(answering, size, delay_ms, sender_online=table == ONLINE)
+                yield (table, answering.title, size), times
+
+
+def measure(arguments: argparse.Namespace) -> tuple[list[Row], dict[str, float]]:
+    """All rows; and for each T_max, as the number it is, the share of participants that get no backoff from it."""
+    profile, sizes, trials = HASH_PROFILES[arguments.hash_profile], arguments.sizes, arguments.trials
+    sent: dict[tuple[str, str, int], list[list[int]]] = {}
+    zeros = dict.fromkeys((setting.t_max_ms // setting.unit_ms for setting in ANSWERING), 0)
+    err = Console(stderr=True)
+    # A bar needs escape codes: a terminal that is to see none sees no bar.
+    hidden = not err.is_terminal or err.color_system is None
+    for number in track(range(trials), "trials", console=err, transient=True, disable=hidden):
+        trial = Trial(arguments.seed, number, profile, max(sizes))
+        for key, times in told_by(trial, sizes, arguments.delay):
+            sent.setdefault(key, []).append(times)
+        for t_max in zeros:
+            zeros[t_max] += trial.t_resp(t_max).count(0)
+    shares = {f"{t_max:,}": count / (trials * max(sizes)) for t_max, count in zeros.items()}
+    return [Row.of(*key, times) for key, times in sent.items()], shares
+
+
+def shown(row: Row, width: int) -> str:
+    """Median and percentile, in thousands where they would not fit."""
+    numbers = row.median, row.percentile_95
+    text = "/".join(map(str, numbers))
+    return text if len(text) <= width else "/".join(f"{n / 1_000:.0f}k" if n >= 1_000 else str(n) for n in numbers)
+
+
+def report(arguments: argparse.Namespace, rows: Sequence[Row], no_backoff: dict[str, float]) -> Iterator[str]:
+    """The result as text, 80 columns wide."""
+    yield f"seed {arguments.seed}, {arguments.trials} trials, hash {arguments.hash_profile}"
+    yield f"how many are sent, heard after {arguments.delay} ms: median/95th percentile of the trials"
+    for table, settings in TABLES.items():
+        cells = {(row.setting, row.participants): row for row in rows if row.table == table}
+        width = (80 - 6) // len(settings)
+        yield f"\n{table}"
+        for number, words in enumerate(zip_longest(*(wrap(each.title, width - 1) for each in settings), fillvalue="")):
+            yield f"{'' if number else 'N':>6}" + "".join(f"{word:>{width}}" for word in words)
+        for size in arguments.sizes:
+            line = [cells[setting.title, size] for setting in settings]
+            yield f"{size:>6,}" + "".join(f"{shown(row, width - 1):>{width}}" for row in line)
+    sparse = [row for row in rows if (row.table, row.setting) == (GONE, SPARSE.title)]
+    yield "\nnobody answers: sender gone, N of 10,000 participants hold the message"
+    yield from wrap(", ".join(f"N={row.participants:,}:{row.nothing:.0%}" for row in sparse), 80)
+    yield "\nno backoff at all, T_resp = current_time"
+    yield ", ".join(f"T_max={t_max} {share:.2%}" for t_max, share in no_backoff.items())
+
+
+PANELS = {
+    REQUESTS: ("Requests for one message", "", "participants that miss it (N)"),
+    GONE: ("Copies sent for one request, sender gone", ", sweep 1 s, 1 group in 128", "participants that hold it (N)"),
+}
+LINES = [("#000000", "o"), ("#0072b2", "s"), ("#d55e00", "^"), ("#009e73", "v")]
+LINES += [("#cc79a7", "D"), ("#e69f00", "X"), ("#56b4e9", "P"), ("#7f3c8d", "*")]
+"""Colours and shapes that the colour-blind tell apart as well."""
+
+
+def draw(arguments: argparse.Namespace, rows: Sequence[Row]) -> None:
+    """The 95th percentiles as SVG, with the same bytes for the same rows."""
+    # Who only wants the tables needs no matplotlib, and neither do the tests nor mypy.
+    import matplotlib  # type: ignore[import-not-found, unused-ignore]
+    from matplotlib.figure import Figure  # type: ignore[import-not-found, unused-ignore]
+
+    sizes = arguments.sizes
+    frame = {"axes.spines.top": False, "axes.spines.right": False}
+    style: Any = {"svg.hashsalt": "repair_storms", "font.size": 12, **frame}
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(12, 6.6), layout="constrained")
+        for axes, (table, (title, more, across)) in zip(
+            figure.subplots(1, 2, sharey=True), PANELS.items(), strict=True
+        ):
+            axes.plot(sizes, sizes, ":", color="0.5", label="everybody sends")
+            # In a sparse channel there may be no copy at all, and a logarithmic axis has no 0.
+            drawn = [setting.title for setting in TABLES[table] if setting is not SPARSE]
+            for number, (setting, (color, marker)) in enumerate(zip(drawn, LINES, strict=False)):
+                line = [row for row in rows if (row.table, row.setting) == (table, setting)]
+                counts = [row.percentile_95 for row in line]
+                # Many points coincide at 1 and 2: the later, the smaller, so that none hides another.
+                axes.plot(sizes, counts, color=color, marker=marker, markersize=13 - 1.2 * number, label=setting)
+            axes.set(xlabel=across, ylabel="sent, 95th percentile of the trials", xscale="log", yscale="log")
+            axes.set_title(f"{title}\n", fontsize=14)
+            default = f"T_max {T_MAX_MS // 1_000} s, heard after {arguments.delay} ms{more}"
+            axes.text(0.5, 1.02, default, ha="center", fontsize=11, transform=axes.transAxes)
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_formatter("{x:,.0f}")
+            axes.tick_params(labelleft=True)
+            axes.grid(color="0.92")
+            axes.legend(frameon=False, loc="upper left")
+        figure.savefig(arguments.svg, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """An argument that is a whole number, and no less."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return int(text)
+
+    return number
+
+
+def picture(text: str) -> Path:
+    """A file to draw to; found out before a long run, not after it, that it cannot be."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise argparse.ArgumentTypeError("drawing needs matplotlib: pip install --group benchmarks")
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is no file in an existing folder")
+    return path
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=whole(1), nargs="+", default=SIZES, metavar="N", help="1 to 10,000 by default")
+    parser.add_argument(
+        "--trials", type=whole(1), default=100, help="messages that each point stands for (%(default)s)"
+    )
+    parser.add_argument("--seed", type=whole(0), default=1, help="of message IDs and moments (%(default)s)")
+    parser.add_argument(
+        "--delay", type=whole(1), default=200, metavar="MS", help="until the others hear a message (%(default)s)"
+    )
+    parser.add_argument("--hash-profile", choices=HASH_PROFILES, default=DEFAULTS.hash_profile.name)
+    parser.add_argument("--svg", type=picture, metavar="FILE", help="draw the result")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parsed = parser.parse_args(arguments)
+    parsed.sizes = sorted(set(parsed.sizes))
+    return parsed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parsed = parse(arguments)
+    try:
+        rows, no_backoff = measure(parsed)
+        if parsed.svg:
+            draw(parsed, rows)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    if parsed.json:
+        settings = {key: value for key, value in vars(parsed).items() if key not in ("json", "svg")}
+        result = {"benchmark": "repair_storms", **settings, "no_backoff": no_backoff, "rows": [*map(asdict, rows)]}
+        print(json.dumps(result, indent=2))
+    else:
+        print("\n".join(report(parsed, rows, no_backoff)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,510 @@
+"""SDS-R of several participants on a network that loses messages, under virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repair_peers import SECOND, chosen, repair, t_req
+from scripted_peers import T, incoming, log
+from sds_reference import (
+    SDS_2025_10_AMENDED,
+    SDS_2026_01,
+    AfterRequest,
+    Config,
+    Effects,
+    Kind,
+    Message,
+    Participant,
+    RepairConfig,
+    Revision,
+    decode,
+    encode,
+    t_resp_offset,
+)
+from sds_reference.hash_profiles import SHA256_BE64
+
+both_revisions = pytest.mark.parametrize("revision", [SDS_2026_01, SDS_2025_10_AMENDED], ids=lambda r: r.name)
+
+REPAIR = RepairConfig(t_min_ms=5 * SECOND, t_max_ms=20 * SECOND)
+
+CONFIG = Config(
+    sds_r=True,
+    repair=REPAIR,
+    sync_interval_ms=5 * SECOND,
+    resend_unacknowledged_ms=10**12,
+    resend_possibly_acknowledged_ms=None,
+    bloom_capacity=100,
+)
+"""Repairs are the only means: nobody resends, and there is no store."""
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """One message as a participant gave it to the network."""
+
+    at_ms: int
+    by: str
+    message: Message
+    again: bool
+    """The message was broadcast before: this is a copy."""
+
+
+Loses = Callable[[Broadcast, str], bool]
+"""Does the network lose this broadcast on the way to this participant?"""
+
+
+def nothing(sent: Broadcast, to: str) -> bool:
+    return False
+
+
+class Room:
+    """Participants of one channel; a message takes a second, and everybody ticks every second.
+
+    Each has joined a second before the one in front of it in the list, so that their sync messages are not all at once.
+    """
+
+    def __init__(self, names: list[str], config: Config | dict[str, Config] = CONFIG, loses: Loses = nothing) -> None:
+        self.now_ms = T
+        self.loses = loses
+        self.members: dict[str, Participant] = {}
+        for name in names:
+            self.enter(name, config[name] if isinstance(config, dict) else config)
+        self.in_flight: list[tuple[int, str, bytes]] = []
+        self.tap: list[Broadcast] = []
+        self.originals: dict[str, Message] = {}
+
+    def enter(self, name: str, config: Config = CONFIG) -> None:
+        self.members[name] = Participant(name, config)
+        self.members[name].join("c", self.now_ms - len(self.members) * SECOND)
+
+    def leave(self, name: str) -> Participant:
+        """Gone, with all it has."""
+        return self.members.pop(name)
+
+    def send(self, name: str, message_id: str) -> None:
+        self.broadcast(name, self.members[name].send("c", message_id.encode(), self.now_ms, message_id))
+
+    def run(self, seconds: int, until: Callable[[], bool] = lambda: False) -> None:
+        for _ in range(seconds):
+            if until():
+                return
+            self.now_ms += SECOND
+            arriving = [item for item in self.in_flight if item[0] <= self.now_ms]
+            self.in_flight = [item for item in self.in_flight if item[0] > self.now_ms]
+            for _, name, wire in arriving:
+                if name in self.members:
+                    self.broadcast(name, self.members[name].receive(wire, self.now_ms))
+            for name, member in self.members.items():
+                self.broadcast(name, member.tick(self.now_ms))
+
+    def broadcast(self, name: str, effects: Effects) -> None:
+        for wire in effects.broadcasts:
+            message = decode(wire)
+            again = message.kind is Kind.CONTENT and message.message_id in self.originals
+            sent = Broadcast(self.now_ms, name, message, again)
+            self.check(sent)
+            self.tap.append(sent)
+            self.in_flight += [
+                (self.now_ms + SECOND, other, wire)
+                for other in self.members
+                if other != name and not self.loses(sent, other)
+            ]
+
+    def check(self, sent: Broadcast) -> None:
+        """A copy is the message, if not the requests in it; else who speaks speaks for itself, of what it misses."""
+        message = sent.message
+        if sent.again:
+            original = self.originals[message.message_id]
+            assert message in (original, replace(original, repair_request=()))
+            return
+        assert message.sender_id == sent.by
+        if message.kind is Kind.CONTENT:
+            self.originals[message.message_id] = message
+        assert len(message.repair_request) <= self.members[sent.by].config.repair.max_requests
+        member = self.members[sent.by]
+        for entry in message.repair_request:
+            assert not member.channel("c").has_arrived(entry.message_id)
+            assert entry.sender_id == self.originals[entry.message_id].sender_id
+
+    def requests(self) -> list[tuple[str, str]]:
+        """Who asked for what, in order."""
+        return [(sent.by, entry.message_id) for sent in self.tap for entry in sent.message.repair_request]
+
+    def responses(self) -> list[tuple[str, str]]:
+        """Who broadcast a copy of what, in order."""
+        return [(sent.by, sent.message.message_id) for sent in self.tap if sent.again]
+
+    def converged(self) -> bool:
+        """Everybody has all messages that were sent, in their order, and nothing waits."""
+        order = sorted(self.originals.values(), key=lambda m: (m.lamport_timestamp or 0, m.message_id.encode()))
+        expected = [message.message_id for message in order]
+        return all(log(member) == expected and not incoming(member) for member in self.members.values())
+
+
+def first_copy_lost(*names: str) -> Loses:
+    """The sender's own broadcasts of content do not reach these."""
+    return lambda sent, to: (
+        to in names and sent.message.kind is Kind.CONTENT and sent.message.message_id == "m-0" and not sent.again
+    )
+
+
+def five_messages(room: Room) -> None:
+    """Bob sends "m-0" to "m-4", one a second. Sync messages name the last two, so nothing names "m-0" from then on."""
+    for number in range(5):
+        room.send("bob", f"m-{number}")
+        room.run(1)
+    room.run(1)
+
+
+# ---- one gap ---------------------------------------------------------------------------------------------------------
+
+
+@both_revisions
+def test_the_sender_answers_first_and_nobody_else_does(revision: Revision) -> None:
+    names = ["alice", "bob", "carol", *(f"holder-{number}" for number in range(20))]
+    room = Room(names, replace(CONFIG, revision=revision), first_copy_lost("alice"))
+    five_messages(room)
+    assert incoming(room.members["alice"]) == ["m-1", "m-2", "m-3", "m-4"]
+    room.run(60)
+    assert room.converged()
+    assert set(room.requests()) == {("alice", "m-0")}
+    assert room.responses() == [("bob", "m-0")]
+
+
+@both_revisions
+def test_with_the_sender_gone_whoever_is_left_answers(revision: Revision) -> None:
+    room = Room(["alice", "bob", "carol", "dave"], replace(CONFIG, revision=revision), first_copy_lost("alice", "dave"))
+    five_messages(room)
+    room.leave("bob")
+    room.run(120)
+    assert room.converged()
+    assert set(room.responses()) == {("carol", "m-0")}
+
+
+@both_revisions
+def test_one_request_is_enough_for_all_who_miss_the_same(revision: Revision) -> None:
+    missing_it = [f"member-{number}" for number in range(20)]
+    config = replace(CONFIG, revision=revision, sync_interval_ms=30 * SECOND)
+    room = Room(["bob", "carol", *missing_it], config, first_copy_lost(*missing_it))
+    five_messages(room)
+    assert all(list(t_req(room.members[name])) == ["m-0"] for name in missing_it)
+    room.run(60)
+    assert room.converged()
+    assert len(room.requests()) == 1
+    assert room.responses() == [("bob", "m-0")]
+
+
+def test_of_many_holders_only_those_answer_whom_no_copy_can_reach_in_time() -> None:
+    holders = [f"holder-{number}" for number in range(40)]
+    repair_config = replace(REPAIR, t_max_ms=120 * SECOND)
+    room = Room(["alice", "bob", *holders], replace(CONFIG, repair=repair_config), first_copy_lost("alice"))
+    five_messages(room)
+    room.leave("bob")
+    room.run(400)
+    assert room.converged()
+
+    def second(name: str) -> int:
+        return -(-t_resp_offset(SHA256_BE64, name, "bob", "m-0", 120 * SECOND) // SECOND)
+
+    first = min(second(name) for name in holders)
+    assert room.responses() == [(name, "m-0") for name in holders if second(name) == first]
+    assert len(room.responses()) < 4
+
+
+def test_everything_repeats_exactly() -> None:
+    def tap() -> list[Broadcast]:
+        chance = Random(7)
+        room = Room(["alice", "bob", "carol"], CONFIG, lambda sent, to: chance.random() < 0.4)
+        five_messages(room)
+        room.run(60)
+        return room.tap
+
+    assert tap() == tap()
+
+
+# ---- lost requests and lost responses --------------------------------------------------------------------------------
+
+
+@both_revisions
+@pytest.mark.parametrize("lost", [1, 4])
+def test_a_lost_request_is_repeated(revision: Revision, lost: int) -> None:
+    asked: list[Broadcast] = []
+
+    def loses(sent: Broadcast, to: str) -> bool:
+        if sent.message.repair_request and sent not in asked:
+            asked.append(sent)
+        return first_copy_lost("alice")(sent, to) or sent in asked[:lost]
+
+    room = Room(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
+    five_messages(room)
+    room.leave("bob")
+    room.run(120)
+    assert room.converged()
+    assert len(room.requests()) > lost
+    assert room.responses() == [("carol", "m-0")]
+
+
+@both_revisions
+@pytest.mark.parametrize("lost", [1, 4])
+def test_a_lost_response_is_asked_for_again(revision: Revision, lost: int) -> None:
+    answered: list[Broadcast] = []
+
+    def loses(sent: Broadcast, to: str) -> bool:
+        if sent.again and sent not in answered:
+            answered.append(sent)
+        return first_copy_lost("alice")(sent, to) or sent in answered[:lost]
+
+    room = Room(["alice", "bob", "carol"], replace(CONFIG, revision=revision), loses)
+    five_messages(room)
+    room.leave("bob")
+    room.run(400)
+    assert room.converged()
+    assert len(room.responses()) > lost
+
+
+def test_only_the_amended_revision_outlives_the_loss_of_a_request_that_is_forgotten() -> None:
+    converged = {}
+    for revision in (SDS_2026_01, SDS_2025_10_AMENDED):
+        asked: list[Broadcast] = []
+
+        def loses(sent: Broadcast, to: str, asked: list[Broadcast] = asked) -> bool:
+            if sent.message.repair_request and sent not in asked:
+                asked.append(sent)
+            return first_copy_lost("alice")(sent, to) or sent in asked[:1]
+
+        forgetful = replace(CONFIG, revision=revision, repair=replace(REPAIR, after_request=AfterRequest.FORGET))
+        room = Room(["alice", "bob", "carol"], forgetful, loses)
+        five_messages(room)
+        room.leave("bob")
+        room.run(600)
+        converged[revision.name] = (room.converged(), len(room.requests()))
+    assert converged == {"sds-2026-01": (False, 1), "sds-2025-10-amended": (True, 2)}
+
+
+def test_only_the_amended_revision_outlives_the_loss_of_a_response_to_an_overheard_request() -> None:
+    asked_first = {"alice, m-0": 0, "dave, m-0": 14 * SECOND, "carol": 1, "m-0": 2 * SECOND}
+    converged = {}
+    for revision in (SDS_2026_01, SDS_2025_10_AMENDED):
+        answered: list[Broadcast] = []
+
+        def loses(sent: Broadcast, to: str, answered: list[Broadcast] = answered) -> bool:
+            if sent.again and sent not in answered:
+                answered.append(sent)
+            return first_copy_lost("alice", "dave")(sent, to) or (to == "dave" and sent in answered[:1])
+
+        config = replace(CONFIG, revision=revision, repair=replace(REPAIR, hash_profile=chosen(asked_first)))
+        room = Room(["alice", "bob", "carol", "dave"], config, loses)
+        five_messages(room)
+        room.leave("bob")
+        room.run(20)
+        assert (incoming(room.members["alice"]), len(incoming(room.members["dave"]))) == ([], 4)
+        room.run(600)
+        converged[revision.name] = (room.converged(), sorted({name for name, _ in room.requests()}))
+    assert converged == {"sds-2026-01": (False, ["alice"]), "sds-2025-10-amended": (True, ["alice", "dave"])}
+
+
+def test_a_later_message_that_names_the_gap_helps_in_either_revision() -> None:
+    room = Room(
+        ["alice", "bob", "carol"],
+        replace(CONFIG, causal_history_size=10, repair=replace(REPAIR, after_request=AfterRequest.FORGET)),
+        first_copy_lost("alice"),
+    )
+    five_messages(room)
+    room.leave("bob")
+    assert list(t_req(room.members["alice"])) == ["m-0"]
+    repair(room.members["alice"]).drop("m-0")
+    room.run(120)
+    assert room.converged()
+
+
+# ---- who can answer, who can ask -------------------------------------------------------------------------------------
+
+
+def test_without_a_holder_in_the_response_group_a_repair_waits_for_the_sender() -> None:
+    groups = chosen({"alice, m-0": 1, "bob, m-0": 2, "carol, m-0": 3, "dave, m-0": 5})
+    config = replace(CONFIG, repair=replace(REPAIR, hash_profile=groups, num_response_groups=4))
+    room = Room(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
+    five_messages(room)
+    bob = room.leave("bob")
+    room.run(100)
+    assert (room.responses(), len(incoming(room.members["alice"]))) == ([], 4)
+    room.members["bob"] = bob
+    room.run(30)
+    assert room.converged()
+    assert room.responses() == [("bob", "m-0")]
+
+
+def test_holders_of_the_group_and_no_others_answer() -> None:
+    groups = chosen(
+        {"alice, m-0": 1, "bob, m-0": 2, "carol, m-0": 3, "dave, m-0": 6, "carol": 0, "dave": 1, "m-0": 9_000}
+    )
+    config = replace(CONFIG, repair=replace(REPAIR, hash_profile=groups, num_response_groups=4))
+    room = Room(["alice", "bob", "carol", "dave"], config, first_copy_lost("alice"))
+    five_messages(room)
+    room.leave("bob")
+    room.run(100)
+    assert room.converged()
+    assert set(room.responses()) == {("dave", "m-0")}
+
+
+@both_revisions
+def test_a_response_repairs_those_too_who_cannot_ask(revision: Revision) -> None:
+    plain = replace(CONFIG, sds_r=False)
+    repairing = replace(CONFIG, revision=revision)
+    room = Room(
+        ["alice", "bob", "carol", "dave"],
+        {"alice": repairing, "bob": plain, "carol": repairing, "dave": plain},
+        first_copy_lost("alice", "dave"),
+    )
+    five_messages_of_two(room)
+    room.leave("bob")
+    room.run(100)
+    assert room.converged()
+    assert set(room.responses()) == {("carol", "m-0")}
+    plain_messages = [sent.message for sent in room.tap if sent.by in ("bob", "dave")]
+    assert all(not message.repair_request for message in plain_messages)
+    assert all(entry.sender_id is None for message in plain_messages for entry in message.causal_history)
+
+
+def five_messages_of_two(room: Room) -> None:
+    """Only carol has SDS-R of the two, and names the sender of what bob sent first."""
+    room.send("bob", "m-0")
+    room.run(1)
+    for number in range(1, 5):
+        room.send("carol", f"m-{number}")
+        room.run(1)
+
+
+@both_revisions
+def test_unequal_configurations_repair_each_other(revision: Revision) -> None:
+    slow = RepairConfig(t_min_ms=20 * SECOND, t_max_ms=60 * SECOND, num_response_groups=1, max_requests=1)
+    configs = {name: replace(CONFIG, revision=revision) for name in ("bob", "carol")}
+    configs["alice"] = replace(CONFIG, revision=SDS_2026_01, repair=slow)
+    configs["dave"] = replace(CONFIG, revision=SDS_2025_10_AMENDED, repair=replace(slow, t_max_ms=30 * SECOND))
+    room = Room(list(configs), configs, first_copy_lost("alice", "dave"))
+    five_messages(room)
+    room.run(200)
+    assert room.converged()
+
+
+@both_revisions
+def test_who_joins_late_gets_everything_back_to_the_start(revision: Revision) -> None:
+    config = replace(CONFIG, revision=revision)
+    room = Room(["bob", "carol"], config)
+    for number in range(30):
+        room.send(("bob", "carol")[number % 2], f"m-{number}")
+        room.run(1)
+    room.leave("bob")
+    room.enter("alice", config)
+    room.run(1_500, room.converged)
+    assert room.converged()
+    assert {name for name, _ in room.responses()} == {"carol"}
+    room.run(30)
+    assert (list(repair(room.members["alice"]).outgoing), list(repair(room.members["carol"]).incoming)) == ([], [])
+    quiet = len(room.requests())
+    room.run(100)
+    assert len(room.requests()) == quiet
+
+
+# ---- any loss --------------------------------------------------------------------------------------------------------
+
+talk = st.lists(
+    st.tuples(st.sampled_from(["alice", "bob", "carol", "dave"]), st.integers(1, 8)), min_size=5, max_size=20
+)
+"""Who sends, and how many seconds pass then."""
+
+seeds = st.integers(0, 2**32)
+
+
+def converse(room: Room, steps: list[tuple[str, int]]) -> None:
+    """Erin, who hears all, has the word after everybody else, so each message is named by one that others can get."""
+    for number, (name, seconds) in enumerate(steps):
+        room.send(name, f"{number * 7 % 10}-{number}")
+        room.run(seconds)
+        room.send("erin", f"{number * 3 % 10}-{number}-heard")
+        room.run(1)
+    room.run(1)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    talk,
+    seeds,
+    st.sampled_from([0.2, 0.5]),
+    st.sampled_from([AfterRequest.KEEP, AfterRequest.FORGET]),
+    st.sampled_from([(SDS_2025_10_AMENDED, 2), (SDS_2026_01, 100)]),
+)
+def test_all_logs_are_equal_whatever_is_lost_and_whoever_is_gone(
+    steps: list[tuple[str, int]], seed: int, loss: float, after_request: AfterRequest, named: tuple[Revision, int]
+) -> None:
+    """In the end alice and bob are gone, and the network goes on losing. In the published revision gaps can only close
+    if messages go on naming them: that needs long causal histories."""
+    chance = Random(seed)
+    revision, size = named
+    config = replace(
+        CONFIG,
+        revision=revision,
+        causal_history_size=size,
+        repair=replace(REPAIR, after_request=after_request, max_requests=10),
+    )
+    room = Room(
+        ["alice", "bob", "carol", "dave", "erin"], config, lambda sent, to: to != "erin" and chance.random() < loss
+    )
+    converse(room, steps)
+    room.leave("alice")
+    room.leave("bob")
+    room.run(3_000, room.converged)
+    assert room.converged()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    talk, seeds, st.sampled_from([0.2, 0.5, 0.8]), st.booleans(), st.sampled_from([SDS_2026_01, SDS_2025_10_AMENDED])
+)
+def test_who_loses_messages_catches_up(
+    steps: list[tuple[str, int]], seed: int, loss: float, cascade: bool, revision: Revision
+) -> None:
+    """Frank alone is badly connected and only listens, so nobody else asks and no entry is removed."""
+    chance = Random(seed)
+    room = Room(
+        ["alice", "bob", "carol", "dave", "erin", "frank"],
+        replace(CONFIG, cascade_on_receive=cascade, revision=revision),
+        lambda sent, to: to == "frank" and chance.random() < loss,
+    )
+    converse(room, steps)
+    room.leave("alice")
+    room.leave("bob")
+    room.run(3_000, room.converged)
+    assert room.converged()
+    assert {name for name, _ in room.requests()} <= {"frank"}
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(talk, seeds, st.integers(2, 4), st.sampled_from([SDS_2026_01, SDS_2025_10_AMENDED]))
+def test_with_the_senders_there_groups_do_not_hinder(
+    steps: list[tuple[str, int]], seed: int, groups: int, revision: Revision
+) -> None:
+    chance = Random(seed)
+    room = Room(
+        ["alice", "bob", "carol", "dave", "erin", "frank"],
+        replace(CONFIG, revision=revision, repair=replace(REPAIR, num_response_groups=groups)),
+        lambda sent, to: to == "frank" and chance.random() < 0.5,
+    )
+    converse(room, steps)
+    room.run(3_000, room.converged)
+    assert room.converged()
+
+
+def test_the_room_sees_a_copy_that_is_not_the_original() -> None:
+    room = Room(["alice", "bob"])
+    room.send("alice", "m")
+    forged = encode(replace(room.originals["m"], content=b"other"))
+    with pytest.raises(AssertionError):
+        room.broadcast("bob", Effects([forged]))
+    assert not room.converged()
