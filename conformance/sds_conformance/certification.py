@@ -15,12 +15,16 @@ from sds_harness.trace import Trace
 
 from . import checks as _checks
 from . import scenarios as _scenarios
-from .catalogue import CURRENT, Catalogue, load_catalogue
+from .catalogue import CURRENT, Catalogue, Requirement, load_catalogue
 from .registry import CHECKS, SCENARIOS, Run, Scenario, scenario_of
 from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
 from .verdict import Judge, RequirementVerdict, Verdict
 
-PROFILES: dict[str, str] = {"core": "SDS without the SDS-R extension"}
+PROFILES: dict[str, str] = {
+    "full": "SDS with the SDS-R extension",
+    "core": "SDS without the SDS-R extension",
+    "sds-r": "the SDS-R extension alone",
+}
 """Requirement profiles: what a certification is about."""
 
 EXIT_CONFORMANT = 0
@@ -39,6 +43,8 @@ class Plan:
     """What is judged and what is played for it."""
 
     catalogue: Catalogue
+    revision: str
+    profile: str
     requirements: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
@@ -107,30 +113,42 @@ class Certification:
 def plan(
     select: Iterable[str] = (),
     deselect: Iterable[str] = (),
-    profile: str = "core",
+    profile: str = "full",
     revision: str = CURRENT,
     scenarios: Iterable[str] = (),
     environments: Iterable[str] = (PLAIN.name,),
 ) -> Plan:
     """The requirements that match the globs and have checks, and what to play, in which environments.
 
-    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down.
+    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
+    leaves out all that they are for.
     """
-    catalogue = load_catalogue(revision)
+    catalogue = load_catalogue()
     select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
     chosen = tuple(
         requirement.id
         for requirement in catalogue.requirements.values()
-        if requirement.id in CHECKS and (requirement.core or profile != "core")
+        if requirement.id in CHECKS and requirement.stated_in(revision) and _in_profile(requirement, profile)
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
+    within = {r.id for r in catalogue.requirements.values() if _in_profile(r, profile)}
     return Plan(
         catalogue,
+        revision,
+        profile,
         chosen,
-        tuple(s for s in SCENARIOS.values() if not played or any(fnmatchcase(s.name, glob) for glob in played)),
+        tuple(
+            s
+            for s in SCENARIOS.values()
+            if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
+        ),
         tuple(e for e in ENVIRONMENTS.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
     )
+
+
+def _in_profile(requirement: Requirement, profile: str) -> bool:
+    return profile == "full" or requirement.core == (profile == "core")
 
 
 def certify(
@@ -147,7 +165,7 @@ def certify(
     An interrupt (Ctrl-C) ends the playing; what was played is judged.
     """
     started = time.monotonic()
-    runner = Runner(connect, limits, what.catalogue.revision, dialect)
+    runner = Runner(connect, limits, what.revision, dialect)
     judge = Judge(what.catalogue, what.requirements, strict=strict)
     try:
         declaration = runner.start()

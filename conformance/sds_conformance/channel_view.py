@@ -28,13 +28,11 @@ from .facts import (
 )
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
+from .odd_messages import oddness
+from .repair_terms import repair_terms
+from .repair_tracker import RepairTracker
 
 TAIL = 16
-LARGEST_HISTORY = 200
-LARGEST_LAMPORT = 2**53 + 10
-"""Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
-LARGEST_CONTENT = 100 * 1024
-LARGEST_ID = 1024
 
 
 class ChannelView:
@@ -54,6 +52,8 @@ class ChannelView:
         self.strays: list[tuple[Step, Wire]] = []
         """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
         self.received: list[Received] = []
+        self.arrivals: dict[str, list[Received]] = {}
+        """What was received, by message ID."""
         self.delivered: list[Delivered] = []
         self.acks: list[AckEvent] = []
         self.mentions: list[Mention] = []
@@ -70,11 +70,16 @@ class ChannelView:
         """Own messages that something may speak for which the harness cannot read, with the step."""
         self.repairs: dict[str, int] = {}
         """IDs of repair requests received, with the step."""
+        self.repair = RepairTracker(party.participant_id)
+        self.everybody: list[ChannelView] = [self]
+        """The views of all participants under test in the channel."""
+        self.requester: object = None
+        """Kept by `requester.requester`, which reads the view once for many checks."""
+        self.terms = repair_terms(trace.declaration, party)
+        """SDS-R as it is in force, None if it is not in use."""
         self._log: SortedList[LogItem] = SortedList()
         self._logged: dict[str, LogItem] = {}
         self._buffered: dict[str, Received] = {}
-        self._arrivals: dict[str, list[Received]] = {}
-        self._chains: dict[str, list[Received]] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
         self._outstanding: dict[str, int] = {}
@@ -143,30 +148,6 @@ class ChannelView:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
         return read_filter(self.trace, self.party, bloom_filter, self._filters.given)
 
-    def waiting_dependencies(self, received: Received) -> list[Received]:
-        """Dependencies of ``received`` that had arrived before or arrived after it, and had to wait themselves."""
-        if received.message.message_id not in self._chains:
-            ids = {entry.message_id for entry in received.message.causal_history} - {received.message.message_id}
-            self._chains[received.message.message_id] = [
-                other
-                for message_id in ids & received.unmet
-                for other in self._arrivals.get(message_id, ())
-                if other.acceptable and other.unmet
-            ]
-        return self._chains[received.message.message_id]
-
-    def depends(self, message_id: str, on: str) -> bool:
-        """Does a received message depend on another, directly or through others?"""
-        todo, seen = [message_id], set()
-        while todo:
-            current = todo.pop()
-            if current == on:
-                return True
-            if current not in seen:
-                seen.add(current)
-                todo += [e.message_id for r in self._arrivals.get(current, ()) for e in r.message.causal_history]
-        return False
-
     @property
     def logged_ids(self) -> set[str]:
         """IDs of the expected log at the end of the trace."""
@@ -227,7 +208,7 @@ class ChannelView:
             return
         received = self._received(step, message)
         self.received.append(received)
-        self._arrivals.setdefault(message.message_id, []).append(received)
+        self.arrivals.setdefault(message.message_id, []).append(received)
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
@@ -235,6 +216,8 @@ class ChannelView:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
         if received.kind is Kind.EPHEMERAL:
             self._clock.ephemeral_passed()
+        if not received.own and not received.rejected:
+            self._read_repairs(received)
         counts = not received.own and not received.rejected and step.reply is not None
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
             self._review(received)
@@ -252,49 +235,34 @@ class ChannelView:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
+    def _read_repairs(self, received: Received) -> None:
+        """Before the message counts as arrived: what it asks for may be itself."""
+        asked = [entry.message_id for entry in received.message.repair_request]
+        for message_id in asked:
+            self.repairs.setdefault(message_id, received.step.index)
+        held = {i: i in self._logged for i in asked if i in self._logged or i in self._buffered}
+        self.repair.receive(received, held)
+
     def _received(self, step: Step, message: Message) -> Received:
-        ids = [entry.message_id for entry in message.causal_history]
-        unmet = frozenset(i for i in ids if i not in self._logged)
+        unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._logged)
         known = message.message_id in self._logged or message.message_id in self._buffered
         return Received(
             step,
             message,
             message.kind,
-            own=message.sender_id == self.party.name,
+            own=message.sender_id == self.party.participant_id,
             duplicate=message.kind is Kind.CONTENT and known,
             unmet=unmet,
             unmet_buffered=frozenset(i for i in unmet if i in self._buffered),
-            odd=self._oddness(message, ids, step.now_ms),
+            odd=oddness(message, step.now_ms, self.trace.declaration),
             foreign_filter=message.bloom_filter is not None and self._filter_received(message.bloom_filter) is None,
         )
-
-    def _oddness(self, message: Message, ids: list[str], now_ms: int) -> str:
-        declared = self.trace.declaration
-        lamport = message.lamport_timestamp or 0
-        ahead = declared.lamport_ahead_ms
-        if lamport > LARGEST_LAMPORT:
-            return "a Lamport timestamp beyond 2^53+10"
-        if ahead is not None and lamport > now_ms + ahead:
-            return "a Lamport timestamp beyond the declared bound"
-        if len(message.content or b"") > min(declared.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT):
-            return "content beyond the size that every implementation must take"
-        if len(ids) > LARGEST_HISTORY:
-            return "a causal history of more than 200 entries"
-        if not message.message_id or not message.sender_id or "" in ids:
-            return "an empty ID"
-        if len(message.message_id) > LARGEST_ID:
-            return "a message ID of more than 1,024 characters"
-        if message.message_id in ids:
-            return "a dependency on itself"
-        return ""
 
     def _review(self, received: Received) -> None:
         """Own messages that a received message speaks of, or with a readable filter does not speak of."""
         mentioned = {entry.message_id for entry in received.message.causal_history}
         bloom_filter = received.message.bloom_filter
         holds = self._filter_received(bloom_filter) if bloom_filter is not None else None
-        for entry in received.message.repair_request:
-            self.repairs.setdefault(entry.message_id, received.step.index)
         for message_id in list(self._outstanding):
             hit = holds(message_id) if holds is not None else None
             if message_id in mentioned:
@@ -327,6 +295,8 @@ class ChannelView:
                     self._read_ack(step, event.acknowledged.message_id, possibly=False)
                 case "possibly_acknowledged":
                     self._read_ack(step, event.possibly_acknowledged.message_id, possibly=True)
+                case "lost":
+                    self.repair.lose(event.lost.message_ids, step)
 
     def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
         outstanding = message_id in self._own and message_id not in self._acknowledged
@@ -366,7 +336,7 @@ class ChannelView:
         """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
-        arrivals = (r for r in reversed(self._arrivals.get(message_id, ())) if not r.own)
+        arrivals = (r for r in reversed(self.arrivals.get(message_id, ())) if not r.own)
         return next((r for r in arrivals if r.kind is not Kind.SYNC), None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
@@ -378,6 +348,9 @@ class ChannelView:
                     self.strays.append((step, wire))
                 fresh = None
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
+                # In no channel of its own: a response that went astray, if this is the one that was asked for.
+                if message.channel_id not in self.party.channels and message.message_id in self.repairs:
+                    self.repair.broadcast(step, message)
                 continue
             elif fresh is not None:
                 self._read_sent(step, wire, message, fresh, certain)
@@ -387,10 +360,14 @@ class ChannelView:
                 self.copies.append(Copy(step, message, original, self._last_broadcast[message.message_id]))
                 self._last_broadcast[message.message_id] = step
                 self._clock.rebroadcast()
-            elif not message.content and message.lamport_timestamp is not None and message.sender_id == self.party.name:
+                if message.message_id in self.repairs:
+                    self.repair.broadcast(step, message)
+            elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
-            else:
+            elif self.terms is None or self.repair.original(message.message_id) is None:
                 self.strays.append((step, wire))
+            else:
+                self.repair.broadcast(step, message)
 
     def _read_sent(self, step: Step, wire: Wire, message: Message, into: list[Sent], certain: bool) -> None:
         size = max(TAIL, len(message.causal_history) + 1, self.configuration.causal_history_size)
@@ -408,6 +385,7 @@ class ChannelView:
         if into is self.ephemerals:
             self._clock.ephemeral_passed()
             return
+        self.repair.send(sent, content=into is self.sent)
         if message.lamport_timestamp is not None and not sent.repeat:
             self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
         if sent.repeat:
@@ -437,13 +415,17 @@ class ChannelView:
 
     def _insert(self, message_id: str, lamport: int, *, own: bool) -> None:
         if message_id not in self._logged:
-            item = LogItem(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, len(self._logged))
-            self._logged[message_id] = item
-            self._log.add(item)
+            self._logged[message_id] = LogItem.of(message_id, lamport, own=own, arrival=len(self._logged))
+            self._log.add(self._logged[message_id])
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:
     """One view for every participant and channel of a trace."""
     filters = known_filters(trace)
-    parties = trace.parties.values()
-    return [ChannelView(trace, party, channel, filters) for party in parties for channel in party.channels]
+    places = [(party, channel_id) for party in trace.parties.values() for channel_id in party.channels]
+    views = [ChannelView(trace, party, channel_id, filters) for party, channel_id in places]
+    together: dict[str, list[ChannelView]] = {}
+    for view in views:
+        view.everybody = together.setdefault(view.channel_id, [])
+        view.everybody.append(view)
+    return views

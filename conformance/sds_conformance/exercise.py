@@ -13,7 +13,7 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS, Variant
 
-from .catalogue import load_catalogue
+from .catalogue import CURRENT, load_catalogue
 from .certification import Certification, Progress, certify, plan
 from .channel_view import channel_views
 from .judgement import Outcome
@@ -25,10 +25,25 @@ def certify_reference(
     options: TesteeOptions | None = None,
     progress: Progress = lambda name, number, total: None,
     scenarios: Iterable[str] = (),
+    revision: str = CURRENT,
+    profile: str = "full",
 ) -> Certification:
     """The reference model, or what ``options`` make of it, judged without a process of its own."""
     chosen = options or TesteeOptions(suite_version())
-    return certify(lambda _: LocalLink(Testee(chosen).handle), plan(scenarios=scenarios), Limits(), progress=progress)
+    what = plan(profile=profile, scenarios=scenarios, revision=revision)
+    return certify(lambda _: LocalLink(Testee(chosen).handle), what, Limits(), progress=progress)
+
+
+def certify_every_revision(
+    options: TesteeOptions | None = None, progress: Progress = lambda name, number, total: None
+) -> dict[str, Certification]:
+    """A run for each revision that states something of its own: the current one in full, of the others SDS-R alone,
+    which is where they differ."""
+    stated = {revision for r in load_catalogue().requirements.values() for revision in r.revisions}
+    runs = {CURRENT: certify_reference(options, progress)}
+    for revision in sorted(stated - {CURRENT}):
+        runs[revision] = certify_reference(options, progress, revision=revision, profile="sds-r")
+    return runs
 
 
 @dataclass(frozen=True)
@@ -70,15 +85,23 @@ class Acceptance:
 def examine_mutant(name: str, without: frozenset[int] = frozenset()) -> Kill:
     """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
 
-    Long scenarios are played only if they are for its requirement: they take as long as all the others.
+    Played are the scenarios of its part of SDS, core or SDS-R, and of its requirement; long ones for the latter alone.
     It runs without declaring the capabilities ``without``.
     """
     mutant: Mutant = MUTANTS[name]
     configured = mutant.configure(Config())
     without |= {pb.CAPABILITY_OBSERVE} if mutant.unseen else frozenset()
+    known = load_catalogue().requirements
+    violated = known[mutant.requirement]
     outcome = certify_reference(
         TesteeOptions(suite_version(), configured, mutant.participant_class, f"mutant {name}", without=without),
-        scenarios=[s.name for s in SCENARIOS.values() if not s.long or mutant.requirement in s.exercises],
+        scenarios=[
+            s.name
+            for s in SCENARIOS.values()
+            if violated.id in s.exercises
+            or (not s.long and any(known[exercised].core == violated.core for exercised in s.exercises))
+        ],
+        revision=violated.revisions[0] if violated.revisions else CURRENT,
     )
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
@@ -123,16 +146,18 @@ def examine_variant(name: str, without: frozenset[int] = frozenset()) -> Accepta
     """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``."""
     variant: Variant = VARIANTS[name]
     configured = variant.configure(Config())
-    outcome = certify_reference(TesteeOptions(suite_version(), configured, name=f"variant {name}", without=without))
+    runs = certify_every_revision(TesteeOptions(suite_version(), configured, name=f"variant {name}", without=without))
     accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)
-    refused = [f"{v.requirement.id} {v.verdict.value}" for v in outcome.verdicts if v.verdict not in accepted]
-    refused += [f"broke down: {broken.breakdown.kind.value}" for broken in outcome.breakdowns]
+    verdicts = [v for outcome in runs.values() for v in outcome.verdicts]
+    refused = [f"{v.requirement.id} {v.verdict.value}" for v in verdicts if v.verdict not in accepted]
+    refused += [f"broke down: {b.breakdown.kind.value}" for outcome in runs.values() for b in outcome.breakdowns]
+    skipped = {v.requirement.id for v in verdicts if v.verdict is Verdict.SKIPPED}
     return Acceptance(
         variant.name,
         variant.summary,
-        outcome.count(Verdict.PASS),
-        outcome.count(Verdict.SKIPPED) if without else 0,
-        tuple(refused),
+        len({v.requirement.id for v in verdicts if v.verdict is Verdict.PASS}),
+        len(skipped) if without else 0,
+        tuple(dict.fromkeys(refused)),
     )
 
 

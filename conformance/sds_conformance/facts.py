@@ -22,6 +22,11 @@ class LogItem:
     arrival: int = field(compare=False)
     """Counts insertions: 0 is what entered the log first."""
 
+    @classmethod
+    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int) -> LogItem:
+        """The place of a message."""
+        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival)
+
 
 @dataclass(frozen=True, slots=True)
 class LamportExpectation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
@@ -108,7 +109,7 @@ class Narrator:
         received = step.received.message if step.command == "receive" else None
         for message in [received, *(wire.message for wire in step.broadcasts)]:
             if message is not None:
-                ids.add(message.message_id)
+                ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
             held = self._held(step, received)
@@ -119,6 +120,8 @@ class Narrator:
         if step.reply is not None and step.answer == "state":
             ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
             ids |= set(step.reply.state.incoming.message_ids)
+            for repairs in (step.reply.state.outgoing_repairs, step.reply.state.incoming_repairs):
+                ids |= {entry.message_id for entry in repairs.entries}
         return frozenset(ids)
 
     def _where(self, step: Step) -> str:
@@ -165,6 +168,8 @@ def describe(message: Message, held: list[str] | None = None) -> str:
         details.append(f"Lamport {clock(message.lamport_timestamp)}")
     if message.causal_history:
         details.append(f"after {_history(message.causal_history)}")
+    if message.repair_request:
+        details.append(f"asks for {_history(message.repair_request)}")
     if message.content and not _USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
     if message.bloom_filter is not None:
@@ -259,6 +264,10 @@ def _state(state: pb.State, about: frozenset[str]) -> list[str]:
         out.append(f"outgoing buffer: {shown}")
     if state.incoming.message_ids:
         out.append(f"incoming buffer: {', '.join(identifier(i) for i in state.incoming.message_ids[:6])}")
+    for repairs, what in ((state.outgoing_repairs, "to ask for"), (state.incoming_repairs, "to answer for")):
+        if repairs.entries:
+            times = [f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in _first(repairs.entries, about)]
+            out.append(f"{what}: {', '.join(times)}")
     return out
 
 
@@ -276,6 +285,9 @@ def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
 LOG_SHOWN = 6
 
 
-def _first(entries: Sequence[pb.OutgoingEntry], about: frozenset[str]) -> list[pb.OutgoingEntry]:
+E = TypeVar("E", pb.OutgoingEntry, pb.RepairEntry)
+
+
+def _first(entries: Sequence[E], about: frozenset[str]) -> list[E]:
     """A few entries, first those that it is about."""
     return sorted(entries, key=lambda entry: entry.message_id not in about)[:LOG_SHOWN]

@@ -55,7 +55,7 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
             "revisions": list(declared.revisions),
             "capabilities": sorted(capability_name(c) for c in declared.capabilities),
         },
-        "revision": outcome.plan.catalogue.revision,
+        "revision": outcome.plan.revision,
         "profiles": {
             "bloom": declared.bloom_profile,
             "hash": declared.hash_profile,

@@ -13,10 +13,12 @@ from sds_harness.declaration import Declaration, capability_name
 from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
-from sds_reference import PROFILES
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES
+from sds_reference import PROFILES as BLOOM_PROFILES
 
 from .catalogue.positions import load_positions
-from .certification import Certification
+from .certification import PROFILES, Certification, Plan
 from .evidence import Evidence
 from .narration import Narrator
 from .registry import SCENARIOS, scenario_of
@@ -35,16 +37,19 @@ STYLES = {
 _LABEL = 10
 
 
-def show_certificate(console: Console, declared: Declaration, dialect: str, revision: str) -> None:
-    """Who is tested, and what it declares."""
+def show_certificate(console: Console, declared: Declaration, dialect: str, what: Plan) -> None:
+    """Who is tested, against what, and what it declares."""
+    revision = what.revision
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     _labelled(console, "Testing", Text(f"{name}{language}", "bold"))
-    _labelled(console, "Against", Text(f"{revision}, core SDS"))
+    _labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile]}"))
     if revision not in declared.revisions:
         spoken = ", ".join(declared.revisions) or "none"
         _labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
     _labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
+    if what.profile != "core":
+        _labelled(console, "Repairs", Text(repair_note(declared)))
     _labelled(console, "Declares", Text(declared_line(declared), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
@@ -54,14 +59,24 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, revi
 
 def filter_note(profile: str) -> str:
     """What the declared bloom profile means for others, in so many words."""
-    if profile in PROFILES:
-        others = " and ".join(name for name in PROFILES if name != profile)
+    if profile in BLOOM_PROFILES:
+        others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
         return (
             f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
             f"implementation, nor are its filters by theirs."
         )
     named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
     return f"{named}; filters are judged by asking the implementation what they hold."
+
+
+def repair_note(declared: Declaration) -> str:
+    """What the declared hash profile means for the judgement of SDS-R, in so many words."""
+    if not declared.can(pb.CAPABILITY_SDS_R):
+        return "no SDS-R: what is about it is skipped, but its fields must stay unset."
+    if declared.hash_profile in HASH_PROFILES:
+        return f"SDS-R, hash {declared.hash_profile}: times and response groups are judged exactly."
+    named = f"{declared.hash_profile!r}, which is not known here" if declared.hash_profile else "without a name"
+    return f"SDS-R, hash {named}: times and response groups are judged by what the text says of any hash."
 
 
 def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
@@ -236,9 +251,11 @@ def verdict_line(outcome: Certification) -> Text:
         case 0:
             warnings = outcome.count(Verdict.WARN)
             but = f", with {_count(warnings, 'warning')}" if warnings else ""
-            judged = sum(v.exercised > 0 for v in outcome.verdicts)
-            unjudged = len(outcome.verdicts) - judged
-            of = f", {judged} of {_count(len(outcome.verdicts), 'requirement')}" if unjudged else ""
+            repairs = outcome.declaration.can(pb.CAPABILITY_SDS_R)
+            asked = [v for v in outcome.verdicts if repairs or v.requirement.core or v.exercised]
+            judged = sum(v.exercised > 0 for v in asked)
+            of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""
+            of += "" if repairs or outcome.plan.profile == "core" else ", without SDS-R"
             return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
         case 4:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")

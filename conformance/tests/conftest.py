@@ -7,8 +7,9 @@ import signal
 
 import pytest
 
+from sds_conformance.catalogue import CURRENT
 from sds_conformance.certification import Certification
-from sds_conformance.exercise import certify_reference
+from sds_conformance.exercise import certify_every_revision
 
 # A shell starts its background jobs with SIGINT ignored, and the commands under test would inherit that.
 with contextlib.suppress(ValueError):
@@ -16,6 +17,12 @@ with contextlib.suppress(ValueError):
 
 
 @pytest.fixture(scope="session")
-def outcome() -> Certification:
-    """The reference model, judged on everything."""
-    return certify_reference()
+def outcomes() -> dict[str, Certification]:
+    """The reference model, judged on everything, by revision."""
+    return certify_every_revision()
+
+
+@pytest.fixture(scope="session")
+def outcome(outcomes: dict[str, Certification]) -> Certification:
+    """The reference model, judged on all that the current revision states."""
+    return outcomes[CURRENT]

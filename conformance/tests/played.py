@@ -31,7 +31,7 @@ BROKEN_ADAPTERS = REPOSITORY / "harness" / "tests" / "broken_adapters.py"
 ODD_ADAPTERS = Path(__file__).with_name("odd_adapters.py")
 ALL_CAPABILITIES = frozenset(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED}
 
-SHORT = tuple(s.name for s in SCENARIOS.values() if s.function.__module__ != endurance.__name__)
+SHORT = tuple(s.name for s in SCENARIOS.values() if not s.long and s.function.__module__ != endurance.__name__)
 """The scenarios without those that play thousands of steps."""
 
 Handle = Callable[[pb.Request], pb.Reply]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from played import T, altered, reference, stage, view
+from sds_conformance.dependencies import depends, waiting_dependencies
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomProfile, Config, HistoryEntry
 
@@ -256,8 +257,8 @@ def test_dependencies_are_followed_through_others_and_in_rings() -> None:
         bob.content(T + 4, "a", message_id="d"),
     )
     seen = view(on)
-    assert seen.depends("d", on="c")
-    assert seen.depends("a", on="c")
-    assert not seen.depends("a", on="d")
+    assert depends(seen, "d", on="c")
+    assert depends(seen, "a", on="c")
+    assert not depends(seen, "a", on="d")
     last = seen.received[-1]
-    assert [r.message.message_id for r in seen.waiting_dependencies(last)] == ["a"]
+    assert [r.message.message_id for r in waiting_dependencies(seen, last)] == ["a"]

@@ -71,10 +71,20 @@ class ForgetsWhenTheClockGoesBack(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
+class CachesTheBeginning(Channel):
+    """With SDS-R, keeps and delivers only the first thousand bytes of a message."""
+
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        if self.repair is not None:
+            message = replace(message, content=(message.content or b"")[:1_000])
+        super().deliver(message, effects, retrieval_hint)
+
+
 HIDDEN = {
     "all-scripts": (LatinNames, "SDS-MSG-02"),
     "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
     "bustling-channel": (OneWaitingRoom, "SDS-RECV-08"),
+    "sds-r": (CachesTheBeginning, "SDS-MSG-09"),
     "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-INSWEEP-04"),
 }
 

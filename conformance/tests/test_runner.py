@@ -193,11 +193,11 @@ def test_a_certification_that_gave_up_says_so_and_does_not_conform() -> None:
 def test_a_schedule_that_ends_for_a_legal_reason_is_no_break() -> None:
     def needs_the_impossible(on: Stage) -> None:
         on.open()
-        on.need(pb.CAPABILITY_SDS_R)
+        on.need(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
 
     runner, traces = run(Connections(reference), needs_the_impossible, GOOD)
     assert runner.breakdowns == []
-    assert [trace.stopped for trace in traces] == ["needs the capability sds-r", ""]
+    assert [trace.stopped for trace in traces] == ["needs the capability message-id-required", ""]
 
 
 def test_an_implementation_that_cannot_be_driven_at_all_is_a_fault_of_the_start() -> None:
@@ -237,7 +237,9 @@ def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None
         raise ZeroDivisionError("we cannot count")
 
     on_all = (scenario("ours", falls_over, "SDS-SEND-02"), *scenarios(GOOD))
-    outcome = certify(Connections(reference), Plan(load_catalogue(), ("SDS-SEND-02", "SDS-MSG-13"), on_all), LIMITS)
+    outcome = certify(
+        Connections(reference), Plan(load_catalogue(), CURRENT, "full", ("SDS-SEND-02", "SDS-MSG-13"), on_all), LIMITS
+    )
     ours = verdict_on(outcome, "SDS-SEND-02")
     assert ours.verdict is Verdict.ERROR
     assert "we cannot count" in ours.reason
@@ -250,7 +252,7 @@ def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
     def interrupted(on: Stage) -> None:
         raise KeyboardInterrupt
 
-    what = Plan(load_catalogue(), ("SDS-MSG-13",), tuple(scenarios(GOOD, interrupted, GOOD)))
+    what = Plan(load_catalogue(), CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, interrupted, GOOD)))
     outcome = certify(Connections(reference), what, LIMITS)
     assert outcome.interrupted
     assert list(outcome.traces) == ["scenario-1"]
@@ -259,7 +261,7 @@ def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
 
 def test_progress_counts_from_none_to_all() -> None:
     seen: list[tuple[str, int, int]] = []
-    what = Plan(load_catalogue(), ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
+    what = Plan(load_catalogue(), CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
     certify(Connections(reference), what, LIMITS, progress=lambda *told: seen.append(told))
     assert [number for _, number, _ in seen] == [0, 1, 1, 2]
     assert {(name, total) for name, _, total in seen} == {("scenario-1", 2), ("scenario-2", 2)}

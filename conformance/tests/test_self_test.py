@@ -19,7 +19,7 @@ from sds_reference.variants import VARIANTS, Variant
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the long scenarios out, where they are not needed."""
-    monkeypatch.setattr(exercise, "plan", lambda scenarios: plan(scenarios=SHORT))
+    monkeypatch.setattr(exercise, "plan", lambda scenarios, revision: plan(scenarios=SHORT, revision=revision))
 
 
 def section(mutant: Mutant) -> str:

@@ -78,7 +78,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
         strict: bool = False,
     ) -> RequirementVerdict:
         monkeypatch.setattr(module, "CHECKS", {ID: [Check(ID, function, needs) for function in functions]})
-        catalogue = Catalogue("made-up", (), {ID: requirement(ID, level, softened)})
+        catalogue = Catalogue((), {ID: requirement(ID, level, softened)})
         judging = Judge(catalogue, [ID], strict=strict)
         for one in traces:
             judging.add(one, Run(played) if played is not None else None)
@@ -271,7 +271,7 @@ def test_a_failure_that_comes_after_many_lesser_findings_still_fails(judge: Judg
 
 
 def test_verdicts_stand_in_the_order_they_were_asked_for() -> None:
-    catalogue = Catalogue("made-up", (), {ID: requirement(ID), OTHER: requirement(OTHER)})
+    catalogue = Catalogue((), {ID: requirement(ID), OTHER: requirement(OTHER)})
     judging = Judge(catalogue, [OTHER, ID])
     assert [verdict.requirement.id for verdict in judging.verdicts()] == [OTHER, ID]
 

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 CURRENT = "sds-2026-01"
+"""The revision that is judged unless another is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Requirement:
     positions: tuple[str, ...]
     softened: str
     """The position that makes a violation a warning, "" if none does."""
+    revisions: tuple[str, ...] = ()
+    """The revisions of the text that state it; none named means all."""
 
     @property
     def binding(self) -> bool:
@@ -48,6 +51,10 @@ class Requirement:
         """A deviation is only told."""
         return self.level in ("MAY", "RECOMMENDED")
 
+    def stated_in(self, revision: str) -> bool:
+        """Is it a requirement of that revision?"""
+        return not self.revisions or revision in self.revisions
+
     @property
     def core(self) -> bool:
         """Part of SDS itself, not of the SDS-R extension."""
@@ -56,27 +63,26 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All requirements of a revision, in the order of the text."""
+    """All requirements of all revisions, in the order of the text."""
 
-    revision: str
     sections: tuple[Section, ...]
     requirements: dict[str, Requirement]
 
 
 @cache
-def load_catalogue(revision: str = CURRENT) -> Catalogue:
-    """The catalogue of a revision."""
-    data = json.loads(files(__package__).joinpath(f"{revision}.json").read_text("utf-8"))
+def load_catalogue() -> Catalogue:
+    """The catalogue. What it holds are the statements of the current revision, and what others state besides."""
+    data = json.loads(files(__package__).joinpath(f"{CURRENT}.json").read_text("utf-8"))
     requirements = [
         Requirement(
             **{key: row[key] for key in ("id", "section", "level", "keyword", "anchor", "observable", "statement")},
             positions=tuple(row["positions"]),
             softened=row.get("softened", ""),
+            revisions=tuple(row.get("revisions", ())),
         )
         for row in data["requirements"]
     ]
     return Catalogue(
-        data["revision"],
         tuple(Section(**section) for section in data["sections"]),
         {requirement.id: requirement for requirement in requirements},
     )

@@ -8,6 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..channel_view import ChannelView
+from ..dependencies import depends
 from ..judgement import Observation, held, violated
 from ..log_orders import neighbours
 from ..registry import check
@@ -133,7 +134,7 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
             entry.message_id
             for entry in received.message.causal_history
             if place.get(entry.message_id, -1) > place[delivery.message_id]
-            and not view.depends(entry.message_id, delivery.message_id)
+            and not depends(view, entry.message_id, delivery.message_id)
         ]
         if late:
             yield violated(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..channel_view import ChannelView
+from ..dependencies import waiting_dependencies
 from ..facts import Received
 from ..judgement import Observation, held, violated
 from ..registry import check
@@ -28,7 +29,7 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
         return
     waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
     for number, received in enumerate(waiting):
-        if number < _OTHERS or view.waiting_dependencies(received) or not received.unmet <= view.logged_ids:
+        if number < _OTHERS or waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
             continue
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
         others = [
@@ -96,7 +97,7 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     if view.gives_up:
         return
     for received in view.received:
-        if not received.acceptable or received.rejected or not view.waiting_dependencies(received):
+        if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
             continue
         if received.delivered and not received.delivered_at_once:
             yield held(received.step)

@@ -86,11 +86,12 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     """Content, sync, ephemeral messages and rebroadcasts carry the participant's own ID as sender."""
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
-        if message.sender_id == view.party.name:
+        own_id = view.party.participant_id
+        if message.sender_id == own_id:
             yield held(step)
         else:
             what = message.kind.value
-            yield violated(step, f"sender_id {view.party.name!r} in a {what} message", f"{message.sender_id!r}")
+            yield violated(step, f"sender_id {own_id!r} in a {what} message", f"{message.sender_id!r}")
 
 
 @check("SDS-MSG-14")
@@ -216,17 +217,17 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
     yield from (held(sent.step) for sent in view.sent)
     for step, wire in view.strays:
         message = wire.message
-        if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.name:
+        if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
             yield violated(step, "content messages of the application only", f"{message.message_id!r}, sent unasked")
 
 
 @check("SDS-MSG-17")
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
-    for sent in view.outgoing if not view.can(pb.CAPABILITY_SDS_R) else ():
+    for sent in view.outgoing if view.terms is None else ():
         if sent.message.repair_request:
             count = len(sent.message.repair_request)
-            yield violated(sent.step, "no repair_request, for SDS-R is not declared", f"{count} entries")
+            yield violated(sent.step, "no repair_request, for SDS-R is not in use", f"{count} entries")
         else:
             yield held(sent.step)
 
@@ -287,7 +288,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     senders = {r.message.message_id: r.message.sender_id for r in reversed(view.received)}
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            who = view.party.name if view.own(entry.message_id) else senders.get(entry.message_id)
+            who = view.party.participant_id if view.own(entry.message_id) else senders.get(entry.message_id)
             if entry.sender_id and who:
                 if entry.sender_id == who:
                     yield held(sent.step)

@@ -9,6 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ..channel_view import ChannelView
+from ..dependencies import depends, waiting_dependencies
 from ..facts import Mention, Observed, Received, Sent
 from ..filters import ENOUGH
 from ..judgement import Observation, held, noted, violated
@@ -163,7 +164,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     if view.gives_up:
         return
     for received in view.received:
-        waiting_too = view.waiting_dependencies(received) if received.acceptable and not received.rejected else []
+        waiting_too = waiting_dependencies(view, received) if received.acceptable and not received.rejected else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
     for delivery in view.delivered:
@@ -175,7 +176,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
                 delivery.step,
                 f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log",
                 "its delivery",
-                "AMB-45" if any(view.depends(other, delivery.message_id) for other in waiting) else "",
+                "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else "",
             )
         elif delivery.message_id in delivery.unmet:
             yield violated(
@@ -237,7 +238,7 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
         return
     logged = view.logged_ids
     for received in view.received:
-        if not received.acceptable or received.rejected or not received.unmet or view.waiting_dependencies(received):
+        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
         deps = received.unmet
         if received.delivered and not received.delivered_at_once:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..channel_view import LARGEST_CONTENT, ChannelView
+from ..channel_view import ChannelView
 from ..facts import Sent
 from ..filters import hold_all, missing_from
 from ..judgement import Observation, held, noted, violated
+from ..odd_messages import LARGEST_CONTENT
 from ..registry import check
 from ..resends import given_up
 

@@ -305,7 +305,7 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):
         message = step.received.message if step.command == "receive" else None
-        if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.name:
+        if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
         named = [view.own(e.message_id) for e in message.causal_history]
         for sent in named:

@@ -108,10 +108,10 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
         seen = _text(_values(sent, 1))
-        if seen == view.party.name:
+        if seen == view.party.participant_id:
             yield held(sent.step)
         else:
-            yield violated(sent.step, f"field 1 (sender_id) = {view.party.name!r}", f"{seen!r}")
+            yield violated(sent.step, f"field 1 (sender_id) = {view.party.participant_id!r}", f"{seen!r}")
 
 
 @check("SDS-MSG-03")

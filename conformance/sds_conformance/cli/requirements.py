@@ -19,7 +19,7 @@ from sds_reference.mutants import MUTANTS
 from ..catalogue import Requirement, load_catalogue
 from ..catalogue.positions import PREFIX, VERDICTS, Position, load_positions
 from ..catalogue.unchecked import unchecked
-from ..exercise import certify_reference
+from ..exercise import certify_every_revision
 from ..registry import CHECKS, SCENARIOS
 from .options import POSITIONS, console, full_id
 
@@ -128,7 +128,8 @@ def _sightings(err: Console) -> Sightings:
         def progress(name: str, number: int, total: int) -> None:
             bar.update(task, description=f"playing {number} of {total}: {name}")
 
-        return certify_reference(progress=progress).sightings
+        runs = certify_every_revision(progress=progress)
+        return {requirement: where for run in reversed(runs.values()) for requirement, where in run.sightings.items()}
 
 
 def _show_all(out: Console, rows: list[dict[str, Any]]) -> None:

@@ -14,9 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sds_harness.declaration import printable
 from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
-from sds_reference import ConfigurationError
+from sds_reference import REVISIONS, ConfigurationError
 
-from ..catalogue import load_catalogue
+from ..catalogue import CURRENT, load_catalogue
 from ..certification import (
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
@@ -28,6 +28,7 @@ from ..certification import (
     not_driven,
     plan,
 )
+from ..registry import CHECKS
 from ..report import Invocation, report, write_report
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
 from .options import Driven, console, driving, full_id, program
@@ -41,6 +42,7 @@ Examples:
   sds-conformance run --select 'SDS-MSG-*' --deselect SDS-MSG-14 -- ./adapter
   sds-conformance run --environment plain -- ./my-adapter
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
+  sds-conformance run --profile core -- ./my-adapter
 
 Without COMMAND the bundled reference model is driven. With one ID selected,
 the conversation is shown message by message.
@@ -68,9 +70,16 @@ the conversation is shown message by message.
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
-    default="core",
+    default="full",
     show_default=True,
-    help="Which part of SDS is judged.",
+    help="Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
+)
+@click.option(
+    "--revision",
+    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    default=CURRENT,
+    show_default=True,
+    help="Which revision of the text is judged.",
 )
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
 @click.option(
@@ -89,6 +98,7 @@ def run(
     scenarios: tuple[str, ...],
     environments: tuple[str, ...],
     profile: str,
+    revision: str,
     strict: bool,
     report_dir: Path | None,
     as_json: bool,
@@ -96,10 +106,10 @@ def run(
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
-    what = plan(select, deselect, profile, scenarios=scenarios, environments=environments or ("*",))
+    what = plan(select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
-        if not plan([glob], profile=profile).requirements:
-            raise click.UsageError(_nothing_matches(glob))
+        if not plan([glob], profile=profile, revision=revision).requirements:
+            raise click.UsageError(_nothing_matches(glob, profile, revision))
     if not what.requirements:
         raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
     if not what.scenarios:
@@ -120,6 +130,7 @@ def run(
         err.print(sentence, style="bold red", soft_wrap=True)
         sys.exit(EXIT_NOT_DRIVEN)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
+    repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.framing.value, tuple(repeated), program())
     data = report(outcome, how)
     written = report_dir is None or _write(err, report_dir, data, outcome)
@@ -145,10 +156,15 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
     return True
 
 
-def _nothing_matches(glob: str) -> str:
-    if glob in load_catalogue().requirements:
-        return f"{glob} has no check yet: `sds-conformance requirements {glob}` says why"
-    return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs"
+def _nothing_matches(glob: str, profile: str, revision: str) -> str:
+    requirement = load_catalogue().requirements.get(glob)
+    if requirement is None:
+        return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs"
+    if requirement.id not in CHECKS:
+        return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
+    if not requirement.stated_in(revision):
+        return f"{glob} is not stated in {revision}: add --revision {requirement.revisions[0]}"
+    return f"{glob} is not in the profile {profile}: leave --profile out"
 
 
 def _prepare(folder: Path) -> None:
@@ -183,7 +199,7 @@ def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certific
 
 
 def _show(out: Console, outcome: Certification, how: Invocation) -> None:
-    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan.catalogue.revision)
+    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
     if len(outcome.plan.requirements) == 1:
         show_conversation(out, outcome.plan.requirements[0], outcome)
     show_findings(out, outcome, how)

@@ -11,10 +11,8 @@ from rich.text import Text
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 
-from ..catalogue import CURRENT
-from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, plan
 from ..narration import Narrator
-from ..registry import SCENARIOS, Run
 from ..runner import BrokenRun, Runner
 from ..story import show_breakdown, show_certificate
 from .options import Driven, console, driving, program
@@ -37,11 +35,12 @@ def smoke(driven: Driven) -> None:
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
     """
     out, err = console(), console(stderr=True)
-    runner = Runner(driven.connect, driven.limits, CURRENT, driven.dialect)
+    what = plan(scenarios=_SCENARIOS)
+    runner = Runner(driven.connect, driven.limits, what.revision, driven.dialect)
     try:
         declared = runner.start()
-        show_certificate(out, declared, driven.dialect or declared.dialect, CURRENT)
-        for _, trace in runner.play([Run(SCENARIOS[name]) for name in _SCENARIOS]):
+        show_certificate(out, declared, driven.dialect or declared.dialect, what)
+        for _, trace in runner.play(what.runs):
             out.print(Text(f"\n{trace.schedule}", "bold"))
             narrator = Narrator(trace)
             for step in trace.steps:

@@ -3,7 +3,23 @@
 One module per group of sections; a mutant overrides one step of Channel or Participant, and says whose violation it is.
 """
 
-from . import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen
+from . import (
+    acknowledge,
+    deliver,
+    message,
+    receive,
+    repair_request_fields,
+    repair_requests,
+    repair_responses,
+    repair_sweeps,
+    send,
+    state,
+    states,
+    subtle,
+    sweeps,
+    sync,
+    unseen,
+)
 from .registry import MUTANTS, Mutant
 
 __all__ = [
@@ -13,6 +29,10 @@ __all__ = [
     "deliver",
     "message",
     "receive",
+    "repair_request_fields",
+    "repair_requests",
+    "repair_responses",
+    "repair_sweeps",
     "send",
     "state",
     "states",

@@ -11,6 +11,7 @@ from ..channel import Channel
 from ..config import Config
 from ..errors import ConfigurationError
 from ..participant import Participant
+from ..repair import Repair
 
 C = TypeVar("C", bound=type[Channel])
 
@@ -45,6 +46,23 @@ def mutant(requirement: str, summary: str, *, unseen: bool = False, **config: ob
         )
         _add(channel_class.__name__, requirement, summary, participant_class, config, unseen)
         return channel_class
+
+    return register
+
+
+R = TypeVar("R", bound=type[Repair])
+
+
+def repair_mutant(requirement: str, summary: str, *, unseen: bool = False, **config: object) -> Callable[[R], R]:
+    """Register a Repair subclass as a mutant."""
+
+    def register(repair_class: R) -> R:
+        channel_class = type(f"{repair_class.__name__}Channel", (Channel,), {"repair_class": repair_class})
+        participant_class = type(
+            f"{repair_class.__name__}Participant", (Participant,), {"channel_class": channel_class}
+        )
+        _add(repair_class.__name__, requirement, summary, participant_class, config, unseen)
+        return repair_class
 
     return register
 

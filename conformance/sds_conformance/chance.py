@@ -1,0 +1,45 @@
+"""How far chance alone can go: bounds of a check that judges many samples at once."""
+
+from __future__ import annotations
+
+from math import comb, sqrt
+
+FALSE_ALARM = 1e-6
+"""Probability with which a conforming implementation may be reproached by a statistical check, at most."""
+
+
+def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
+    """The count that so many samples, each a hit with probability ``share``, exceed with probability < ``alarm``."""
+    left = 1.0
+    for count in range(samples + 1):
+        left -= comb(samples, count) * share**count * (1 - share) ** (samples - count)
+        if left < alarm:
+            return count
+    return samples
+
+
+def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
+    """The count that they stay below with probability < ``alarm``."""
+    return samples - most(samples, 1 - share, alarm)
+
+
+def least_distinct(samples: int, values: int, tests: int = 1) -> int:
+    """The number of different values that so many samples have, each value with equal probability, all but certainly.
+
+    That they lie within k values has a probability of at most comb(values, k) * (k / values) ** samples; ``tests`` such
+    sets together have fewer with probability < FALSE_ALARM.
+    """
+    enough = 1
+    while enough < min(samples, values) and (tests * comb(values, enough) * (enough / values) ** samples < FALSE_ALARM):
+        enough += 1
+    return enough
+
+
+def chi_square_limit(freedom: int) -> float:
+    """What the chi-square statistic exceeds with probability < FALSE_ALARM, by the cube root of Wilson and Hilferty.
+
+    With 4.9 standard deviations the exact probability beyond it is 1.5e-7 for 3 degrees of freedom, 2.7e-7 for 9 and
+    3.3e-7 for 15.
+    """
+    part = 2 / (9 * freedom)
+    return freedom * (1 - part + 4.9 * sqrt(part)) ** 3

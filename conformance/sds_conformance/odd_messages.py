@@ -1,0 +1,36 @@
+"""Messages that a conforming sender would not have sent, or that an implementation may refuse."""
+
+from __future__ import annotations
+
+from sds_harness.declaration import Declaration
+from sds_reference import Message
+
+LARGEST_HISTORY = 200
+LARGEST_LAMPORT = 2**53 + 10
+"""Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
+LARGEST_CONTENT = 100 * 1024
+LARGEST_ID = 1024
+
+
+def oddness(message: Message, now_ms: int, declared: Declaration) -> str:
+    """What is odd about a received message, "" for nothing."""
+    ids = [entry.message_id for entry in message.causal_history]
+    lamport = message.lamport_timestamp or 0
+    ahead = declared.lamport_ahead_ms
+    if lamport > LARGEST_LAMPORT:
+        return "a Lamport timestamp beyond 2^53+10"
+    if ahead is not None and lamport > now_ms + ahead:
+        return "a Lamport timestamp beyond the declared bound"
+    if len(message.content or b"") > min(declared.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT):
+        return "content beyond the size that every implementation must take"
+    if len(ids) > LARGEST_HISTORY:
+        return "a causal history of more than 200 entries"
+    if len(message.repair_request) > LARGEST_HISTORY:
+        return "a repair request of more than 200 entries"
+    if not message.message_id or not message.sender_id or "" in ids:
+        return "an empty ID"
+    if len(message.message_id) > LARGEST_ID:
+        return "a message ID of more than 1,024 characters"
+    if message.message_id in ids:
+        return "a dependency on itself"
+    return ""

@@ -1,0 +1,95 @@
+"""SDS-R as it is in force for one participant: section "SDS-R global state", and what follows from it.
+
+Where a hash profile is declared that is known here, times and groups are exact; otherwise only the bounds are, which
+the text gives whatever the hash is (AMB-01, AMB-03).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sds_harness.declaration import Declaration
+from sds_harness.trace import Party
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_offset, t_resp_offset
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Bounds of a time, both inclusive: offsets from a step, or epoch times, in milliseconds."""
+
+    low: int
+    high: int
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high
+
+    def after(self, since_ms: int) -> Window:
+        """The epoch times that these offsets are from ``since_ms`` on."""
+        return Window(since_ms + self.low, since_ms + self.high)
+
+    def __contains__(self, time_ms: int) -> bool:
+        return self.low <= time_ms <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class RepairTerms:
+    """What a participant that uses SDS-R says of it; None for what it does not say."""
+
+    participant_id: str
+    t_min_ms: int | None
+    t_max_ms: int | None
+    groups: int | None
+    cap: int | None
+    """Largest number of entries in a repair request."""
+    profile: HashProfile | None
+
+    @property
+    def sound(self) -> bool:
+        """T_min and T_max are known and leave room for a backoff (AMB-08, AMB-09)."""
+        return self.t_min_ms is not None and self.t_max_ms is not None and self.t_min_ms < self.t_max_ms
+
+    def t_req(self, message_id: str, *, exactly: bool = True) -> Window | None:
+        """T_req as an offset from detection; a closed interval where the hash is not known (AMB-07)."""
+        if self.t_min_ms is None or self.t_max_ms is None or not self.sound:
+            return None
+        if self.profile is not None and exactly:
+            offset = t_req_offset(self.profile, self.participant_id, message_id, self.t_min_ms, self.t_max_ms)
+            return Window(offset, offset)
+        return Window(self.t_min_ms, self.t_max_ms)
+
+    def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
+        """T_resp as an offset from the request; 0 for the original sender whatever the hash is."""
+        if not self.t_max_ms:
+            return None
+        if sender_id == self.participant_id:
+            return Window(0, 0)
+        if self.profile is not None and exactly:
+            offset = t_resp_offset(self.profile, self.participant_id, sender_id, message_id, self.t_max_ms)
+            return Window(offset, offset)
+        return Window(0, self.t_max_ms)
+
+    def in_group(self, sender_id: str, message_id: str) -> bool | None:
+        """Is it an eligible responder for a message? None where the hash is not known."""
+        if sender_id == self.participant_id or self.groups == 1:
+            return True
+        if self.profile is None or not self.groups or self.groups < 1:
+            return None
+        return in_response_group(self.profile, self.participant_id, sender_id, message_id, self.groups)
+
+
+def repair_terms(declared: Declaration, party: Party) -> RepairTerms | None:
+    """The terms of a participant; None if it does not use SDS-R."""
+    c = party.in_force
+    on = c.sds_r if c.HasField("sds_r") else party.asked.sds_r
+    if not declared.can(pb.CAPABILITY_SDS_R) or not on:
+        return None
+    return RepairTerms(
+        party.participant_id,
+        c.t_min_ms if c.HasField("t_min_ms") else None,
+        c.t_max_ms if c.HasField("t_max_ms") else None,
+        c.num_response_groups if c.HasField("num_response_groups") else None,
+        c.max_repair_requests if c.HasField("max_repair_requests") else None,
+        HASH_PROFILES.get(declared.hash_profile),
+    )
