@@ -73,8 +73,6 @@ class ChannelView:
         self.repair = RepairTracker(party.participant_id)
         self.everybody: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
-        self.requester: object = None
-        """Kept by `requester.requester`, which reads the view once for many checks."""
         self.terms = repair_terms(trace.declaration, party)
         """SDS-R as it is in force, None if it is not in use."""
         self._log: SortedList[LogItem] = SortedList()

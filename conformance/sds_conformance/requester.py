@@ -18,6 +18,7 @@ from sds_reference import Kind
 
 from .channel_view import ChannelView
 from .facts import Received, Sent
+from .once import once
 from .repair_terms import Window
 from .repair_tracker import NEVER, Missing
 
@@ -286,13 +287,10 @@ class Requester:
         return Window(low, asking.step.now_ms - detected.now_ms)
 
 
+@once
 def requester(view: ChannelView) -> Requester:
-    """The requester's side of a view, built once."""
-    if view.requester is None:
-        view.requester = Requester(view)
-    made = view.requester
-    assert isinstance(made, Requester)
-    return made
+    """The requester's side of a view."""
+    return Requester(view)
 
 
 def together(view: ChannelView) -> list[Requester]:

@@ -12,6 +12,7 @@ from ..channel_view import ChannelView
 from ..facts import Copy
 from ..judgement import Observation, held, violated
 from ..registry import check
+from ..repair_tracker import NEVER
 from ..resends import (
     CAP,
     LENIENT_SWEEPS,
@@ -54,7 +55,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
     for message_id, step in certain.items():
         late = [c for c in view.copies if c.message.message_id == message_id and c.step.index > step.index]
-        late = [c for c in late if view.repairs.get(message_id, c.step.index) >= c.step.index]
+        late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:
             yield violated(late[0].step, f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy")
@@ -92,7 +93,7 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
         if copy.step.index >= spoken_for(view, copy.original):
             continue
         waited = copy.step.now_ms - copy.previous.now_ms
-        if view.repairs.get(copy.message.message_id, copy.step.index) < copy.step.index:
+        if view.repairs.get(copy.message.message_id, NEVER) <= copy.step.index:
             continue  # somebody asked for a repair (AMB-120)
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due

@@ -123,7 +123,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif entry.sender_id:
                 yield violated(sent.step, expected, f"{entry.sender_id!r}")
-            elif missing.entries[0].sender_id:
+            elif all(named.sender_id for named in missing.entries):
                 yield violated(sent.step, expected, "none")
 
 

@@ -12,7 +12,7 @@ from ..chance import least, most
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_answers import FEW, TIMED, Turn, position, refused_for_good, turns, undisputed
+from ..responder import FEW, TIMED, Turn, position, refused_for_good, turns, undisputed
 from .repair_responses import answered
 
 FEWEST, MOST = 40, 50

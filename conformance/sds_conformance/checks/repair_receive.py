@@ -127,6 +127,38 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
             yield from _added(view, missing)
 
 
+@check("SDS-R-RECV-03", *_TIMED)
+def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
+    """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
+
+    Who keeps asking and gives up T_max after T_req (AMB-81) has asked again before.
+    """
+    side, terms = requester(view), view.terms
+    if terms is None or terms.t_max_ms is None:
+        return
+    for missing in side.owing:
+        asked = side.first_asked(missing.message_id, missing.detected.step.index)
+        again = next((r for r in missing.named if r.step.index > asked and r.kind is Kind.CONTENT and not r.odd), None)
+        if again is None or again.rejected or again.foreign_filter or side.until(missing) < again.step.index:
+            continue
+        end = side.until(missing)
+        sends = [s for s in side.sends(asked, end) if side.in_step(missing.detected.step, s.step) and not side.full(s)]
+        soon = [s for s in sends if s.step.now_ms <= missing.detected.step.now_ms + terms.t_max_ms]
+        last = again.step.now_ms + terms.t_max_ms
+        late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
+        asking = next((s for s in sends if side.asks(s, missing.message_id)), None)
+        if asking is not None:
+            yield held(asking.step)
+        elif soon and len({s.message.kind for s in late}) == 2:
+            yield violated(
+                late[-1].step,
+                f"{missing.message_id!r} asked for again: step {asked} asked for it, it has not come, and step "
+                f"{again.step.index} has named it once more",
+                "no further request, although T_max is over again",
+                "AMB-68",
+            )
+
+
 @check("SDS-R-RECV-13", *_TIMED)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""

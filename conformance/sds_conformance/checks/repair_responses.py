@@ -11,7 +11,8 @@ from sds_reference import Kind, Message
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_answers import (
+from ..repair_tracker import NEVER, Answer
+from ..responder import (
     FEW,
     TIMED,
     Turn,
@@ -20,12 +21,11 @@ from ..repair_answers import (
     one_message,
     position,
     refused_for_good,
+    shown_t_resp,
     shows,
     turns,
     undisputed,
 )
-from ..repair_tracker import NEVER, Answer
-from ..repairs import shown_t_resp
 
 _DIRECT, _WAITED, _REPAIRED, _OWN = "delivered on arrival", "delivered after waiting", "repaired", "its own"
 

@@ -14,7 +14,7 @@ from ..channel_view import ChannelView
 from ..facts import Observed
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_answers import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, turns
+from ..responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, turns
 from .repair_responses import answered
 
 

@@ -10,8 +10,8 @@ from sds_harness.trace import Step
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_answers import TIMED, Turn, delay, turns
 from ..repair_terms import Window
+from ..responder import TIMED, Turn, delay, turns
 
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 

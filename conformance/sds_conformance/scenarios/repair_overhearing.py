@@ -285,3 +285,20 @@ def its_request_is_lost(stage: Stage) -> None:
     _ask_again(stage, alice)
     alice.receive(lost)
     alice.settle()
+
+
+@scenario("R-RECV-03")
+def named_again_after_its_request(stage: Stage) -> None:
+    """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
+    alice = repairing(stage)
+    bob = stage.peer("bob")
+    (lost,) = missing(stage, alice, bob)
+    for wait in (t_max(alice) - 1_000, 500, 500):
+        stage.advance(wait)
+        say(alice, content=False)
+        say(alice, content=True)
+    alice.receive(bob.content(stage.now_ms, *signed(lost)))
+    for wait in (t_max(alice), 1_000):
+        stage.advance(wait)
+        say(alice, content=False)
+        say(alice, content=True)

@@ -267,3 +267,20 @@ def no_time_to_answer_in(stage: Stage) -> None:
             stage.advance(60_000)
             alice.tick()
         wait_out(stage, alice)
+
+
+@scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
+def what_had_waited_comes_again(stage: Stage) -> None:
+    """Four messages waited before they were delivered. Some are asked for, and copies come; one copy asks for more."""
+    alice = repairing(stage)
+    bob = stage.peer("bob")
+    root = bob.content(stage.now_ms + 1)
+    waited = [bob.content(stage.now_ms + 2 + number, *signed(root)) for number in range(4)]
+    alice.receive(*waited, root)
+    alice.settle()
+    ask(stage, stage.peer("carol"), alice, *waited[:3])
+    alice.receive(waited[0], waited[1])
+    alice.receive(replace(waited[3], repair_request=signed(root)))
+    alice.observe()
+    fine_ticks(stage, alice)
+    wait_out(stage, alice)

@@ -244,6 +244,15 @@ class AsksOnce(Repair):
     pass
 
 
+@repair_mutant(
+    "SDS-R-RECV-03",
+    "asks once and never again, whoever names it once more",
+    repair=RepairConfig(after_request=AfterRequest.NEVER_AGAIN),
+)
+class AsksOnceInALife(Repair):
+    pass
+
+
 @repair_mutant("SDS-R-RECV-05", "an entry that comes back has the T_req that it had")
 class ComesBackWithItsOldTime(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:

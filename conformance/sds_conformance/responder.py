@@ -7,21 +7,18 @@ passed that could have sent it. What a participant may ignore, or understand in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import wraps
-from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from .channel_view import ChannelView
-from .facts import Received
+from .facts import Observed, Received
+from .once import once
 from .repair_terms import Window
 from .repair_tracker import NEVER, Asked
-from .repairs import shown_t_resp
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 SWEEP_MS = 60_000
@@ -101,23 +98,19 @@ class Turn:
         return self.window is not None and self.window.exact
 
 
-T = TypeVar("T")
+def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, int | None]]:
+    """What the incoming repair request buffer said of a request while nothing had come of it: (state, T_resp)."""
+    ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
+    until = min(ends, default=None)
+    for observed in view.observed:
+        if observed.state.HasField("incoming_repairs") and asked.received.step.index < observed.step.index:
+            if until is not None and observed.step.index >= until:
+                return
+            entries = observed.state.incoming_repairs.entries
+            yield observed, next((e.due_ms for e in entries if e.message_id == asked.message_id), None)
 
 
-def _once(function: Callable[[ChannelView], T]) -> Callable[[ChannelView], T]:
-    """Many checks ask the same of a view, which does not change."""
-    known: WeakKeyDictionary[ChannelView, T] = WeakKeyDictionary()
-
-    @wraps(function)
-    def asked(view: ChannelView) -> T:
-        if view not in known:
-            known[view] = function(view)
-        return known[view]
-
-    return asked
-
-
-@_once
+@once
 def turns(view: ChannelView) -> list[Turn]:
     """The requests of a channel that count, in the order in which they were first made."""
     if view.terms is None or not view.repair.asked:
@@ -167,7 +160,7 @@ def answers_at_all(view: ChannelView, *, others: bool) -> bool:
     return any(t.answer is not None and t.sure and not (others and t.asked.own) for t in turns(view))
 
 
-@_once
+@once
 def refused_for_good(view: ChannelView) -> frozenset[str]:
     """Messages of others that are never answered for, while others always are: as if there were response groups.
 
@@ -189,7 +182,7 @@ def shows(view: ChannelView) -> bool:
     return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
 
 
-@_once
+@once
 def free_ticks(view: ChannelView) -> frozenset[int]:
     """The ticks that could have sent more answers: another tick sent more, or they sent none.
 
