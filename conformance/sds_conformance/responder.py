@@ -6,6 +6,7 @@ passed that could have sent it. What a participant may ignore, or understand in 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -121,8 +122,9 @@ def turns(view: ChannelView) -> list[Turn]:
     for asked in view.repair.asked:
         found += reader.turns(asked, last.get(asked.message_id))
         last[asked.message_id] = asked
+    begun, settled = sorted(turn.since.index for turn in found), sorted(map(_settled, found))
     for turn in found:
-        turn.crowd = sum(other.since.index <= turn.since.index < _settled(other) for other in found)
+        turn.crowd = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
     return found
 
 
@@ -139,8 +141,7 @@ def same(one: Message, other: Message) -> bool:
 
 def one_message(view: ChannelView, original: Message) -> bool:
     """Was all that ever arrived of its ID the same? Of two messages with one ID, either may have been kept."""
-    arrived = (r.message for r in view.received if r.message.message_id == original.message_id)
-    return all(same(original, message) for message in arrived)
+    return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
 
 
 def _lasting(message: Message) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from sds_reference import Kind, Message
 
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
+from ..once import once
 from ..registry import check
 from ..repair_tracker import NEVER, Answer
 from ..responder import (
@@ -37,8 +38,21 @@ def _came(view: ChannelView, turn: Turn) -> str:
     missing = view.repair.tracked(turn.message_id)
     if missing is not None and missing.requests:
         return _REPAIRED
-    arrivals = [r for r in view.received if r.message.message_id == turn.message_id and r.kind is Kind.CONTENT]
-    return _DIRECT if any(received.delivered_at_once for received in arrivals) else _WAITED
+    arrivals = view.arrivals.get(turn.message_id, ())
+    return _DIRECT if any(r.delivered_at_once for r in arrivals if r.kind is Kind.CONTENT) else _WAITED
+
+
+@once
+def _answered_first(view: ChannelView) -> dict[str, int]:
+    """Index of the first step that answers for a message, by its ID."""
+    answers = [(turn.message_id, turn.answer.index) for turn in turns(view) if turn.answer is not None]
+    return dict(sorted(answers, key=lambda answer: -answer[1]))
+
+
+@once
+def _places(view: ChannelView) -> set[int]:
+    """Which items of a repair request are answered: how many stand before them in the list."""
+    return {position(turn) for turn in turns(view) if turn.answer is not None}
 
 
 def _carrier(turn: Turn) -> str:
@@ -53,9 +67,9 @@ def _carrier(turn: Turn) -> str:
 def matter_of(view: ChannelView, turn: Turn) -> str:
     """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
     assert view.terms is not None
-    if any(t.message_id == turn.message_id and t.answer and t.answer.index < turn.since.index for t in turns(view)):
+    if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:
         return "SWEEP-04"
-    if turn.never and turn.crowd <= FEW and _only_the_first(view, turn):
+    if turn.never and turn.crowd <= FEW and _places(view) == {0} and position(turn) > 0:
         return "RECV-12"
     if turn.never and turn.shown:
         return "SWEEP-01"
@@ -76,12 +90,6 @@ def matter_of(view: ChannelView, turn: Turn) -> str:
 def _answers(view: ChannelView, turn: Turn) -> bool:
     """Does it answer for messages of this kind at all, own or of others?"""
     return answers_at_all(view, others=not turn.asked.own)
-
-
-def _only_the_first(view: ChannelView, turn: Turn) -> bool:
-    """Are requests answered that stand first in their list, and no others?"""
-    places = {position(other) for other in turns(view) if other.answer is not None}
-    return places == {0} and position(turn) > 0
 
 
 def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
@@ -106,6 +114,8 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
 @check("SDS-R-STATE-04", *TIMED)
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
+    if view.terms is None or not shows(view):
+        return
     arrived = {
         received.message.message_id: received.step.index
         for received in reversed(view.received)
@@ -114,9 +124,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
     outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
-    for observed in view.observed if view.terms is not None else ():
-        if not observed.state.HasField("incoming_repairs"):
-            continue
+    for observed in view.observed:
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if named.get(message_id, NEVER) > at:
