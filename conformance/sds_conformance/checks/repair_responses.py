@@ -125,6 +125,8 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
     outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
     for observed in view.observed:
+        if not observed.state.HasField("incoming_repairs"):
+            continue
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if named.get(message_id, NEVER) > at:
