@@ -161,7 +161,7 @@ class ChannelView:
         if command == "send":
             self._note_hint(step)
         if command == "send_sync" and not step.broadcasts:
-            self._clock.maybe_moved()
+            self._clock.maybe_moved(step.now_ms)
         if command == "receive":
             self._read_receive(step)
         elif command == "observe" and step.channel_id == self.channel_id:
@@ -387,7 +387,7 @@ class ChannelView:
         if message.lamport_timestamp is not None and not sent.repeat:
             self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
         if sent.repeat:
-            self._clock.maybe_moved()
+            self._clock.maybe_moved(step.now_ms)
         if into is self.sent and not sent.repeat:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent

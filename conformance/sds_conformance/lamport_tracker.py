@@ -92,12 +92,12 @@ class LamportTracker:
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
-    def maybe_moved(self) -> None:
+    def maybe_moved(self, now_ms: int) -> None:
         """A message went out under an ID that was used before, or a sync message was asked for and not sent.
 
         Whether that moved the timestamp, nothing tells.
         """
-        self._high += 1
+        self._high = max(now_ms, self._high + 1)
 
     def rebroadcast(self) -> None:
         self._rebroadcast = True

@@ -16,6 +16,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 FUTURE = 2**64 - 1
 NUMBERS = [0, 1, 2, 2**31, 2**32 - 1]
+SIGNED = [0, 1, 2, -1, -(2**31), 2**31 - 1]
 TIMES = [0, 1, 2**53 + 1, 2**63 - 1, 2**63, FUTURE]
 FRACTIONS = [0.0, -1.0, 0.5, 1e-300, float("inf"), float("nan")]
 TEXTS = ["", "c1", "c2", "alice", "bob-1", "\x1b[31m", "\u202e", "x" * 2000, "\U0001f600"]
@@ -30,6 +31,8 @@ def anything(field: FieldDescriptor, dice: random.Random) -> Any:
             return dice.choice(TIMES)
         case FieldDescriptor.TYPE_UINT32:
             return dice.choice(NUMBERS)
+        case FieldDescriptor.TYPE_INT32 | FieldDescriptor.TYPE_SINT32:
+            return dice.choice(SIGNED)
         case FieldDescriptor.TYPE_DOUBLE:
             return dice.choice(FRACTIONS)
         case FieldDescriptor.TYPE_BOOL:

@@ -121,9 +121,16 @@ def test_a_clock_that_steps_back_is_noticed_until_it_has_caught_up() -> None:
 
 def test_a_message_under_a_used_id_may_or_may_not_have_moved_the_clock() -> None:
     tracker = after_sending(T + 1)
-    tracker.maybe_moved()
-    tracker.maybe_moved()
+    tracker.maybe_moved(T)
+    tracker.maybe_moved(T)
     assert tolerated(tracker.expect(T), T + 1, T + 2, T + 3, T + 4, T + 5) == [False, True, True, True, False]
+
+
+def test_what_may_have_moved_the_clock_may_have_moved_it_to_the_time() -> None:
+    """@waku/sds raises its timestamp for a sync message that it then does not send, having nothing to say."""
+    tracker = after_sending(T + 1)
+    tracker.maybe_moved(T + 500)
+    assert tolerated(tracker.expect(T + 500), T + 499, T + 500, T + 501, T + 502) == [False, True, True, False]
 
 
 # ---- After deliveries --------------------------------------------------------------------------------------------

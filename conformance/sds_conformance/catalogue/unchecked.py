@@ -20,4 +20,4 @@ _REASONS: dict[str, tuple[str, str]] = {
 
 def unchecked(requirement: Requirement) -> tuple[str, str]:
     """Why a requirement without a check has none: (``planned`` or ``untestable``, reason)."""
-    return _REASONS.get(requirement.id, (PLANNED, "belongs to the SDS-R profile"))
+    return _REASONS[requirement.id]

@@ -22,10 +22,10 @@ _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
 
 
-def _entries(sent: Sent, number: int) -> list[WireField]:
+def _entries(wire: bytes, number: int) -> list[WireField]:
     """The occurrences of a repeated field, as they stand on the wire."""
     try:
-        return [field for field in split(sent.wire.raw) if field.number == number]
+        return [field for field in split(wire) if field.number == number]
     except MalformedMessage:
         return []
 
@@ -56,7 +56,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """
     due = bool(view.repair.missing)
     for sent in view.repair.requesting if view.terms is not None else ():
-        for field in _entries(sent, _REQUEST):
+        for field in _entries(sent.wire.raw, _REQUEST):
             inside = _inside(field)
             ids = [_text(inner) for inner in inside or () if inner.number == 1]
             if inside is None:
@@ -72,7 +72,8 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms is not None else ():
-        for field in _entries(sent, _HISTORY):
+        # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
+        for field in _entries(sent.wire.text, _HISTORY):
             inside = _inside(field) or []
             message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
             author = _author(view, message_id or "")

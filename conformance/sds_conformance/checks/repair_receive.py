@@ -155,7 +155,6 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
                 f"{missing.message_id!r} asked for again: step {asked} asked for it, it has not come, and step "
                 f"{again.step.index} has named it once more",
                 "no further request, although T_max is over again",
-                "AMB-68",
             )
 
 
@@ -198,8 +197,12 @@ def _next_heard(side: Requester, step: Step) -> int:
 
 
 def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterator[Observation]:
-    """Is the entry gone after the others' request, up to the next one, or one that is too new to be the old?"""
+    """Is the entry gone after the others' request, up to the next one, or one that is too new to be the old?
+
+    Who takes no notice of a request in a copy of a known message is only warned (AMB-23).
+    """
     side, step = requester(view), received.step
+    soft = "AMB-23" if received.duplicate else ""
     if view.terms is None or view.terms.t_min_ms is None:
         return
     if side.first_asked(missing.message_id) < step.index and not side.states(missing.detected.step.index, step.index):
@@ -219,7 +222,10 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
             yield violated(
-                shown.step, expected, f"it is still to be asked for, {waited} ms after it was found missing, as before"
+                shown.step,
+                expected,
+                f"it is still to be asked for, {waited} ms after it was found missing, as before",
+                soft,
             )
         else:
             continue
@@ -234,6 +240,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
                     sent.step,
                     expected,
                     f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due",
+                    soft,
                 )
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
@@ -346,9 +353,10 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
             else:
                 yield violated(shown.step, expected, f"{due - step.now_ms} ms after it")
         elif not side.shown:
-            asked = side.first_asked(missing.message_id, step.index)
-            if asked < side.touched_after(missing.message_id, step.index):
-                asking = view.trace.steps[asked - 1]
+            until = side.touched_after(missing.message_id, step.index)
+            own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
+            if own is not None:
+                asking = own.step
                 if not side.in_step(step, asking):
                     continue
                 if asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms:

@@ -47,6 +47,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
                 f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago, in the outgoing repair "
                 "request buffer",
                 "it is not in it",
+                "" if side.terms is not None and side.terms.sound else "AMB-08",
             )
             break
     if not side.shown:

@@ -105,6 +105,7 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
                 turn.overdue,
                 f"{turn.message_id!r}, {why.format(detail)}, sent again after the request of step {turn.since.index}",
                 f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered",
+                "AMB-23" if matter == "RECV-13" and turn.request.duplicate else "",
             )
 
 

@@ -279,6 +279,7 @@ def what_had_waited_comes_again(stage: Stage) -> None:
     alice.receive(*waited, root)
     alice.settle()
     ask(stage, stage.peer("carol"), alice, *waited[:3])
+    alice.observe()
     alice.receive(waited[0], waited[1])
     alice.receive(replace(waited[3], repair_request=signed(root)))
     alice.observe()
