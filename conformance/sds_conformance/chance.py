@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb, sqrt
+from math import comb, exp, log, log1p, sqrt
 
 FALSE_ALARM = 1e-6
 """Probability with which a conforming implementation may be reproached by a statistical check, at most."""
@@ -10,9 +10,12 @@ FALSE_ALARM = 1e-6
 
 def most(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     """The count that so many samples, each a hit with probability ``share``, exceed with probability < ``alarm``."""
+    if not 0 < share < 1:
+        return samples if share >= 1 else 0
     left = 1.0
     for count in range(samples + 1):
-        left -= comb(samples, count) * share**count * (1 - share) ** (samples - count)
+        # Of logarithms: the numbers themselves are too large for a float, or too small.
+        left -= exp(log(comb(samples, count)) + count * log(share) + (samples - count) * log1p(-share))
         if left < alarm:
             return count
     return samples
@@ -30,7 +33,9 @@ def least_distinct(samples: int, values: int, tests: int = 1) -> int:
     sets together have fewer with probability < FALSE_ALARM.
     """
     enough = 1
-    while enough < min(samples, values) and (tests * comb(values, enough) * (enough / values) ** samples < FALSE_ALARM):
+    while enough < min(samples, values) and (
+        log(tests * comb(values, enough)) + samples * log(enough / values) < log(FALSE_ALARM)
+    ):
         enough += 1
     return enough
 

@@ -193,7 +193,8 @@ class RepairTracker:
         # What only waited may have been asked for in vain (AMB-71): once it is held, the next request counts anew.
         still = pending is not None and (pending.held or not held.get(entry.message_id))
         if pending is not None and still and not pending.answers and not pending.copies:
-            pending.repeats.append(received)
+            if received is not (pending.repeats or [pending.received])[-1]:  # twice in one request is asked once
+                pending.repeats.append(received)
             return
         original = self._arrived.get(entry.message_id)
         state = held.get(entry.message_id)

@@ -174,11 +174,19 @@ def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received
     for missing in side.wanted:
         for received in missing.overheard:
             detected = missing.detected.step
-            sure = received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
-            if not sure or not side.in_step(detected, received.step) or received.step.now_ms == detected.now_ms:
+            if (
+                not _sure(received)
+                or not side.in_step(detected, received.step)
+                or received.step.now_ms == detected.now_ms
+            ):
                 continue
             if _way(missing, received) in kinds:
                 yield missing, received
+
+
+def _sure(received: Received) -> bool:
+    """Is it a message whose repair request nobody may ignore?"""
+    return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
 
 
 def _way(missing: Missing, received: Received) -> str:
@@ -340,6 +348,8 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
         step, offsets = received.step, view.terms.t_req(missing.message_id) if view.terms is not None else None
         if offsets is None or index == side.first_asked(missing.message_id):
             continue  # what was merely asked for may have been kept
+        if any(r.step.index == index and not _sure(r) for r in missing.overheard):
+            continue  # what was asked for in an ephemeral message has kept its entry (AMB-84)
         overheard = view.trace.steps[index - 1]
         allowed = [offsets.after(overheard.now_ms), offsets.after(step.now_ms)]
         expected = f"T_req of {missing.message_id!r}, which is asked for again, counted from step {step.index}"

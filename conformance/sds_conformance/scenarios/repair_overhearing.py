@@ -124,6 +124,10 @@ def _blocked(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> 
     return peer.content(stage.now_ms, "never-sent", requests=requests)
 
 
+def _gapped_sync(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
+    return peer.sync(stage.now_ms, HistoryEntry("never-sent", None, peer.name), requests=requests)
+
+
 def _overhears(stage: Stage, alice: Actor, message: Overheard, *before: HistoryEntry, sender: bool = True) -> None:
     """Something is missing, and a second before T_max somebody else asks for it, after the entries ``before``."""
     bob, dave = stage.peer("bob"), stage.peer("dave")
@@ -208,7 +212,7 @@ def requests_in_any_message(stage: Stage) -> None:
     alice = repairing(stage)
     bob, dave = stage.peer("bob"), stage.peer("dave")
     lost = bob.content(stage.now_ms - 1)
-    alice.receive(bob.sync(stage.now_ms, *signed(lost)))
+    alice.receive(dave.sync(stage.now_ms, *signed(lost)))  # the gap is not in its author's words
     alice.observe()
     stage.advance(t_max(alice))
     for wait in (1_000, 0):
@@ -218,6 +222,7 @@ def requests_in_any_message(stage: Stage) -> None:
     alice.receive(lost)
     alice.settle()
     _overhears(stage, alice, _blocked)
+    _overhears(stage, alice, _gapped_sync)
     known = dave.content(stage.now_ms, message_id="known")
     alice.receive(known)
 
@@ -249,11 +254,12 @@ def nobody_answers_the_others(stage: Stage) -> None:
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     stage.advance(t_max(alice) - 1_000)
-    alice.receive(dave.sync(stage.now_ms, requests=signed(lost)))
-    alice.observe()
-    stage.advance(1_000)
-    alice.receive(carol.content(stage.now_ms))
-    alice.observe()
+    for _ in range(3):
+        alice.receive(dave.sync(stage.now_ms, requests=signed(lost)))
+        alice.observe()
+        stage.advance(1_000)
+        alice.receive(carol.content(stage.now_ms))
+        alice.observe()
     _ask_again(stage, alice)
     alice.receive(lost)
     alice.settle()

@@ -248,6 +248,7 @@ def authors_are_asked(stage: Stage) -> None:
     ask(stage, stage.peer("dave"), alice, *messages, *own[3:])
     alice.observe()
     fine_ticks(stage, alice)
+    alice.observe()
     wait_out(stage, alice)
 
 

@@ -8,10 +8,16 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 T_MIN_MS = 30_000
 T_MAX_MS = 120_000
 DAY_MS = 86_400_000
+LONGEST_MS = 3_600_000
+"""T_max that is waited for: with a longer one in force a schedule would hardly end."""
 
 
 def repairing(
-    stage: Stage, name: str = "alice", configuration: pb.Configuration | None = None, instance: str = ""
+    stage: Stage,
+    name: str = "alice",
+    configuration: pb.Configuration | None = None,
+    instance: str = "",
+    channels: tuple[str, ...] = ("c1",),
 ) -> Actor:
     """A participant that uses SDS-R, with one response group and no resends of its own for a day, so that a copy is a
     response. Ends the schedule where SDS-R cannot be had."""
@@ -25,10 +31,12 @@ def repairing(
         resend_possibly_acknowledged_ms=DAY_MS,
     )
     asked.MergeFrom(configuration or pb.Configuration())
-    actor = stage.open(name, configuration=asked, instance=instance)
+    actor = stage.open(name, channels, configuration=asked, instance=instance)
     in_force = actor.party.in_force
     if in_force.HasField("sds_r") and not in_force.sds_r:
         raise ScheduleStopped("SDS-R is declared, but could not be turned on")
+    if t_max(actor) > LONGEST_MS:
+        raise ScheduleStopped(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
     return actor
 
 
