@@ -13,6 +13,9 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_offset, t_resp_offset
 
+SECOND_MS = 1_000
+"""Times may be kept in whole seconds (AMB-05)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

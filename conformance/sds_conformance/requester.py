@@ -19,11 +19,8 @@ from sds_reference import Kind
 from .channel_view import ChannelView
 from .facts import Received, Sent
 from .once import once
-from .repair_terms import Window
+from .repair_terms import SECOND_MS, Window
 from .repair_tracker import NEVER, Missing
-
-SECOND_MS = 1000
-"""Times may be kept in whole seconds (AMB-05)."""
 
 
 @dataclass(frozen=True, slots=True)

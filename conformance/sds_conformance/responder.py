@@ -18,7 +18,7 @@ from sds_reference import Kind, Message
 from .channel_view import ChannelView
 from .facts import Observed, Received
 from .once import once
-from .repair_terms import Window
+from .repair_terms import SECOND_MS, Window
 from .repair_tracker import NEVER, Asked
 
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -194,6 +194,14 @@ def free_ticks(view: ChannelView) -> frozenset[int]:
     return frozenset(tick.index for tick in view.ticks if sent[tick.index] < max(most, 1))
 
 
+@once
+def slack_ms(view: ChannelView) -> int:
+    """By how much a shown T_resp may be off: a second where all that are shown are whole seconds (AMB-05)."""
+    states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
+    due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
+    return SECOND_MS if due and not any(time % SECOND_MS for time in due) else 0
+
+
 def bracket(view: ChannelView, turn: Turn) -> Window | None:
     """Between which delays the response time lies by what was seen on the wire; None if it was not answered in time.
 
@@ -261,7 +269,7 @@ class _Reader:
 
     def turns(self, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
         """One turn, and one more for each request that comes after the last one was left unanswered for good."""
-        pause_until = _pause_until(self.view, previous)
+        pause_until = _pause_until(self.view, previous, self.arrivals.get(asked.message_id, [])[1:], asked)
         requests = [asked.received, *asked.repeats]
         proper = [r for r in requests if _proper(asked, r) and r.step.now_ms >= pause_until]
         if asked.original is None or not proper:
@@ -334,11 +342,12 @@ class _Reader:
         return None
 
 
-def _pause_until(view: ChannelView, previous: Asked | None) -> int:
+def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
     """New requests may be ignored until then, after what made the last one superfluous."""
-    if previous is None or view.terms is None:
+    if view.terms is None:
         return 0
-    ends = [a.step.now_ms for a in previous.answers] + [c.step.now_ms for c in previous.copies]
+    ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
+    ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
     if not ends:
         return 0
     return max(ends) + view.terms.t_min_ms if view.terms.t_min_ms is not None else NEVER

@@ -16,9 +16,9 @@ from ..channel_view import ChannelView
 from ..facts import Received, Sent
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_terms import Window
+from ..repair_terms import SECOND_MS, Window
 from ..repair_tracker import NEVER, Missing
-from ..requester import SECOND_MS, Requester, Shown, requester
+from ..requester import Requester, Shown, requester
 
 _TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 

@@ -18,9 +18,9 @@ from ..chance import chi_square_limit, least_distinct
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_terms import Window
+from ..repair_terms import SECOND_MS, Window
 from ..repair_tracker import Missing
-from ..requester import SECOND_MS, Requester, requester, together
+from ..requester import Requester, requester, together
 
 _TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 _A_FEW = 8

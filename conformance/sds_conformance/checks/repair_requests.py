@@ -16,8 +16,9 @@ from ..channel_view import ChannelView
 from ..facts import Sent
 from ..judgement import Observation, held, violated
 from ..registry import check
+from ..repair_terms import SECOND_MS
 from ..repair_tracker import Missing
-from ..requester import SECOND_MS, Requester, requester
+from ..requester import Requester, requester
 
 _TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 _LENIENT_INTERVALS = 10

@@ -9,9 +9,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..repair_terms import Window
+from ..repair_terms import SECOND_MS, Window
 from ..repair_tracker import NEVER, Missing
-from ..requester import SECOND_MS, Requester, requester
+from ..requester import Requester, requester
 
 _TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 

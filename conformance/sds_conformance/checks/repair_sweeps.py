@@ -14,8 +14,7 @@ from ..channel_view import ChannelView
 from ..facts import Observed
 from ..judgement import Observation, held, violated
 from ..registry import check
-from ..requester import SECOND_MS
-from ..responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, turns
+from ..responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
 from .repair_responses import answered
 
 
@@ -107,14 +106,12 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
 def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
     """No answer goes out before its time; the sweep at just that time sends it."""
     pending = [turn for turn in _foreign(view) if turn.exact]
-    due = [turn.window.low for turn in pending if turn.shown and turn.window is not None]
-    slack_ms = SECOND_MS if len(due) > 1 and not any(time % SECOND_MS for time in due) else 0  # AMB-05
     answers = Counter(turn.answer.index for turn in _foreign(view) if turn.answer is not None)
     for turn in pending:
         if turn.answer is None or turn.window is None:
             continue
         wait = turn.window.low - turn.since.now_ms
-        if turn.answer.now_ms < turn.window.low - slack_ms:
+        if turn.answer.now_ms < turn.window.low - slack_ms(view):
             yield violated(
                 turn.answer,
                 f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}",

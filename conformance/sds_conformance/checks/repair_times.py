@@ -11,7 +11,7 @@ from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
 from ..registry import check
 from ..repair_terms import Window
-from ..responder import TIMED, Turn, delay, turns
+from ..responder import TIMED, Turn, delay, slack_ms, turns
 
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         if not turn.asked.own or not turn.due or not turn.clear or turn.end <= turn.since.index:
             continue
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
-        if wait > 0:
+        if wait > slack_ms(view):
             yield violated(
                 turn.since, f"an answer for its own {turn.message_id!r} at once", f"one planned in {wait} ms"
             )
@@ -80,7 +80,8 @@ def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     """Two requests for one message by one participant are answered with the same delay."""
     for earlier, before, turn, found in _again(view, same_requester=True):
         seen = turn.answer or turn.since
-        if before.low <= found.high and found.low <= before.high:
+        slack = slack_ms(view)
+        if before.low <= found.high + slack and found.low <= before.high + slack:
             yield held(seen)
         else:
             yield violated(
@@ -96,7 +97,8 @@ def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
     """Requests for one message by different participants are answered with the same delay."""
     for earlier, before, turn, found in _again(view, same_requester=False):
         seen = turn.answer or turn.since
-        if before.low <= found.high and found.low <= before.high:
+        slack = slack_ms(view)
+        if before.low <= found.high + slack and found.low <= before.high + slack:
             yield held(seen)
         else:
             first, second = earlier.request.message.sender_id, turn.request.message.sender_id

@@ -18,13 +18,15 @@ HOUR_MS = 3_600_000
 
 @scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
 def asked_for_messages_of_all_shapes(stage: Stage) -> None:
-    """Requests for a message with any bytes, with spaces, a long one, one with a long ID, one with a long history."""
+    """Messages are asked for with any bytes, spaces, much content, a long ID, a long history, and far in the future."""
     alice = repairing(stage)
     bob = stage.peer("bob")
     contents = [bytes(range(256)), b" between spaces \n", b"long " * (LONG_CONTENT // 5)]
     messages = [bob.content(stage.now_ms + number, content=content) for number, content in enumerate(contents)]
     messages.append(bob.content(stage.now_ms + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
     messages.append(bob.content(stage.now_ms + 5, *signed(*messages[::-1])))
+    if stage.trace.declaration.lamport_ahead_ms is None:
+        messages.append(bob.content(2**53 + 1))  # which no double can tell from its neighbour
     alice.receive(*messages)
     ask(stage, stage.peer("carol"), alice, *messages)
     wait_out(stage, alice)

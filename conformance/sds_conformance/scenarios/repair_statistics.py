@@ -124,7 +124,7 @@ def _look_in_turn(stage: Stage, first: Actor, second: Actor, pace: int) -> None:
 def many_holders(stage: Stage) -> None:
     """Six participants hold the same messages, five of each of four authors, and do not hear each other answer."""
     asked = pb.Configuration(t_max_ms=LONG_MS)
-    holders = [repairing(stage, f"holder-{number}", asked) for number in range(6)]
+    holders = [repairing(stage, scattered("holder", number), asked) for number in range(6)]
     messages = [
         message for author in ("bob", "carol", "dave", "erin") for message in holding(stage, holders[0], 5, author)
     ]

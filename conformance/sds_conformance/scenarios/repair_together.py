@@ -8,6 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from ..registry import scenario
+from .repair_statistics import scattered
 from .repairing import repairing, t_max, t_min
 from .room import Room, nobody, requests_only
 
@@ -21,7 +22,7 @@ GROUPS = (1, 2, 4, 8)
 
 def _holders(stage: Stage, count: int, groups: int = 1) -> list[Actor]:
     configuration = pb.Configuration(num_response_groups=groups)
-    return [repairing(stage, f"holder-{number}", configuration) for number in range(1, count + 1)]
+    return [repairing(stage, scattered("holder", number), configuration) for number in range(1, count + 1)]
 
 
 def _until_answered(room: Room, longest_ms: int) -> None:
@@ -66,7 +67,7 @@ def the_sender_is_gone(stage: Stage) -> None:
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
 def many_miss_the_same(stage: Stage) -> None:
     """Twenty-four miss the same message, all sync every five seconds, and hear each other ask for it."""
-    room = Room(stage, [repairing(stage, f"asker-{number}") for number in range(1, REQUESTERS + 1)])
+    room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
     bob = stage.peer("bob")
     lost = bob.content(stage.now_ms)
     room.say(bob.content(stage.now_ms + 1, *signed(lost)))
@@ -99,7 +100,7 @@ def holders_in_groups(stage: Stage) -> None:
     bob = stage.peer("bob")
     for groups in GROUPS:
         holders = [
-            repairing(stage, f"holder-{number}", pb.Configuration(num_response_groups=groups), f"of {groups}")
+            repairing(stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}")
             for number in range(1, 17)
         ]
         room = Room(stage, holders)
