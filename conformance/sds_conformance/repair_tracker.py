@@ -135,7 +135,9 @@ class RepairTracker:
         if received.kind is Kind.CONTENT and not received.rejected:
             self._arrive(message, received)
         for entry in message.causal_history if received.kind in (Kind.CONTENT, Kind.SYNC) else ():
-            if entry.message_id not in self._arrived and entry.message_id != message.message_id:
+            # The ID of a sync message is no ID of content, which may still be missing.
+            itself = entry.message_id == message.message_id and received.kind is Kind.CONTENT
+            if entry.message_id not in self._arrived and not itself:
                 self._name(entry, received)
         for entry in message.repair_request:
             missing = self._missing.get(entry.message_id)

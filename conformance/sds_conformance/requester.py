@@ -63,6 +63,7 @@ class Requester:
         self._asked: dict[str, list[int]] = {}
         self._peak: dict[int, bool] = {}
         self._steady: dict[int, int] = {}
+        self._renewed: dict[int, int] = {}
         self._read(view)
         self._shown_at = [shown.step.index for shown in self.shown]
         self._carried_at = [sent.step.index for sent in self.carriers]
@@ -129,6 +130,16 @@ class Requester:
         lost = missing.lost.index if missing.lost is not None else NEVER
         return min(touched[at] if at < len(touched) else NEVER, lost, missing.undisturbed)
 
+    def renewed(self, missing: Missing) -> int:
+        """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from
+        then on it may be a new one."""
+        detected, t_max = missing.detected.step, (self.terms.t_max_ms if self.terms is not None else None) or 0
+        if detected.index not in self._renewed:
+            late = self.heard[bisect_right(self._heard_at, detected.index) :]
+            steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
+            self._renewed[detected.index] = next(steps, NEVER)
+        return self._renewed[detected.index]
+
     def first_asked(self, message_id: str, after: int = 0) -> int:
         """Index of the first own broadcast of any kind after a step that asks for it; beyond the trace if none does."""
         asked = self._asked.get(message_id, [])
@@ -178,7 +189,8 @@ class Requester:
 
     def shown_due(self, missing: Missing) -> int | None:
         """Its T_req, as shown first while nothing had come of it."""
-        end = min(self.until(missing), self.first_asked(missing.message_id, missing.detected.step.index))
+        asked = self.first_asked(missing.message_id, missing.detected.step.index)
+        end = min(self.until(missing), self.renewed(missing), asked)
         for shown in self.states(missing.detected.step.index, end):
             if missing.message_id in shown.due:
                 return shown.due[missing.message_id]
@@ -207,7 +219,8 @@ class Requester:
                 continue
             seen = self.offset(missing)
             if seen is None and asked < self.until(missing):  # no sooner than it knows, and asked for by then
-                by = next((s.step for s in self.sends(asked - 1, asked + 1)), None)
+                carriers = self.sends(asked - 1, asked + 1)
+                by = next((s.step for s in carriers if self.asks(s, missing.message_id)), None)
                 seen = Window(0, by.now_ms - detected.now_ms) if by is not None and self.in_step(detected, by) else None
             if seen is not None and not expected.low - SECOND_MS <= seen.high:
                 return False
@@ -272,8 +285,11 @@ class Requester:
         if shown is not None:
             return Window(shown - detected.now_ms, shown - detected.now_ms)
         asked = self.first_asked(missing.message_id, detected.index)
-        sends = self.sends(detected.index, min(self.until(missing), asked + 1))
-        if not sends or sends[-1].step.index != asked or not self.in_step(detected, sends[-1].step):
+        sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
+        # Of one step, an answer that goes out with its old requests may ask, and the message may not.
+        if not sends or sends[-1].step.index != asked or not self.asks(sends[-1], missing.message_id):
+            return None
+        if not self.in_step(detected, sends[-1].step):
             return None
         low, asking = 0, sends[-1]
         for sent in sends[:-1]:

@@ -29,6 +29,8 @@ T = START_MS
 REPOSITORY = Path(__file__).parents[2]
 BROKEN_ADAPTERS = REPOSITORY / "harness" / "tests" / "broken_adapters.py"
 ODD_ADAPTERS = Path(__file__).with_name("odd_adapters.py")
+AMENDED = "sds-2025-10-amended"
+"""The other revision that can be judged."""
 ALL_CAPABILITIES = frozenset(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED}
 
 SHORT = tuple(s.name for s in SCENARIOS.values() if not s.long and s.function.__module__ != endurance.__name__)
@@ -79,18 +81,20 @@ def certified(
     environments: Iterable[str] = (PLAIN.name,),
     dialect: str = "",
     strict: bool = False,
+    profile: str = "full",
+    revision: str = CURRENT,
 ) -> Certification:
     """The outcome for an implementation in this process; ``start`` makes a fresh one.
 
     Without ``scenarios`` the short ones are played.
     """
-    what = plan(select, scenarios=scenarios or SHORT, environments=environments)
+    what = plan(select, profile=profile, revision=revision, scenarios=scenarios or SHORT, environments=environments)
     return certify(lambda _: LocalLink(start()), what, Limits(), dialect=dialect, strict=strict)
 
 
-def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "") -> Stage:
+def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "", revision: str = CURRENT) -> Stage:
     """A stage with the reference on it, or with what ``handle`` is."""
-    session = Session(lambda: LocalLink(handle or reference()), Limits(), CURRENT)
+    session = Session(lambda: LocalLink(handle or reference()), Limits(), revision)
     return Stage(session, name, load_dialect(dialect) if dialect else None)
 
 

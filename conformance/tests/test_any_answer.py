@@ -10,8 +10,12 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from played import SHORT, Handle, altered, certified, reference, with_verdict
-from sds_conformance.verdict import Verdict
+from played import SHORT, Handle, altered, certified, reference, stage, with_verdict
+from sds_conformance.catalogue import load_catalogue
+from sds_conformance.certification import plan
+from sds_conformance.registry import CHECKS
+from sds_conformance.verdict import Judge, Verdict
+from sds_harness.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 FUTURE = 2**64 - 1
@@ -120,6 +124,46 @@ def test_a_strange_configuration_is_no_fault_of_ours(values: dict[str, float]) -
     outcome = certified(configured(**values))
     assert with_verdict(outcome, Verdict.ERROR) == set()
     assert tuple(outcome.traces) == SHORT
+
+
+REPAIRING = tuple(scenario.name for scenario in plan(profile="sds-r").scenarios if scenario.name in SHORT)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"t_max_ms": FUTURE},
+        {"t_max_ms": 1_000 * 3_600_000},
+        {"t_min_ms": FUTURE, "t_max_ms": FUTURE},
+        {"t_min_ms": 2**63, "t_max_ms": 1},
+        {"t_min_ms": 0, "t_max_ms": 0},
+        {"num_response_groups": -(2**31), "max_repair_requests": 0},
+        {"num_response_groups": 2**31 - 1, "max_repair_requests": 2**32 - 1},
+    ],
+    ids=str,
+)
+def test_strange_times_and_groups_of_sds_r_are_no_fault_of_ours(values: dict[str, float]) -> None:
+    outcome = certified(configured(**values), scenarios=REPAIRING, profile="sds-r")
+    assert with_verdict(outcome, Verdict.ERROR) == set()
+    assert tuple(outcome.traces) == REPAIRING
+    assert outcome.steps < 10_000
+
+
+def test_times_beyond_counting_are_judged_as_others_are() -> None:
+    """Fifty times are shown, and T_max is said to be 2**63 ms: there are more ways than a float can count."""
+
+    def boasts(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened"):
+            reply.opened.configuration.t_max_ms = 2**63
+
+    on = stage(altered(boasts))
+    alice, bob = on.open(configuration=pb.Configuration(sds_r=True)), on.peer("bob")
+    lost = [bob.content(on.now_ms, message_id=f"lost-{number}") for number in range(50)]
+    alice.receive(bob.content(on.now_ms, *signed(*lost)))
+    alice.observe()
+    judge = Judge(load_catalogue(), CHECKS)
+    judge.add(on.trace)
+    assert {v.requirement.id for v in judge.verdicts() if v.verdict is Verdict.ERROR} == set()
 
 
 def test_a_state_that_nobody_knows_is_a_finding() -> None:

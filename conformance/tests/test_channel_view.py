@@ -184,7 +184,7 @@ def test_what_no_implementation_has_to_take_is_odd(change: dict[str, object], wh
     assert not received.acceptable
 
 
-def test_odd_histories_are_those_that_are_too_long_or_name_nothing_or_themselves() -> None:
+def test_odd_lists_are_those_that_are_too_long_or_name_nothing_or_themselves() -> None:
     on = stage()
     alice, bob = on.open(), on.peer("bob")
     alice.receive(
@@ -192,11 +192,15 @@ def test_odd_histories_are_those_that_are_too_long_or_name_nothing_or_themselves
         bob.content(T + 2, ""),
         bob.content(T + 3, "itself", message_id="itself"),
         bob.content(T + 4, *[f"m{number}" for number in range(200)]),
+        bob.content(T + 5, requests=[f"m{number}" for number in range(201)]),
+        bob.content(T + 6, requests=[f"m{number}" for number in range(200)]),
     )
     assert [r.odd for r in view(on).received] == [
         "a causal history of more than 200 entries",
         "an empty ID",
         "a dependency on itself",
+        "",
+        "a repair request of more than 200 entries",
         "",
     ]
 

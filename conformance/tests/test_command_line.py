@@ -66,7 +66,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
 
 
 def test_1_a_fault_is_told_as_a_story() -> None:
-    result = typed("run", "--", *MUTANT)
+    result = typed("run", "--environment", "plain", "--", *MUTANT)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
     assert "FAIL  SDS-STATE-02  MUST, section 'participant-state'" in result.stdout

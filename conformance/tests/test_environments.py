@@ -71,20 +71,20 @@ class ForgetsWhenTheClockGoesBack(Channel):
         return super().receive(message, now_ms, retrieval_hint)
 
 
-class CachesTheBeginning(Channel):
-    """With SDS-R, keeps and delivers only the first thousand bytes of a message."""
+class TreatsTypingAsContent(Channel):
+    """With SDS-R, keeps ephemeral messages in its log as well, for somebody might ask for them."""
 
-    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        super().receive_ephemeral(message, effects)
         if self.repair is not None:
-            message = replace(message, content=(message.content or b"")[:1_000])
-        super().deliver(message, effects, retrieval_hint)
+            self.insert_into_log(replace(message, lamport_timestamp=self.clock.value), None)
 
 
 HIDDEN = {
     "all-scripts": (LatinNames, "SDS-MSG-02"),
     "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
     "bustling-channel": (OneWaitingRoom, "SDS-RECV-08"),
-    "sds-r": (CachesTheBeginning, "SDS-MSG-09"),
+    "sds-r": (TreatsTypingAsContent, "SDS-STATE-10"),
     "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-INSWEEP-04"),
 }
 

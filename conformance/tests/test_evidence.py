@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from played import T, altered, reference, stage
 from sds_conformance.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
-from sds_conformance.narration import Narrator
+from sds_conformance.narration import LOG_SHOWN, Narrator
+from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_conformance.verdict import Finding, Verdict
+from sds_harness.peer import signed
 from sds_harness.stage import Actor, Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry
 
 
 def finding(step: int, expected: str, seen: str = "nothing") -> Finding:
@@ -157,3 +160,74 @@ def test_hostile_names_are_cleaned() -> None:
     on = stage(altered(hostile, reference()))
     on.open("ali\x1b[31mce").send()
     assert all(line.isprintable() for line in told(on))
+
+
+# ---- Repairs -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_asked_for_is_told_with_its_hints_and_long_lists_are_cut() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    alice.receive(bob.sync(T, requests=[HistoryEntry("one", b"where"), "two"]))
+    alice.receive(bob.sync(T, "root", requests=[f"m-{number}" for number in range(6)]))
+    lines = told(on)
+    assert lines[1] == (
+        "alice receives sync 'sync-bob-1' of bob (Lamport T, asks for 'one' with the hint 'where', 'two')"
+    )
+    assert lines[2].endswith("(Lamport T, after 'root', asks for 'm-0', 'm-1', 'm-2' and 3 more)")
+    narrator = Narrator(on.trace)
+    assert {"one", "two"} <= narrator.touches(on.trace.steps[1])
+    assert {"root", "m-0", "m-5"} <= narrator.touches(on.trace.steps[2])
+
+
+def test_requests_and_answers_of_the_participant_are_told() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    here, lost = bob.content(T + 1), bob.content(T + 2)
+    alice.receive(here, bob.content(T + 3, *signed(lost)))
+    alice.receive(bob.sync(T, requests=signed(here)))
+    on.advance(T_MAX_MS)
+    sent, answered = alice.send(), alice.tick()
+    narrator = Narrator(on.trace)
+    (broadcast,) = narrator.came_out(on.trace.steps[-2])
+    assert "asks for 'bob-2'" in broadcast
+    assert narrator.touches(on.trace.steps[-2]) >= {sent.message_id, "bob-2"}
+    assert narrator.came_out(answered) == ["broadcasts content 'bob-1' of bob (Lamport T+1)"]
+    assert "bob-1" in narrator.touches(answered)
+
+
+def test_the_buffers_of_repairs_are_told_with_their_times() -> None:
+    def fixes_times(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            for entry in reply.state.outgoing_repairs.entries:
+                entry.due_ms = T + T_MIN_MS
+            for entry in reply.state.incoming_repairs.entries:
+                entry.due_ms = T
+
+    on = stage(altered(fixes_times))
+    alice, bob = repairing(on), on.peer("bob")
+    here = bob.content(T + 1)
+    alice.observe()
+    alice.receive(here, bob.content(T + 3, HistoryEntry("lost", None, "bob"), requests=signed(here)))
+    alice.observe()
+    narrator = Narrator(on.trace)
+    before, after = on.trace.steps[1], on.trace.steps[-1]
+    assert not any(line.startswith("to ") for line in narrator.came_out(before))
+    assert narrator.came_out(after)[-2:] == ["to ask for: 'lost' at T+30000", "to answer for: 'bob-1' at T"]
+    assert narrator.touches(after) >= {"lost", "bob-1"}
+    assert narrator.touches(before) == frozenset()
+
+
+def test_of_a_long_buffer_what_it_is_about_is_shown() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    entries = [HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(20)]
+    alice.receive(bob.content(T, *entries))
+    alice.observe()
+    narrator, step = Narrator(on.trace), on.trace.steps[-1]
+    (line,) = [line for line in narrator.came_out(step, frozenset({"lost-07"})) if line.startswith("to ask for")]
+    assert line.startswith("to ask for: 'lost-07' at T+")
+    assert line.count("lost-") == LOG_SHOWN
+    exhibits = shown(on.trace, step.index, "'lost-07' among what is to be asked for", "it is not")
+    assert numbers(exhibits) == [1, 2, 3]
+    assert exhibits[-1].effects[0] == line

@@ -110,7 +110,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
             continue
         if first is not None:
             asked = side.first_asked(missing.message_id, detected.index)
-            for shown in side.states(again[0].index, min(end, asked)):
+            for shown in side.states(again[0].index, min(end, asked, side.renewed(missing))):
                 due = shown.due.get(missing.message_id)
                 if due is None or not side.in_step(detected, shown.step):
                     break

@@ -32,7 +32,7 @@ def asked_for_messages_of_all_shapes(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-RECV-08", "R-STATE-06")
+@scenario("R-RECV-08")
 def life_goes_on_while_answers_are_pending(stage: Stage) -> None:
     """Six messages are asked for; then everybody, the participant too, sends content and sync messages."""
     alice = repairing(stage)
@@ -48,7 +48,7 @@ def life_goes_on_while_answers_are_pending(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-STATE-06", "R-SWEEP-04")
+@scenario("R-SWEEP-04")
 def the_same_twice_in_one_request(stage: Stage) -> None:
     """Messages stand twice in one repair request."""
     alice = repairing(stage)
@@ -72,7 +72,7 @@ def asked_again_after_somebody_elses_answer(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-STATE-08", "R-GROUP-02")
+@scenario("R-STATE-08")
 def authors_are_asked_in_sync_messages(stage: Stage) -> None:
     """Sync messages ask a participant for what it sent itself, and for a message of somebody else."""
     alice = repairing(stage)

@@ -1,0 +1,339 @@
+"""What a run is about: a part of SDS, and a revision of its text; what is played, judged, printed and reported."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.console import Console
+
+from played import AMENDED, Handle, altered, certified, reference, reference_command, with_verdict
+from sds_conformance import exercise
+from sds_conformance.catalogue import CURRENT, load_catalogue
+from sds_conformance.certification import PROFILES, Certification, Plan, plan
+from sds_conformance.exercise import certify_every_revision, examine_mutant, examine_variant
+from sds_conformance.registry import CHECKS, SCENARIOS
+from sds_conformance.report import Invocation, load_schema, report
+from sds_conformance.story import repair_note, show_certificate, verdict_line
+from sds_conformance.verdict import Verdict
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import REVISIONS, Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee import server
+from sds_reference.variants import VARIANTS
+from suite_terminal import typed, words
+
+KNOWN = load_catalogue().requirements
+FEW = ("every-kind-*", "asks-for-what-is-missing", "without-the-extension")
+WITHOUT_SDS_R = (pb.CAPABILITY_SDS_R,)
+PRIVATE = VARIANTS["private-hash"].configure(Config())
+
+
+# ---- Plans -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
+    full, core, extension = (set(plan(profile=profile).requirements) for profile in ("full", "core", "sds-r"))
+    assert core | extension == full == {r for r in CHECKS if KNOWN[r].stated_in(CURRENT)}
+    assert core & extension == set()
+    assert all(requirement.startswith("SDS-R-") for requirement in extension)
+    assert not any(requirement.startswith("SDS-R-") for requirement in core)
+    assert {"SDS-MSG-08", "SDS-MSG-12"} <= core
+    assert set(PROFILES) == {"full", "core", "sds-r"}
+
+
+def test_what_is_played_for_a_profile_is_what_its_requirements_are_exercised_in() -> None:
+    for profile, core in (("core", True), ("sds-r", False)):
+        played = plan(profile=profile).scenarios
+        assert set(played) == {s for s in SCENARIOS.values() if any(KNOWN[r].core is core for r in s.exercises)}
+        assert set(played) < set(SCENARIOS.values())
+    assert set(plan().scenarios) == set(SCENARIOS.values())
+
+
+def test_globs_of_scenarios_count_more_than_the_profile() -> None:
+    assert [s.name for s in plan(profile="sds-r", scenarios=["ties"]).scenarios] == ["ties"]
+
+
+def test_a_selection_of_requirements_stays_within_the_profile() -> None:
+    assert plan(["SDS-MSG-*"], profile="sds-r").requirements == ()
+    assert set(plan(["*-01"], profile="sds-r").requirements) == {
+        r for r in CHECKS if r[:6] == "SDS-R-" and r[-2:] == "01"
+    }
+
+
+def test_a_revision_states_what_it_states() -> None:
+    current, amended = (set(plan(revision=revision).requirements) for revision in (CURRENT, AMENDED))
+    assert current - amended == {"SDS-R-RECV-03"}
+    assert amended - current == {"SDS-R-RECV-04", "SDS-R-RECV-05"}
+    assert current | amended == set(CHECKS)
+    assert plan(revision=AMENDED).revision == AMENDED
+    assert set(REVISIONS) == {CURRENT, AMENDED}
+
+
+def test_no_scenario_is_left_out_for_the_revision() -> None:
+    assert plan(revision=AMENDED).scenarios == plan().scenarios
+
+
+def test_the_implementation_is_greeted_with_the_revision() -> None:
+    heard: list[str] = []
+
+    def notes(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("hello"):
+            heard.append(request.hello.revision)
+
+    certified(lambda: altered(notes), scenarios=["ties"], revision=AMENDED)
+    assert set(heard) == {AMENDED}
+
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--select", "SDS-R-TYPO"], "no requirement matches 'SDS-R-TYPO': `sds-conformance requirements` lists"),
+        (["--select", "R-STATE-03"], "SDS-R-STATE-03 has no check: `sds-conformance requirements SDS-R-STATE-03` says"),
+        (["--select", "SDS-R-RECV-04"], f"SDS-R-RECV-04 is not stated in {CURRENT}: add --revision {AMENDED}"),
+        (["--select", "r-recv-03", "--revision", AMENDED], f"is not stated in {AMENDED}: add --revision {CURRENT}"),
+        (["--select", "SDS-R-RECV-01", "--profile", "core"], "is not in the profile core: leave --profile out"),
+        (["--select", "SDS-MSG-01", "--profile", "sds-r"], "is not in the profile sds-r: leave --profile out"),
+        (["--deselect", "SDS-MSG-01", "--profile", "sds-r"], "is not in the profile sds-r: leave --profile out"),
+        (["--revision", "sds-1999-12"], f"'{CURRENT}', '{AMENDED}'"),
+        (["--profile", "everything"], "'full', 'core', 'sds-r'"),
+    ],
+)
+def test_2_what_no_run_is_about_is_told_with_what_to_type(arguments: list[str], said: str) -> None:
+    result = typed("run", *arguments)
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+
+
+def test_a_run_of_a_revision_and_a_profile_is_about_these() -> None:
+    result = typed("run", "--json", "--profile", "sds-r", "--revision", AMENDED, "--scenario", "its-request-is-lost")
+    data = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert data["revision"] == AMENDED
+    judged = {row["id"]: row["verdict"] for row in data["requirements"]}
+    assert set(judged) == set(plan(profile="sds-r", revision=AMENDED).requirements)
+    assert judged["SDS-R-RECV-04"] == "pass"
+
+
+def test_what_is_found_in_another_revision_is_shown_again_in_it() -> None:
+    mutant = next(m.name for m in MUTANTS.values() if m.requirement == "SDS-R-RECV-04")
+    command = reference_command("--mutant", mutant)
+    scenario = "nobody-answers-the-others"
+    result = typed("run", "--revision", AMENDED, "--scenario", scenario, "--environment", "plain", "--", *command)
+    assert "WARN  SDS-R-RECV-04" in result.stdout
+    again = f"sds-conformance run --select SDS-R-RECV-04 --scenario {scenario} --revision {AMENDED} -- "
+    assert f"{again}{shlex.join(command)}" in words(result.stdout)
+    assert f"{AMENDED}: SDS with the SDS-R extension" in words(result.stdout)
+
+
+# ---- What is printed -------------------------------------------------------------------------------------------------
+
+
+def certificate(outcome: Certification) -> str:
+    out = Console(file=io.StringIO(), width=80)
+    show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
+    assert isinstance(out.file, io.StringIO)
+    return words(out.file.getvalue())
+
+
+def declaring(profile: str) -> Handle:
+    """The reference with a hash of its own, which it declares under that name."""
+
+    def names(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.hash = profile
+
+    return altered(names, reference(PRIVATE))
+
+
+REPAIRS: list[tuple[str, Any, str]] = [
+    ("none", lambda: reference(without=WITHOUT_SDS_R), "no SDS-R: what is about it is skipped, but its fields must"),
+    ("known", reference, "SDS-R, hash sha256-be64: times and response groups are judged exactly."),
+    ("unknown", lambda: declaring("crc-of-my-own"), "SDS-R, hash 'crc-of-my-own', which is not known here: times and"),
+    ("nameless", lambda: reference(PRIVATE), "SDS-R, hash without a name: times and response groups are judged by"),
+]
+
+
+@pytest.mark.parametrize(("start", "said"), [case[1:] for case in REPAIRS], ids=[case[0] for case in REPAIRS])
+def test_the_certificate_says_how_repairs_are_judged(start: Any, said: str) -> None:
+    outcome = certified(start, scenarios=FEW)
+    assert f"Against {CURRENT}: SDS with the SDS-R extension" in certificate(outcome)
+    assert f"Repairs {said}" in certificate(outcome)
+    assert said in repair_note(outcome.declaration)
+
+
+def test_a_hostile_name_of_a_hash_is_cleaned() -> None:
+    assert repair_note(certified(lambda: declaring("\x1b[31mred"), scenarios=["ties"]).declaration).isprintable()
+
+
+def test_of_the_core_alone_nothing_is_said_of_repairs() -> None:
+    text = certificate(certified(reference, scenarios=FEW, profile="core"))
+    assert f"Against {CURRENT}: SDS without the SDS-R extension" in text
+    assert "Repairs" not in text
+    assert "the SDS-R extension alone" in certificate(certified(reference, scenarios=FEW, profile="sds-r"))
+
+
+def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
+    outcome = certified(lambda: reference(config, without=without), **what)
+    assert outcome.exit_code == 0
+    return str(verdict_line(outcome)).partition(" (")[0]
+
+
+def test_the_last_line_says_that_the_extension_was_left_out() -> None:
+    everything: dict[str, Any] = {"scenarios": ["*"]}
+    core = len([r for r in CHECKS if KNOWN[r].core])
+    # Two more are about what has to stay unset without it, and two of the core about its fields.
+    assert last_line(*WITHOUT_SDS_R, **everything) == (
+        f"the reference conforms to what was tested, {core} of {core + 2} requirements, without SDS-R"
+    )
+    core_alone = f"the reference conforms to what was tested, {core - 2} of {core} requirements"
+    assert last_line(*WITHOUT_SDS_R, profile="core", **everything) == core_alone
+    assert last_line(*WITHOUT_SDS_R, profile="sds-r", **everything) == (
+        "the reference conforms to what was tested, without SDS-R"
+    )
+
+
+@pytest.mark.parametrize("config", [None, PRIVATE])
+def test_the_last_line_says_nothing_of_an_extension_that_was_judged(config: Config | None) -> None:
+    what = {"select": ["SDS-R-TREQ-01", "SDS-R-TRESP-01"], "scenarios": ["asked-for-what-it-has", "content-and-sync-*"]}
+    assert last_line(config=config, **what) == "the reference conforms to what was tested"
+
+
+def test_what_is_about_the_extension_is_skipped_without_it_and_its_fields_are_judged() -> None:
+    outcome = certified(lambda: reference(without=WITHOUT_SDS_R), scenarios=["*"], profile="sds-r")
+    assert with_verdict(outcome, Verdict.PASS) == {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
+    skipped = {v.requirement.id: v.reason for v in outcome.verdicts if v.verdict is Verdict.SKIPPED}
+    assert set(skipped) == set(outcome.plan.requirements) - {"SDS-R-FIELDS-03", "SDS-R-FIELDS-04"}
+    assert all("sds-r" in reason for reason in skipped.values())
+
+
+# ---- Reports ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes: dict[str, Certification]) -> None:
+    reports = {revision: report(outcome, Invocation(("./it",))) for revision, outcome in outcomes.items()}
+    for revision, data in reports.items():
+        Draft202012Validator(load_schema()).validate(data)
+        assert data["revision"] == revision
+        assert data["summary"]["pass"] == len(data["requirements"]) == len(outcomes[revision].plan.requirements)
+    assert list(reports) == [CURRENT, AMENDED]
+    amended = {row["id"]: row for row in reports[AMENDED]["requirements"]}
+    assert all(requirement.startswith("SDS-R-") for requirement in amended)
+    assert "nobody-answers-the-others" in amended["SDS-R-RECV-05"]["runs"]
+    assert load_schema()["properties"]["revision"]["enum"] == list(REVISIONS)
+
+
+# ---- Mutants and variants --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[server.TesteeOptions, Plan]]:
+    """What is asked of certify_reference, which then judges a few scenarios without playing anything else."""
+    plans: list[tuple[server.TesteeOptions, Plan]] = []
+    real = exercise.certify_reference
+
+    def noting(
+        options: server.TesteeOptions,
+        progress: Any = None,
+        scenarios: Iterable[str] = (),
+        revision: str = CURRENT,
+        profile: str = "full",
+    ) -> Certification:
+        plans.append((options, plan(profile=profile, scenarios=scenarios, revision=revision)))
+        return real(options, scenarios=["ties"], revision=revision, profile=profile)
+
+    monkeypatch.setattr(exercise, "certify_reference", noting)
+    return plans
+
+
+def names(what: Plan) -> set[str]:
+    return {scenario.name for scenario in what.scenarios}
+
+
+@pytest.mark.parametrize("core", [True, False])
+def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(
+    asked: list[tuple[server.TesteeOptions, Plan]], core: bool
+) -> None:
+    mutant = next(m for m in MUTANTS.values() if KNOWN[m.requirement].core is core and not m.unseen)
+    examine_mutant(mutant.name)
+    ((options, what),) = asked
+    own = {s.name for s in SCENARIOS.values() if mutant.requirement in s.exercises}
+    part = {s.name for s in SCENARIOS.values() if any(KNOWN[r].core is core for r in s.exercises)}
+    long = {s.name for s in SCENARIOS.values() if s.long}
+    assert own
+    assert names(what) == own | (part - long)
+    assert (what.revision, what.profile, options.without) == (CURRENT, "full", frozenset())
+
+
+def test_a_mutant_plays_the_long_scenarios_of_its_requirement_alone(
+    asked: list[tuple[server.TesteeOptions, Plan]],
+) -> None:
+    long = {s.name for s in SCENARIOS.values() if s.long}
+    mutant = next(m for m in MUTANTS.values() if m.requirement == "SDS-R-TRESP-05")
+    examine_mutant(mutant.name)
+    assert names(asked[0][1]) & long == {n for n in long if mutant.requirement in SCENARIOS[n].exercises} != set()
+
+
+@pytest.mark.parametrize("requirement", ["SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "SDS-R-RECV-01"])
+def test_a_mutant_is_judged_by_the_revision_that_states_what_it_violates(
+    asked: list[tuple[server.TesteeOptions, Plan]], requirement: str
+) -> None:
+    mutants = [m for m in MUTANTS.values() if m.requirement == requirement]
+    examine_mutant(mutants[0].name)
+    expected = AMENDED if requirement in ("SDS-R-RECV-04", "SDS-R-RECV-05") else CURRENT
+    assert asked[0][1].revision == expected
+    assert requirement in asked[0][1].requirements
+
+
+def test_a_mutant_that_is_about_what_does_not_show_shows_nothing(
+    asked: list[tuple[server.TesteeOptions, Plan]],
+) -> None:
+    unseen = next(m for m in MUTANTS.values() if m.unseen)
+    examine_mutant(unseen.name, frozenset({pb.CAPABILITY_SYNC}))
+    assert asked[0][0].without == {pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC}
+
+
+@pytest.mark.parametrize("name", ["nim-hash", "asks-for-one", "newest-first"])
+def test_a_variant_is_judged_by_every_revision_that_its_choice_is_about(
+    asked: list[tuple[server.TesteeOptions, Plan]], name: str
+) -> None:
+    examine_variant(name)
+    runs = [(what.revision, what.profile) for _, what in asked]
+    repairs = "repair" in dict(VARIANTS[name].config)
+    assert runs == [(CURRENT, "full"), (AMENDED, "sds-r")][: 2 if repairs else 1]
+
+
+def test_every_revision_is_certified_and_the_current_one_in_full(
+    asked: list[tuple[server.TesteeOptions, Plan]],
+) -> None:
+    outcomes = certify_every_revision(server.TesteeOptions("1"))
+    assert {revision: outcome.plan.profile for revision, outcome in outcomes.items()} == {
+        CURRENT: "full",
+        AMENDED: "sds-r",
+    }
+    assert len(asked) == 2
+
+
+def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = exercise.certify_reference
+
+    def refusing(*arguments: Any, **options: Any) -> Certification:
+        outcome = real(*arguments, **options | {"scenarios": ["ties"]})
+        for verdict in outcome.verdicts:
+            wrong = outcome.plan.revision == AMENDED and verdict.requirement.id == "SDS-R-RECV-04"
+            verdict.verdict = Verdict.WARN if wrong else Verdict.PASS
+        return outcome
+
+    monkeypatch.setattr(exercise, "certify_reference", refusing)
+    acceptance = examine_variant("nim-hash")
+    assert acceptance.refused == ("SDS-R-RECV-04 warn",)
+    assert acceptance.passed == len(CHECKS) - 1
+    assert examine_variant("newest-first").refused == ()

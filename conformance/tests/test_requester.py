@@ -1,0 +1,457 @@
+"""What has to be asked for, on small traces: when it is due, what excuses its absence, and what tells T_req."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from played import Handle, T, altered, reference, stage, view
+from sds_conformance.repair_terms import SECOND_MS, Window
+from sds_conformance.repair_tracker import NEVER, Missing
+from sds_conformance.requester import Requester, requester, together
+from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_harness.peer import signed
+from sds_harness.stage import Actor, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, AfterRequest, Config, HistoryEntry, Message, RepairConfig, decode, encode
+from sds_reference.variants import VARIANTS
+
+PRIVATE = VARIANTS["private-hash"].configure(Config())
+BLIND = (pb.CAPABILITY_OBSERVE,)
+
+
+def unseen(config: Config | None = None) -> Handle:
+    """The reference, which shows no state."""
+    return reference(config, without=BLIND)
+
+
+def mute(handle: Handle) -> Handle:
+    """It asks for nothing."""
+
+    def says_less(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.effects.broadcasts:
+            wires = [encode(replace(decode(wire), repair_request=())) for wire in reply.effects.broadcasts]
+            reply.effects.broadcasts[:] = wires
+
+    return altered(says_less, handle)
+
+
+def side_of(on: Stage, participant: str = "alice") -> Requester:
+    return requester(view(on, participant))
+
+
+def gap(on: Stage, actor: Actor, count: int = 1) -> list[Message]:
+    """So many messages of bob are found missing."""
+    bob = on.peer("bob")
+    lost = [bob.content(T + number, message_id=f"lost-{number}") for number in range(count)]
+    actor.receive(bob.content(T + count, *signed(*lost), message_id="after-the-lost"))
+    return lost
+
+
+def only(side: Requester) -> Missing:
+    (missing,) = side.wanted
+    return missing
+
+
+def backoff(message_id: str, participant_id: str = "alice") -> int:
+    """From detection to T_req by the hash of @waku/sds."""
+    return HASH_PROFILES["sha256-be64"].hash(participant_id, message_id) % (T_MAX_MS - T_MIN_MS) + T_MIN_MS
+
+
+# ---- What is wanted, and what is owed --------------------------------------------------------------------------------
+
+
+def test_what_nobody_may_overlook_is_wanted_and_with_a_sender_owed() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    signed_one = HistoryEntry("signed", None, "bob")
+    alice.receive(bob.content(T, signed_one, "unsigned"), bob.sync(T, HistoryEntry("in-a-sync", None, "bob")))
+    alice.receive(bob.content(T, *(HistoryEntry(f"one-of-{number}", None, "bob") for number in range(201))))
+    alice.receive(bob.content(T, HistoryEntry("foreign", None, "bob"), bloom_filter=b"what is this"))
+    side = side_of(on)
+    assert [missing.message_id for missing in side.wanted] == ["signed", "unsigned", "in-a-sync"]
+    assert [missing.message_id for missing in side.owing] == ["signed"]
+
+
+@pytest.mark.parametrize("kind", ["sync", "ephemeral"])
+def test_what_came_before_in_any_form_is_not_wanted(kind: str) -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    early = bob.sync(T, message_id="lost") if kind == "sync" else bob.ephemeral(b"x", "lost")
+    alice.receive(early, bob.content(T, HistoryEntry("lost", None, "bob")))
+    assert [missing.message_id for missing in view(on).repair.missing] == ["lost"]
+    assert side_of(on).wanted == []
+
+
+def test_who_does_not_use_sds_r_or_gives_up_owes_nothing() -> None:
+    for configuration in (pb.Configuration(), pb.Configuration(sds_r=True, lost_timeout_ms=1_000)):
+        on = stage()
+        gap(on, on.open(configuration=configuration))
+        assert (side_of(on).wanted, side_of(on).owing) == ([], [])
+
+
+def test_anything_that_touches_what_is_missing_ends_what_is_known_of_it() -> None:
+    touching: list[Callable[[Stage, Actor, Message], Message]] = [
+        lambda on, alice, lost: lost,
+        lambda on, alice, lost: on.peer("carol").sync(T, requests=signed(lost)),
+        lambda on, alice, lost: on.peer("carol").sync(T, message_id=lost.message_id),
+        lambda on, alice, lost: replace(on.peer("carol").ephemeral(b"x"), repair_request=signed(lost)),
+    ]
+    for touch in touching:
+        on = stage()
+        alice = repairing(on)
+        (lost,) = gap(on, alice)
+        alice.receive(on.peer("carol").content(T, *signed(lost)))
+        step = alice.receive(touch(on, alice, lost))
+        side = side_of(on)
+        assert side.until(only(side)) == step.index
+        assert side.touched_after(lost.message_id, only(side).detected.step.index) == step.index
+        assert side.touched_after(lost.message_id, step.index) == NEVER
+
+
+def test_nothing_ends_what_nothing_touches() -> None:
+    on = stage()
+    alice = repairing(on)
+    gap(on, alice)
+    alice.receive(on.peer("carol").content(T, requests=["something-else"]))
+    side = side_of(on)
+    assert side.until(only(side)) == NEVER
+    assert side.first_asked("lost-0") == NEVER
+
+
+def test_what_waits_is_not_in_the_log_yet() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    root = bob.content(T)
+    waiting = bob.content(T + 1, root)
+    first, second = alice.receive(waiting), alice.receive(root)
+    after = alice.tick()
+    side = side_of(on)
+    assert [side.waits(waiting.message_id, step) for step in (first, second, after)] == [False, True, False]
+    assert [side.in_log(waiting.message_id, step) for step in (first, second, after)] == [False, False, True]
+    assert not side.waits("unknown", after)
+
+
+# ---- Time ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_steps_back_measures_nothing() -> None:
+    on = stage()
+    alice = repairing(on)
+    steps = []
+    for advance in (0, 1_000, -500, 600, 400, 100):
+        on.advance(advance)
+        steps.append(alice.tick())
+    side = side_of(on)
+    measured = [(a, b) for a in range(6) for b in range(a, 6) if side.in_step(steps[a], steps[b])]
+    # The third is before the second, and the fourth, at 1,100 ms, is the first that shows a new time.
+    assert measured == [(0, 0), (0, 1), (1, 1), (3, 3), (3, 4), (3, 5), (4, 4), (4, 5), (5, 5)]
+
+
+@pytest.mark.parametrize("config", [Config(), PRIVATE])
+def test_what_is_missing_when_the_clock_stands_back_is_not_held_against_anybody(config: Config) -> None:
+    on = stage(mute(unseen(config)))
+    alice = repairing(on)
+    on.advance(1)
+    alice.tick()
+    on.advance(-1)
+    gap(on, alice)
+    on.advance(T_MAX_MS + SECOND_MS)
+    alice.send()
+    side = side_of(on)
+    assert list(side.owed(only(side))) == []
+    assert side.offset(only(side)) is None
+
+
+def test_times_may_be_seconds_unless_milliseconds_are_seen() -> None:
+    def whole_seconds(request: pb.Request, reply: pb.Reply) -> None:
+        for entry in reply.state.outgoing_repairs.entries if reply.HasField("state") else ():
+            entry.due_ms -= entry.due_ms % 1_000
+
+    for handle, expected in (
+        (reference(), 0),
+        (reference(PRIVATE), 0),
+        (altered(whole_seconds, reference(PRIVATE)), SECOND_MS),
+        (unseen(PRIVATE), SECOND_MS),
+        (unseen(), 0),
+    ):
+        on = stage(handle)
+        alice = repairing(on)
+        gap(on, alice)
+        alice.observe()
+        assert side_of(on).slack_ms == expected
+
+
+# ---- When it is due --------------------------------------------------------------------------------------------------
+
+
+def test_t_req_is_what_was_shown_before_anything_came_of_it() -> None:
+    on = stage(reference(PRIVATE))
+    alice = repairing(on)
+    (lost,) = gap(on, alice)
+    state = alice.observe()
+    assert state is not None
+    (entry,) = state.outgoing_repairs.entries
+    alice.receive(on.peer("carol").sync(T, requests=signed(lost)))
+    alice.observe()
+    side = side_of(on)
+    assert side.due(only(side)) == Window(entry.due_ms, entry.due_ms)
+    offset = entry.due_ms - T
+    assert side.offset(only(side)) == Window(offset, offset)
+
+
+def test_what_is_shown_only_after_somebody_else_has_asked_is_no_knowledge() -> None:
+    on = stage(reference(PRIVATE))
+    alice = repairing(on)
+    (lost,) = gap(on, alice)
+    alice.receive(on.peer("carol").sync(T, requests=signed(lost)))
+    alice.observe()
+    side = side_of(on)
+    assert side.shown_due(only(side)) is None
+    assert side.due(only(side)) == Window(T + T_MIN_MS, T + T_MAX_MS)
+
+
+def test_unseen_it_is_due_by_the_declared_hash_or_within_its_bounds() -> None:
+    for config, expected in (
+        (Config(), Window(T + backoff("lost-0"), T + backoff("lost-0"))),
+        (PRIVATE, Window(T + T_MIN_MS, T + T_MAX_MS)),
+    ):
+        on = stage(unseen(config))
+        alice = repairing(on)
+        gap(on, alice)
+        side = side_of(on)
+        assert side.due(only(side)) == expected
+
+
+def test_a_hash_that_is_belied_by_what_is_seen_is_no_knowledge() -> None:
+    def pretends(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.hash = "sha256-be64"
+
+    on = stage(altered(pretends, unseen(PRIVATE)))
+    alice = repairing(on)
+    gap(on, alice, 3)
+    for _ in range(37):
+        on.advance(T_MAX_MS // 36)
+        alice.send_sync()
+    side = side_of(on)
+    assert side.terms is not None
+    assert side.terms.profile is not None
+    for missing in side.wanted:
+        assert side.due(missing) == Window(T + T_MIN_MS, T + T_MAX_MS)
+
+
+def test_without_a_room_for_a_backoff_nothing_is_due() -> None:
+    def leaves_no_room(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened"):
+            reply.opened.configuration.t_max_ms = reply.opened.configuration.t_min_ms
+
+    on = stage(altered(leaves_no_room, unseen()))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS + SECOND_MS)
+    alice.send()
+    side = side_of(on)
+    assert side.due(only(side)) is None
+    assert list(side.owed(only(side))) == []
+
+
+# ---- Who has to ask --------------------------------------------------------------------------------------------------
+
+
+def owed(on: Stage) -> list[tuple[int, bool]]:
+    side = side_of(on)
+    return [(sent.step.index, asks) for sent, asks in side.owed(only(side))]
+
+
+def test_from_t_req_on_every_message_has_to_ask_until_one_does() -> None:
+    on = stage(unseen())
+    alice = repairing(on)
+    gap(on, alice)
+    for until in (backoff("lost-0") - 1, backoff("lost-0"), backoff("lost-0") + 1):
+        on.advance(T + until - on.now_ms)
+        alice.send_sync()
+    assert owed(on) == [(4, True)]
+    side = side_of(on)
+    asking = side.in_time(only(side))
+    assert asking is not None
+    assert asking.step.index == 4
+    assert side.first_asked("lost-0") == 4
+    assert [side.asks(sent, "lost-0") for sent in side.carriers] == [False, True, True]
+
+
+def test_who_never_asks_owes_with_every_message_up_to_t_max_and_a_second() -> None:
+    on = stage(mute(unseen(PRIVATE)))
+    alice = repairing(on)
+    gap(on, alice)
+    for wait in (T_MAX_MS, SECOND_MS, SECOND_MS):
+        on.advance(wait)
+        alice.send()
+        alice.send_sync()
+    # At T_max it may be a matter of seconds, and a second after that it may have been given up.
+    assert owed(on) == [(5, False), (6, False)]
+    side = side_of(on)
+    assert side.in_time(only(side)) is None
+    both = side.both_kinds(list(side.owed(only(side))))
+    assert both is not None
+    assert both.step.index == 6
+
+
+def test_messages_of_one_kind_alone_prove_nothing() -> None:
+    on = stage(mute(unseen()))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS)
+    alice.send()
+    side = side_of(on)
+    assert owed(on) == [(3, False)]
+    assert side.both_kinds(list(side.owed(only(side)))) is None
+    assert side.both_kinds([]) is None
+
+
+def test_who_sends_no_sync_messages_is_known_by_content() -> None:
+    on = stage(mute(reference(without=[*BLIND, pb.CAPABILITY_SYNC, pb.CAPABILITY_PERIODIC_SYNC])))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS)
+    alice.send()
+    side = side_of(on)
+    assert side.both_kinds(list(side.owed(only(side)))) is side.carriers[-1]
+
+
+def test_what_was_not_in_the_buffer_has_another_reason_not_to_be_asked_for() -> None:
+    def hides(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            reply.state.outgoing_repairs.ClearField("entries")
+
+    on = stage(mute(altered(hides)))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS)
+    alice.observe()
+    alice.send()
+    side = side_of(on)
+    assert side.shown
+    assert side.untracked(only(side), side.carriers[-1])
+    assert owed(on) == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_request_that_is_full_excuses_what_is_not_in_it(told: bool) -> None:
+    def says_no_cap(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened") and not told:
+            reply.opened.configuration.ClearField("max_repair_requests")
+
+    repair = RepairConfig(max_requests=2, after_request=AfterRequest.NEVER_AGAIN)
+    on = stage(altered(says_no_cap, unseen(Config(repair=repair))))
+    alice = repairing(on)
+    gap(on, alice, 3)
+    on.advance(T_MAX_MS)
+    alice.send()
+    alice.send_sync()
+    alice.send_sync()
+    side = side_of(on)
+    assert [len(sent.message.repair_request) for sent in side.carriers] == [2, 1, 0]
+    assert [side.full(sent) for sent in side.carriers] == [True, False, False]
+    verdicts = {m.message_id: [asks for _, asks in side.owed(m)] for m in side.owing}
+    assert sorted(verdicts.values()) == [[True], [True], [True]]
+    last = next(m for m in side.owing if not side.asks(side.carriers[0], m.message_id))
+    assert [sent for sent, _ in side.owed(last)] == [side.carriers[1]]
+
+
+def test_who_never_asks_for_anything_is_never_full() -> None:
+    on = stage(mute(unseen()))
+    alice = repairing(on)
+    alice.send()
+    side = side_of(on)
+    assert side.full(side.carriers[0]) is False
+    assert side.kinds == set()
+
+
+# ---- What tells T_req ------------------------------------------------------------------------------------------------
+
+
+def test_unseen_t_req_lies_between_the_last_that_does_not_ask_and_the_first_that_does() -> None:
+    on = stage(unseen())
+    alice = repairing(on)
+    gap(on, alice)
+    due = T + backoff("lost-0")
+    for until, content in ((due - 5_000, False), (due - 3_000, True), (due + 2_000, False)):
+        on.advance(until - on.now_ms)
+        if content:
+            alice.send()
+        else:
+            alice.send_sync()
+    side = side_of(on)
+    # A message of another kind, which may never ask, says nothing.
+    assert side.offset(only(side)) == Window(due - 5_000 - T + 1, due + 2_000 - T)
+
+
+def test_nothing_tells_t_req_of_what_is_never_asked_for_or_came_first() -> None:
+    on = stage(unseen())
+    alice = repairing(on)
+    (lost,) = gap(on, alice)
+    on.advance(T_MIN_MS // 2)
+    alice.send()
+    alice.receive(lost)
+    on.advance(T_MAX_MS)
+    alice.send()
+    side = side_of(on)
+    assert side.offset(only(side)) is None
+    assert side.in_time(only(side)) is None
+
+
+@pytest.mark.parametrize("heard", [True, False])
+@pytest.mark.parametrize("shows", [True, False])
+def test_after_t_max_an_entry_may_have_been_dropped_and_made_anew_by_what_is_heard(shows: bool, heard: bool) -> None:
+    on = stage(reference(without=() if shows else BLIND))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS - 1)
+    alice.receive(on.peer("carol").content(T))
+    on.advance(1)
+    if heard:
+        alice.receive(on.peer("carol").ephemeral(b"typing"))
+    alice.observe()
+    alice.send()
+    side = side_of(on)
+    late = only(side).detected.step.index + 2
+    assert side.renewed(only(side)) == (late if heard else NEVER)
+    assert (side.shown_due(only(side)) is None) is (heard or not shows)
+    assert (side.offset(only(side)) is None) is heard
+    # That it had to be asked for by then is known all the same.
+    assert [asks for _, asks in side.owed(only(side))] == [True]
+
+
+def test_an_answer_that_goes_out_with_its_old_requests_is_no_request() -> None:
+    """The tick that answers broadcasts a sync message as well, which does not ask."""
+    on = stage(unseen(VARIANTS["copies-keep-requests"].configure(Config())))
+    alice = repairing(on, configuration=pb.Configuration(sync_interval_ms=T_MIN_MS))
+    bob, carol = on.peer("bob"), on.peer("carol")
+    wanting = carol.content(T, requests=[HistoryEntry("lost", None, "bob")])
+    alice.receive(wanting, carol.sync(T, requests=signed(wanting)))
+    on.advance(T_MAX_MS)
+    alice.receive(bob.content(T, HistoryEntry("lost", None, "bob")))
+    tick = alice.tick()
+    side = side_of(on)
+    assert [wire.message.kind.value for wire in tick.broadcasts if wire.message] == ["content", "sync"]
+    assert side.first_asked("lost") == tick.index
+    assert side.offset(only(side)) is None
+    assert side.due(only(side)) == Window(tick.now_ms + backoff("lost"), tick.now_ms + backoff("lost"))
+
+
+# ---- Many ------------------------------------------------------------------------------------------------------------
+
+
+def test_all_that_use_sds_r_are_looked_at_together_and_once() -> None:
+    on = stage()
+    for name in ("alice", "carol"):
+        repairing(on, name)
+    on.open("dave", configuration=pb.Configuration(sds_r=False))
+    views = [view(on, name) for name in ("dave", "alice", "carol")]
+    for one in views:
+        one.everybody = views
+    assert [len(together(one)) for one in views] == [0, 2, 0]
+    assert together(views[1]) == [requester(views[1]), requester(views[2])]
