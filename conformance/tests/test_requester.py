@@ -1,4 +1,4 @@
-"""What has to be asked for, on small traces: when it is due, what excuses its absence, and what tells T_req."""
+"""What a participant has to ask for, on small traces, and what excuses that it does not."""
 
 from __future__ import annotations
 
@@ -7,58 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from played import Handle, T, altered, reference, stage, view
-from sds_conformance.repair_terms import SECOND_MS, Window
-from sds_conformance.repair_tracker import NEVER, Missing
-from sds_conformance.requester import Requester, requester, together
-from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
+from played import T, altered, reference, stage, view
+from repair_traces import BLIND, PRIVATE, backoff, gap, mute, only, side_of, unseen
+from sds_conformance.repair_terms import SECOND_MS
+from sds_conformance.repair_tracker import NEVER
+from sds_conformance.requester import requester, together
+from sds_conformance.scenarios.repairing import T_MAX_MS, repairing
 from sds_harness.peer import signed
 from sds_harness.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, AfterRequest, Config, HistoryEntry, Message, RepairConfig, decode, encode
-from sds_reference.variants import VARIANTS
-
-PRIVATE = VARIANTS["private-hash"].configure(Config())
-BLIND = (pb.CAPABILITY_OBSERVE,)
-
-
-def unseen(config: Config | None = None) -> Handle:
-    """The reference, which shows no state."""
-    return reference(config, without=BLIND)
-
-
-def mute(handle: Handle) -> Handle:
-    """It asks for nothing."""
-
-    def says_less(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.effects.broadcasts:
-            wires = [encode(replace(decode(wire), repair_request=())) for wire in reply.effects.broadcasts]
-            reply.effects.broadcasts[:] = wires
-
-    return altered(says_less, handle)
-
-
-def side_of(on: Stage, participant: str = "alice") -> Requester:
-    return requester(view(on, participant))
-
-
-def gap(on: Stage, actor: Actor, count: int = 1) -> list[Message]:
-    """So many messages of bob are found missing."""
-    bob = on.peer("bob")
-    lost = [bob.content(T + number, message_id=f"lost-{number}") for number in range(count)]
-    actor.receive(bob.content(T + count, *signed(*lost), message_id="after-the-lost"))
-    return lost
-
-
-def only(side: Requester) -> Missing:
-    (missing,) = side.wanted
-    return missing
-
-
-def backoff(message_id: str, participant_id: str = "alice") -> int:
-    """From detection to T_req by the hash of @waku/sds."""
-    return HASH_PROFILES["sha256-be64"].hash(participant_id, message_id) % (T_MAX_MS - T_MIN_MS) + T_MIN_MS
-
+from sds_reference import AfterRequest, Config, HistoryEntry, Message, RepairConfig
 
 # ---- What is wanted, and what is owed --------------------------------------------------------------------------------
 
@@ -184,80 +142,6 @@ def test_times_may_be_seconds_unless_milliseconds_are_seen() -> None:
         assert side_of(on).slack_ms == expected
 
 
-# ---- When it is due --------------------------------------------------------------------------------------------------
-
-
-def test_t_req_is_what_was_shown_before_anything_came_of_it() -> None:
-    on = stage(reference(PRIVATE))
-    alice = repairing(on)
-    (lost,) = gap(on, alice)
-    state = alice.observe()
-    assert state is not None
-    (entry,) = state.outgoing_repairs.entries
-    alice.receive(on.peer("carol").sync(T, requests=signed(lost)))
-    alice.observe()
-    side = side_of(on)
-    assert side.due(only(side)) == Window(entry.due_ms, entry.due_ms)
-    offset = entry.due_ms - T
-    assert side.offset(only(side)) == Window(offset, offset)
-
-
-def test_what_is_shown_only_after_somebody_else_has_asked_is_no_knowledge() -> None:
-    on = stage(reference(PRIVATE))
-    alice = repairing(on)
-    (lost,) = gap(on, alice)
-    alice.receive(on.peer("carol").sync(T, requests=signed(lost)))
-    alice.observe()
-    side = side_of(on)
-    assert side.shown_due(only(side)) is None
-    assert side.due(only(side)) == Window(T + T_MIN_MS, T + T_MAX_MS)
-
-
-def test_unseen_it_is_due_by_the_declared_hash_or_within_its_bounds() -> None:
-    for config, expected in (
-        (Config(), Window(T + backoff("lost-0"), T + backoff("lost-0"))),
-        (PRIVATE, Window(T + T_MIN_MS, T + T_MAX_MS)),
-    ):
-        on = stage(unseen(config))
-        alice = repairing(on)
-        gap(on, alice)
-        side = side_of(on)
-        assert side.due(only(side)) == expected
-
-
-def test_a_hash_that_is_belied_by_what_is_seen_is_no_knowledge() -> None:
-    def pretends(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("hello"):
-            reply.hello.profiles.hash = "sha256-be64"
-
-    on = stage(altered(pretends, unseen(PRIVATE)))
-    alice = repairing(on)
-    gap(on, alice, 3)
-    for _ in range(37):
-        on.advance(T_MAX_MS // 36)
-        alice.send_sync()
-    side = side_of(on)
-    assert side.terms is not None
-    assert side.terms.profile is not None
-    for missing in side.wanted:
-        assert side.due(missing) == Window(T + T_MIN_MS, T + T_MAX_MS)
-
-
-def test_without_a_room_for_a_backoff_nothing_is_due() -> None:
-    def leaves_no_room(request: pb.Request, reply: pb.Reply) -> None:
-        if reply.HasField("opened"):
-            reply.opened.configuration.t_max_ms = reply.opened.configuration.t_min_ms
-
-    on = stage(altered(leaves_no_room, unseen()))
-    alice = repairing(on)
-    gap(on, alice)
-    on.advance(T_MAX_MS + SECOND_MS)
-    alice.send()
-    side = side_of(on)
-    assert side.due(only(side)) is None
-    assert list(side.owed(only(side))) == []
-
-
 # ---- Who has to ask --------------------------------------------------------------------------------------------------
 
 
@@ -368,78 +252,6 @@ def test_who_never_asks_for_anything_is_never_full() -> None:
     side = side_of(on)
     assert side.full(side.carriers[0]) is False
     assert side.kinds == set()
-
-
-# ---- What tells T_req ------------------------------------------------------------------------------------------------
-
-
-def test_unseen_t_req_lies_between_the_last_that_does_not_ask_and_the_first_that_does() -> None:
-    on = stage(unseen())
-    alice = repairing(on)
-    gap(on, alice)
-    due = T + backoff("lost-0")
-    for until, content in ((due - 5_000, False), (due - 3_000, True), (due + 2_000, False)):
-        on.advance(until - on.now_ms)
-        if content:
-            alice.send()
-        else:
-            alice.send_sync()
-    side = side_of(on)
-    # A message of another kind, which may never ask, says nothing.
-    assert side.offset(only(side)) == Window(due - 5_000 - T + 1, due + 2_000 - T)
-
-
-def test_nothing_tells_t_req_of_what_is_never_asked_for_or_came_first() -> None:
-    on = stage(unseen())
-    alice = repairing(on)
-    (lost,) = gap(on, alice)
-    on.advance(T_MIN_MS // 2)
-    alice.send()
-    alice.receive(lost)
-    on.advance(T_MAX_MS)
-    alice.send()
-    side = side_of(on)
-    assert side.offset(only(side)) is None
-    assert side.in_time(only(side)) is None
-
-
-@pytest.mark.parametrize("heard", [True, False])
-@pytest.mark.parametrize("shows", [True, False])
-def test_after_t_max_an_entry_may_have_been_dropped_and_made_anew_by_what_is_heard(shows: bool, heard: bool) -> None:
-    on = stage(reference(without=() if shows else BLIND))
-    alice = repairing(on)
-    gap(on, alice)
-    on.advance(T_MAX_MS - 1)
-    alice.receive(on.peer("carol").content(T))
-    on.advance(1)
-    if heard:
-        alice.receive(on.peer("carol").ephemeral(b"typing"))
-    alice.observe()
-    alice.send()
-    side = side_of(on)
-    late = only(side).detected.step.index + 2
-    assert side.renewed(only(side)) == (late if heard else NEVER)
-    assert (side.shown_due(only(side)) is None) is (heard or not shows)
-    assert (side.offset(only(side)) is None) is heard
-    # That it had to be asked for by then is known all the same.
-    assert [asks for _, asks in side.owed(only(side))] == [True]
-
-
-def test_an_answer_that_goes_out_with_its_old_requests_is_no_request() -> None:
-    """The tick that answers broadcasts a sync message as well, which does not ask."""
-    on = stage(unseen(VARIANTS["copies-keep-requests"].configure(Config())))
-    alice = repairing(on, configuration=pb.Configuration(sync_interval_ms=T_MIN_MS))
-    bob, carol = on.peer("bob"), on.peer("carol")
-    wanting = carol.content(T, requests=[HistoryEntry("lost", None, "bob")])
-    alice.receive(wanting, carol.sync(T, requests=signed(wanting)))
-    on.advance(T_MAX_MS)
-    alice.receive(bob.content(T, HistoryEntry("lost", None, "bob")))
-    tick = alice.tick()
-    side = side_of(on)
-    assert [wire.message.kind.value for wire in tick.broadcasts if wire.message] == ["content", "sync"]
-    assert side.first_asked("lost") == tick.index
-    assert side.offset(only(side)) is None
-    assert side.due(only(side)) == Window(tick.now_ms + backoff("lost"), tick.now_ms + backoff("lost"))
 
 
 # ---- Many ------------------------------------------------------------------------------------------------------------

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from played import Handle, T, altered, reference, stage, view
+from played import T, altered, reference, stage, view
+from repair_traces import BLIND, PRIVATE, ask, holding, only_turn, silent, t_resp, ticks, turns_of
 from sds_conformance.repair_terms import Window
 from sds_conformance.repair_tracker import NEVER
 from sds_conformance.responder import (
     MESSAGES,
     SWEEP_MS,
-    Turn,
     answers_at_all,
     bracket,
     delay,
@@ -23,66 +23,12 @@ from sds_conformance.responder import (
     same,
     shown_t_resp,
     shows,
-    turns,
     undisputed,
 )
 from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_harness.peer import signed
-from sds_harness.stage import Actor, Stage
-from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, Config, HistoryEntry, Message, RepairConfig, decode
-from sds_reference.variants import VARIANTS
-
-PRIVATE = VARIANTS["private-hash"].configure(Config())
-BLIND = (pb.CAPABILITY_OBSERVE,)
-
-
-def silent(*message_ids: str, handle: Handle | None = None) -> Handle:
-    """It never answers for these messages; without any, for none."""
-
-    def swallows(request: pb.Request, reply: pb.Reply) -> None:
-        if request.HasField("tick"):
-            kept = [w for w in reply.effects.broadcasts if message_ids and decode(w).message_id not in message_ids]
-            reply.effects.broadcasts[:] = kept
-
-    return altered(swallows, handle)
-
-
-def holding(on: Stage, actor: Actor, count: int = 1) -> list[Message]:
-    """Messages of bob that have arrived."""
-    bob = on.peer("bob")
-    messages = [bob.content(T + number, message_id=f"held-{number}") for number in range(count)]
-    actor.receive(*messages)
-    return messages
-
-
-def ask(on: Stage, actor: Actor, *messages: Message, by: str = "carol") -> Step:
-    return actor.receive(on.peer(by).sync(on.now_ms, requests=signed(*messages)))
-
-
-def ticks(on: Stage, actor: Actor, *waits: int) -> list[Step]:
-    steps = []
-    for wait in waits:
-        on.advance(wait)
-        steps.append(actor.tick())
-    return steps
-
-
-def turns_of(on: Stage) -> list[Turn]:
-    return turns(view(on))
-
-
-def only(on: Stage) -> Turn:
-    (turn,) = turns_of(on)
-    return turn
-
-
-def t_resp(message_id: str) -> int:
-    """The response delay of alice for a message of bob, by the hash of @waku/sds."""
-    profile = HASH_PROFILES["sha256-be64"]
-    return profile.distance("alice", "bob") * profile.hash(message_id) % T_MAX_MS
-
+from sds_reference import Config, HistoryEntry, Message, RepairConfig
 
 # ---- From the request to the answer ----------------------------------------------------------------------------------
 
@@ -98,7 +44,7 @@ def test_a_request_is_due_by_what_was_shown_by_the_hash_or_by_its_bounds() -> No
         alice = repairing(on)
         ask(on, alice, *holding(on, alice))
         alice.observe()
-        turn = only(on)
+        turn = only_turn(on)
         assert (turn.window, turn.shown, turn.exact) == (expected, shown, expected.exact)
         assert (turn.due, turn.clear, turn.crowd) == (True, True, 1)
         assert shows(view(on)) is shown
@@ -127,7 +73,7 @@ def test_what_is_shown_wins_over_the_hash_unless_a_further_request_came_between(
     ask(late, alice, message)
     ask(late, alice, message, by="dave")
     alice.observe()
-    assert only(late).window == Window(T + t_resp("held-0"), T + t_resp("held-0"))
+    assert only_turn(late).window == Window(T + t_resp("held-0"), T + t_resp("held-0"))
 
 
 def test_an_answer_on_the_sweep_after_its_time_is_in_time() -> None:
@@ -136,7 +82,7 @@ def test_an_answer_on_the_sweep_after_its_time_is_in_time() -> None:
     ask(on, alice, *holding(on, alice))
     alice.observe()
     early, answering, *_ = ticks(on, alice, t_resp("held-0") - 1, 1, 1_000)
-    turn = only(on)
+    turn = only_turn(on)
     assert early.broadcasts == []
     assert (turn.answer, turn.overdue, turn.in_time, turn.never, turn.sure) == (answering, None, True, False, True)
 
@@ -147,11 +93,11 @@ def test_who_never_answers_is_late_after_two_ticks_and_a_minute() -> None:
     ask(on, alice, *holding(on, alice))
     due = t_resp("held-0")
     *_, last = ticks(on, alice, due - 1, 1, SWEEP_MS - 1, 1)
-    turn = only(on)
+    turn = only_turn(on)
     assert turn.overdue is last
     assert (turn.answer, turn.never, turn.in_time, turn.gone) == (None, True, False, None)
     _, gone = ticks(on, alice, T_MAX_MS, 0)
-    assert only(on).gone is gone
+    assert only_turn(on).gone is gone
     assert not answers_at_all(view(on), others=False)
 
 
@@ -182,7 +128,7 @@ def test_a_copy_ends_a_request() -> None:
     ask(on, alice, message)
     copy = alice.receive(replace(message, causal_history=(), repair_request=(HistoryEntry("x"),)))
     ticks(on, alice, T_MAX_MS, SWEEP_MS, SWEEP_MS)
-    turn = only(on)
+    turn = only_turn(on)
     assert turn.copy is not None
     assert (turn.copy.step, turn.end) == (copy, copy.index)
     assert (turn.overdue, turn.gone, turn.answer) == (None, None, None)
@@ -196,7 +142,7 @@ def test_another_message_of_its_id_leaves_nothing_to_hold_anybody_to(change: dic
     ask(on, alice, message)
     other = replace(message, **change)  # type: ignore[arg-type]
     step = alice.receive(other)
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.copy, turn.end) == (None, step.index)
     assert not same(message, other)
     assert not one_message(view(on), message)
@@ -228,7 +174,7 @@ def test_only_what_nobody_may_ignore_is_a_turn() -> None:
     )
     assert turns_of(on) == []
     step = ask(on, alice, message)
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.since, turn.clear) == (step, False)
     assert turn.window == Window(T, T + T_MAX_MS)
     assert not undisputed(turn.asked)
@@ -240,7 +186,7 @@ def test_what_was_never_held_is_no_turn_and_what_waited_is_not_due() -> None:
     waiting = bob.content(T, "never-sent")
     alice.receive(waiting)
     ask(on, alice, waiting, bob.content(T, message_id="never-here"))
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.message_id, turn.due, turn.asked.buffered) == (waiting.message_id, False, True)
 
 
@@ -319,7 +265,7 @@ def test_a_clock_that_goes_back_ends_what_can_be_said() -> None:
     ask(on, alice, *holding(on, alice))
     (back,) = ticks(on, alice, -1)
     ticks(on, alice, T_MAX_MS, SWEEP_MS, SWEEP_MS)
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.end, turn.overdue, turn.gone, turn.never) == (back.index, None, None, False)
 
 
@@ -330,7 +276,7 @@ def test_a_request_at_a_time_that_was_over_before_fixes_nothing() -> None:
     ticks(on, alice, 1_000, -1)
     request = ask(on, alice, *messages)
     ticks(on, alice, T_MAX_MS, SWEEP_MS)
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.end, turn.answer, turn.overdue) == (request.index, None, None)
     assert delay(view(on), turn) is None
 
@@ -343,7 +289,7 @@ def test_unseen_a_delay_lies_between_the_sweeps() -> None:
     alice = repairing(on)
     ask(on, alice, *holding(on, alice))
     steps = ticks(on, alice, *[10_000] * 13)
-    turn = only(on)
+    turn = only_turn(on)
     assert turn.answer in steps
     assert turn.answer is not None
     waited = turn.answer.now_ms - T
@@ -359,7 +305,7 @@ def test_what_was_answered_on_the_first_tick_may_have_been_due_at_once() -> None
     alice = repairing(on)
     ask(on, alice, *holding(on, alice))
     ticks(on, alice, T_MAX_MS)
-    assert bracket(view(on), only(on)) == Window(0, T_MAX_MS)
+    assert bracket(view(on), only_turn(on)) == Window(0, T_MAX_MS)
 
 
 # ---- Own messages ----------------------------------------------------------------------------------------------------
@@ -376,7 +322,7 @@ def test_a_copy_of_an_own_message_is_an_answer_for_sure_if_it_can_be_no_resend(a
     on.advance(T_MIN_MS)
     ask(on, alice, own)
     (answered,) = ticks(on, alice, 1_000)
-    turn = only(on)
+    turn = only_turn(on)
     assert (turn.answer, turn.window, turn.asked.own) == (answered, Window(T + T_MIN_MS, T + T_MIN_MS), True)
     assert turn.sure is (acknowledged or period > 2 * T_MIN_MS)
     assert bracket(view(on), turn) is None

@@ -115,6 +115,7 @@ def test_a_sweep_says_how_much_went_out_and_the_others_hear_it() -> None:
     room.wait(100)
     copies = [r for name in NAMES for r in view(on, name).received if r.step.now_ms == T + T_MAX_MS + 100]
     assert [r.message for r in copies] == [message, message]
+    room.sync(actors[1])
     assert room.sweep() == 0
 
 
