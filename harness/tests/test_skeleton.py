@@ -271,8 +271,8 @@ def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled:
     assert reply.error.message == "MemoryError in send: über alles"
     send.content = b"hello"
     assert filled.call(pb.Request(send=send)).effects.message_id
+    filled.close()  # first, for what it said on stderr to be complete
     assert any("test_skeleton.py" in line for line in filled.link.stderr_lines())
-    filled.close()
 
 
 def test_handles_stay_apart_when_participants_come_and_go(filled: Session) -> None:
