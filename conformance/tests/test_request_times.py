@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from played import T, altered, reference, stage
@@ -11,7 +13,7 @@ from sds_conformance.repair_tracker import NEVER
 from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_harness.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, HistoryEntry
+from sds_reference import Config, HistoryEntry, decode, encode
 from sds_reference.variants import VARIANTS
 
 # ---- When it is due --------------------------------------------------------------------------------------------------
@@ -71,6 +73,51 @@ def test_a_hash_that_is_belied_by_what_is_seen_is_no_knowledge() -> None:
     assert side.terms.profile is not None
     for missing in side.wanted:
         assert side.due(missing) == Window(T + T_MIN_MS, T + T_MAX_MS)
+
+
+@pytest.mark.parametrize("off", [-SECOND_MS - 1, -SECOND_MS, 0, SECOND_MS, SECOND_MS + 1])
+def test_a_hash_is_belied_by_more_than_a_second(off: int) -> None:
+    def shows_the_first_only(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            entries = {entry.message_id: entry for entry in reply.state.outgoing_repairs.entries}
+            del reply.state.outgoing_repairs.entries[:]
+            first = reply.state.outgoing_repairs.entries.add()
+            first.CopyFrom(entries["lost-0"])
+            first.due_ms += off
+
+    on = stage(altered(shows_the_first_only))
+    alice = repairing(on)
+    gap(on, alice, 2)
+    alice.observe()
+    side = side_of(on)
+    second = side.due(side.wanted[1])
+    assert second is not None
+    assert second.exact is (abs(off) <= SECOND_MS)
+
+
+@pytest.mark.parametrize(("early", "expected"), [(SECOND_MS + 1, False), (SECOND_MS, True), (0, True)])
+def test_a_hash_is_belied_by_a_request_that_comes_too_early(early: int, expected: bool) -> None:
+    """Nothing else tells T_req: the message before was full of other requests."""
+    due = backoff("lost-0") - early
+
+    def asks_for_others_first(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("send"):
+            asked = ["x", "y", "z"] if request.send.now_ms < T + due else ["lost-0"]
+            entries = tuple(HistoryEntry(message_id, None, "bob") for message_id in asked)
+            reply.effects.broadcasts[0] = encode(replace(decode(reply.effects.broadcasts[0]), repair_request=entries))
+
+    on = stage(altered(asks_for_others_first, unseen()))
+    alice = repairing(on)
+    gap(on, alice, 2)
+    for wait in (1, due - 1):
+        on.advance(wait)
+        alice.send()
+    side = side_of(on)
+    assert [missing.message_id for missing in side.wanted] == ["lost-0", "lost-1"]
+    assert side.offset(side.wanted[0]) is None
+    other = side.due(side.wanted[1])
+    assert other is not None
+    assert other.exact is expected
 
 
 def test_without_a_room_for_a_backoff_nothing_is_due() -> None:

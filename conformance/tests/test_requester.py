@@ -89,7 +89,45 @@ def test_what_waits_is_not_in_the_log_yet() -> None:
     side = side_of(on)
     assert [side.waits(waiting.message_id, step) for step in (first, second, after)] == [False, True, False]
     assert [side.in_log(waiting.message_id, step) for step in (first, second, after)] == [False, False, True]
+    assert [side.in_log(root.message_id, step) for step in (first, second, after)] == [False, False, True]
     assert not side.waits("unknown", after)
+
+
+def test_what_was_refused_or_is_its_own_is_neither_heard_nor_here() -> None:
+    def refuses_carol(request: pb.Request, reply: pb.Reply) -> None:
+        if b"carol" in request.receive.wire:
+            reply.rejected.reason = "not from her"
+
+    on = stage(altered(refuses_carol))
+    alice = repairing(on)
+    odd = on.peer("bob").content(T, *(f"unknown-{number}" for number in range(201)))
+    alice.receive(on.peer("carol").content(T), on.peer("alice").content(T), odd)
+    typing = on.peer("dave").ephemeral(b"typing")
+    last = alice.receive(typing)
+    side = side_of(on)
+    assert side.arrivals == {}
+    assert [received.message for received in side.heard] == [odd, typing]
+    heard = side.heard_after(last.index - 1)
+    assert heard is not None
+    assert (heard.step, side.heard_after(last.index)) == (last, None)
+
+
+def test_what_is_asked_for_in_another_channel_or_in_no_message_is_not_asked_for_here() -> None:
+    def babbles(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("tick"):
+            reply.effects.broadcasts.append(b"\xff")
+
+    on = stage(altered(babbles))
+    alice = on.open(channels=("c1", "c2"), configuration=pb.Configuration(sds_r=True))
+    for channel in ("c1", "c2"):
+        lost = HistoryEntry("lost", None, "bob")
+        alice.receive(on.peer("bob", channel).content(T, lost, message_id=f"naming-in-{channel}"))
+    on.advance(T_MAX_MS)
+    alice.tick()
+    step = len(on.trace.steps) + 1
+    assert alice.send(channel_id="c2").repair_request
+    first = [requester(view(on, channel=channel)).first_asked("lost") for channel in ("c1", "c2")]
+    assert first == [NEVER, step]
 
 
 # ---- Time ------------------------------------------------------------------------------------------------------------
@@ -246,12 +284,27 @@ def test_a_request_that_is_full_excuses_what_is_not_in_it(told: bool) -> None:
 
 
 def test_who_never_asks_for_anything_is_never_full() -> None:
-    on = stage(mute(unseen()))
+    def says_no_cap(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("opened"):
+            reply.opened.configuration.ClearField("max_repair_requests")
+
+    on = stage(altered(says_no_cap, mute(unseen())))
     alice = repairing(on)
     alice.send()
     side = side_of(on)
     assert side.full(side.carriers[0]) is False
     assert side.kinds == set()
+
+
+@pytest.mark.parametrize(("late", "expected"), [(0, True), (SECOND_MS, True), (SECOND_MS + 1, False)])
+def test_a_request_is_in_time_until_a_second_after_t_max(late: int, expected: bool) -> None:
+    on = stage(unseen(PRIVATE))
+    alice = repairing(on)
+    gap(on, alice)
+    on.advance(T_MAX_MS + late)
+    alice.send()
+    side = side_of(on)
+    assert (side.in_time(only(side)) is side.carriers[0]) is expected
 
 
 # ---- Many ------------------------------------------------------------------------------------------------------------
