@@ -26,7 +26,7 @@ from .environment import PLAIN, Environment
 from .faults import TesteeFault
 from .peer import ScriptedPeer
 from .session import Session
-from .trace import Party, Step, Trace
+from .trace import Party, Step, Trace, Wire
 
 START_MS = 1_800_000_000_000
 """Where virtual time starts, in epoch milliseconds (January 2027)."""
@@ -44,7 +44,7 @@ NEEDS = "needs the capability "
 ASKED_OF = 100
 """IDs that a codec is asked of, the newest."""
 
-Payload = bytes | Message
+Payload = bytes | Message | Wire
 
 
 def is_filter_maker(participant: str) -> bool:
@@ -291,21 +291,37 @@ class Actor:
         return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
-        """Messages arrive, in order; ``bytes`` go as they are. The step of the last."""
+        """Messages arrive, in order; ``bytes`` go as they are, what another one broadcast goes in its own bytes if both
+        have the same layout. The step of the last."""
         step: Step | None = None
         for payload in payloads:
-            wire = encode(payload) if isinstance(payload, Message) else payload
-            if self.stage.dialect is not None and isinstance(payload, Message):
-                wire = self.stage.dialect.to_private(wire)
-            if isinstance(payload, Message):
-                self._met_ids |= dict.fromkeys([payload.message_id, *(e.message_id for e in payload.causal_history)])
-                self._ask_of_own(payload.bloom_filter or b"")
+            message = (
+                payload.message if isinstance(payload, Wire) else payload if isinstance(payload, Message) else None
+            )
+            wire = self._on_the_wire(payload)
+            if message is not None:
+                self._met_ids |= dict.fromkeys([message.message_id, *(e.message_id for e in message.causal_history)])
+                self._ask_of_own(message.bloom_filter or b"")
             command = pb.Receive(
                 now_ms=self.stage.now_ms, handle=self.party.handle, wire=wire, retrieval_hint=retrieval_hint
             )
             step = self._do(pb.Request(receive=command))
         assert step is not None, "receive needs at least one message"
         return step
+
+    def _on_the_wire(self, payload: Payload) -> bytes:
+        """The bytes of a message as the implementation understands them; ``bytes`` stay as they are."""
+        dialect = self.stage.dialect
+        match payload:
+            case bytes():
+                return payload
+            case Message():
+                text = encode(payload)
+            case Wire():
+                if dialect is payload.dialect or payload.message is None:
+                    return payload.raw
+                text = payload.text
+        return dialect.to_private(text) if dialect is not None else text
 
     def tick(self) -> Step:
         """Let the periodic work run that is due now."""
@@ -392,6 +408,16 @@ class Actor:
                 return wire.message
         what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStopped(f"{step.command} at step {step.index} {what}")
+
+
+def _message_in(payload: Payload) -> Message | None:
+    match payload:
+        case Wire():
+            return payload.message
+        case Message():
+            return payload
+        case _:
+            return None
 
 
 def _refusal(step: Step) -> str:

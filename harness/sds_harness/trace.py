@@ -22,11 +22,13 @@ from .faults import Breakdown
 class Wire:
     """Bytes on the network: as they were, and as a message of the text where they are one."""
 
-    __slots__ = ("error", "message", "raw", "text")
+    __slots__ = ("dialect", "error", "message", "raw", "text")
 
     def __init__(self, raw: bytes, dialect: Dialect | None) -> None:
         self.raw = raw
         """The bytes themselves."""
+        self.dialect = dialect
+        """The private layout they are in, None for that of the text."""
         self.text: bytes = raw
         """The bytes in the layout of the text: translated if a dialect is in use."""
         self.message: Message | None = None

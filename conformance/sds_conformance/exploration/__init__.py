@@ -1,0 +1,1 @@
+"""Generated schedules: played in great numbers, judged, shrunk, told and drawn."""

@@ -1,0 +1,1 @@
+"""Global properties of schedules with many participants."""

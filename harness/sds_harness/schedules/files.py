@@ -1,0 +1,165 @@
+"""Schedules as JSON: the files that counterexamples are kept in. Shape and bounds are in ``schedule.schema.json``.
+
+A file is a stranger's until it was checked: its size is bounded, its shape is held to the schema, and every name in it
+has to be that of a participant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from .operations import EVERYBODY, OPERATIONS, STRAIGHT, Member, Operation, Route, Say, Schedule
+
+VERSION = 1
+"""Of the file format; a reader refuses any other."""
+MAX_BYTES = 4 << 20
+
+
+class ScheduleFileError(Exception):
+    """A file is no schedule: the message says what is wrong and where."""
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a schedule."""
+    text = files(__package__).joinpath("schedule.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(schema())
+
+
+def to_json(schedule: Schedule) -> dict[str, Any]:
+    """The schedule as JSON values; what has its default is left out."""
+    out: dict[str, Any] = {"version": VERSION}
+    if schedule.name:
+        out["name"] = schedule.name
+    out["seed"] = schedule.seed
+    out["members"] = [_plain(member) for member in schedule.members]
+    out["channels"] = list(schedule.channels)
+    if schedule.configuration:
+        out["configuration"] = dict(schedule.configuration)
+    out["operations"] = [{"op": operation.op, **_plain(operation)} for operation in schedule.operations]
+    return out
+
+
+def from_json(data: Any) -> Schedule:
+    """The schedule that ``to_json`` wrote. Raises ScheduleFileError."""
+    error: ValidationError | None = best_match(_validator().iter_errors(data))
+    if error is not None:
+        raise ScheduleFileError(_in_words(error))
+    schedule = Schedule(
+        tuple(Member(**member) for member in data["members"]),
+        tuple(_operation(dict(row)) for row in data["operations"]),
+        tuple(data["channels"]),
+        tuple(sorted(data.get("configuration", {}).items())),
+        data["seed"],
+        data.get("name", ""),
+    )
+    for complaint in _loose_ends(schedule):
+        raise ScheduleFileError(complaint)
+    return schedule
+
+
+def dumps(schedule: Schedule) -> str:
+    """The schedule as the text of a file, one operation a line."""
+    data = to_json(schedule)
+    operations = data.pop("operations")
+    head = json.dumps(data, ensure_ascii=False, indent=1)[:-2]
+    rows = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in operations)
+    return f'{head},\n "operations": [\n{rows}\n ]\n}}\n' if rows else f'{head},\n "operations": []\n}}\n'
+
+
+def loads(text: str) -> Schedule:
+    """The schedule in the text of a file. Raises ScheduleFileError."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScheduleFileError(f"it is no JSON: {error}") from None
+    return from_json(data)
+
+
+def load(path: Path) -> Schedule:
+    """The schedule in a file. Raises ScheduleFileError, also where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ScheduleFileError(f"it cannot be read: {error.strerror}") from None
+    if len(raw) > MAX_BYTES:
+        raise ScheduleFileError(f"it has more than {MAX_BYTES >> 20} MiB")
+    try:
+        return loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ScheduleFileError("it is no text in UTF-8") from None
+
+
+def _plain(item: Member | Operation | Route) -> dict[str, Any]:
+    """The fields that do not have their default."""
+    out: dict[str, Any] = {}
+    for f in fields(item):
+        value = getattr(item, f.name)
+        default = f.default_factory() if f.default_factory is not MISSING else f.default
+        if value == default and type(value) is type(default):
+            continue
+        if isinstance(value, Route):
+            value = _plain(value) | ({"late": dict(value.late)} if value.late else {})
+        out[f.name] = list(value) if isinstance(value, tuple) else value
+    return out
+
+
+def _operation(row: dict[str, Any]) -> Operation:
+    kind = OPERATIONS[row.pop("op")]
+    if "route" in row:
+        route = row["route"]
+        row["route"] = Route(
+            tuple(route.get("lost", ())), tuple(route.get("late", {}).items()), tuple(route.get("twice", ()))
+        )
+    arguments: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return kind(**arguments)
+
+
+def _in_words(error: ValidationError) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
+    return f"{where.lstrip('.') or 'the file'}: {message}"
+
+
+def _loose_ends(schedule: Schedule) -> Iterator[str]:
+    """What the schema cannot say."""
+    names, number = set(schedule.names), len(schedule.channels)
+    if len(names) != len(schedule.members):
+        yield "members: two participants have the same name"
+    if len(set(schedule.channels)) != number:
+        yield "channels: two channels have the same name"
+    for index, operation in enumerate(schedule.operations):
+        where = f"operations[{index}] ({operation.op})"
+        for name in named_in(operation):
+            if name not in names:
+                yield f"{where}: there is no participant {name!r}"
+        if getattr(operation, "channel", 0) >= number:
+            yield f"{where}: there is no channel {operation.channel}"  # type: ignore[union-attr]
+        if isinstance(operation, Say) and operation.peer in names:
+            yield f"{where}: the scripted peer {operation.peer!r} is a participant, too"
+
+
+def named_in(operation: Operation) -> set[str]:
+    """The participants that an operation names."""
+    names = {getattr(operation, key, EVERYBODY) for key in ("who", "to", "sender", "listener", "poses_as")}
+    for key in ("senders", "listeners"):
+        names |= set(getattr(operation, key, ()))
+    route = getattr(operation, "route", STRAIGHT)
+    names |= {*route.lost, *route.twice, *(name for name, _ in route.late)}
+    return names - {EVERYBODY}

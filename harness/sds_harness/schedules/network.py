@@ -1,0 +1,107 @@
+"""A simulated broadcast network under virtual time.
+
+What happens to a copy depends on the schedule alone: on its seed, the sender, how many messages that one broadcast
+before, and the listener.
+"""
+
+from __future__ import annotations
+
+import heapq
+from hashlib import blake2b
+
+from .operations import EVERYBODY, Cut, Links, Route
+from .performance import Packet
+
+PERFECT = Links()
+
+
+class Network:
+    """Links between participants, and what is under way on them."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._rules: list[Links] = []
+        self._cuts: list[Cut] = []
+        self._under_way: list[tuple[int, int, str, Packet]] = []
+        self._serial = 0
+        self._sent: dict[str, int] = {}
+
+    def change(self, rule: Links) -> None:
+        """Links are like this from now on. A rule for all replaces whatever was said before."""
+        if not rule.sender and not rule.listener:
+            self._rules.clear()
+        self._rules.append(rule)
+
+    def cut(self, cut: Cut) -> None:
+        self._cuts.append(cut)
+
+    def heal(self) -> None:
+        """All links are perfect from now on."""
+        self._rules.clear()
+        self._cuts.clear()
+
+    def carry(self, packet: Packet, listeners: list[str], route: Route, *, count: bool = True) -> list[tuple[str, str]]:
+        """Put copies of a packet under way. Those that will not arrive: listeners and why."""
+        number = self._sent.get(packet.sender, 0)
+        if count:
+            self._sent[packet.sender] = number + 1
+        gone = []
+        late = dict(route.late)
+        for listener in listeners:
+            if listener in route.lost:
+                gone.append((listener, "lost"))
+                continue
+            if self._is_cut(packet.sender, listener):
+                gone.append((listener, "cut"))
+                continue
+            rule = self._rule(packet.sender, listener)
+            lost, twice, delay, more = self._fate(packet.sender, number, listener, rule)
+            if listener in late or listener in route.twice:
+                lost = False  # it was said what becomes of it
+            if lost:
+                gone.append((listener, "lost"))
+                continue
+            delay = late.get(listener, delay)
+            self._put(packet, listener, delay)
+            if twice or listener in route.twice:
+                self._put(packet, listener, delay + more)
+        return gone
+
+    def due(self, until_ms: int) -> tuple[int, str, Packet] | None:
+        """The next copy that arrives until then: when, at whom, and what."""
+        if self._under_way and self._under_way[0][0] <= until_ms:
+            at_ms, _, listener, packet = heapq.heappop(self._under_way)
+            return at_ms, listener, packet
+        return None
+
+    def _put(self, packet: Packet, listener: str, delay_ms: int) -> None:
+        self._serial += 1
+        heapq.heappush(self._under_way, (packet.at_ms + delay_ms, self._serial, listener, packet))
+
+    def _is_cut(self, sender: str, listener: str) -> bool:
+        return any(
+            (sender in cut.senders and listener in cut.listeners)
+            or (cut.both and listener in cut.senders and sender in cut.listeners)
+            for cut in self._cuts
+        )
+
+    def _rule(self, sender: str, listener: str) -> Links:
+        """The rule that was made last for a link."""
+        for rule in reversed(self._rules):
+            if rule.sender in (EVERYBODY, sender) and rule.listener in (EVERYBODY, listener):
+                return rule
+        return PERFECT
+
+    def _fate(self, sender: str, number: int, listener: str, rule: Links) -> tuple[bool, bool, int, int]:
+        """Is a copy lost, are there two, how late is it, and how much later is the second?"""
+        if rule is PERFECT:
+            return False, False, 0, 0
+        drawn = blake2b(f"{self._seed}|{sender}|{number}|{listener}".encode(), digest_size=16).digest()
+        loss, double, spread, more = (int.from_bytes(drawn[i : i + 4], "big") for i in (0, 4, 8, 12))
+        least, most = min(rule.delay_ms), max(rule.delay_ms)
+        return (
+            loss % 100 < rule.loss_percent,
+            double % 100 < rule.duplicate_percent,
+            least + spread % (most - least + 1),
+            more % (most - least + 1),
+        )
