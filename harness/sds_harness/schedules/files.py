@@ -16,7 +16,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
+from ..declaration import printable
 from .operations import EVERYBODY, OPERATIONS, STRAIGHT, Member, Operation, Route, Say, Schedule
 
 VERSION = 1
@@ -38,7 +40,9 @@ def schema() -> dict[str, Any]:
 
 @cache
 def _validator() -> Draft202012Validator:
-    return Draft202012Validator(schema())
+    integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)  # not 1.0
+    validator: Draft202012Validator = extend(Draft202012Validator, type_checker=integers)(schema())  # type: ignore[no-untyped-call]
+    return validator
 
 
 def to_json(schedule: Schedule) -> dict[str, Any]:
@@ -85,10 +89,11 @@ def dumps(schedule: Schedule) -> str:
 def loads(text: str) -> Schedule:
     """The schedule in the text of a file. Raises ScheduleFileError."""
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=int)  # which takes no NaN and no Infinity: they are no JSON
+        json.dumps(data, ensure_ascii=False).encode()  # a half of a surrogate pair is no text
+        return from_json(data)
     except (ValueError, RecursionError) as error:
         raise ScheduleFileError(f"it is no JSON: {error}") from None
-    return from_json(data)
 
 
 def load(path: Path) -> Schedule:
@@ -134,7 +139,7 @@ def _operation(row: dict[str, Any]) -> Operation:
 def _in_words(error: ValidationError) -> str:
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
-    return f"{where.lstrip('.') or 'the file'}: {message}"
+    return f"{printable(where.lstrip('.')) or 'the file'}: {message}"
 
 
 def _loose_ends(schedule: Schedule) -> Iterator[str]:

@@ -41,8 +41,12 @@ class Send:
     channel: int = 0
     content: str | None = None
     """What it says, by default something that no other message says."""
+    raw: str = ""
+    """Hexadecimal digits of what it says, instead."""
     hint: bool = False
     """The application supplies a retrieval hint."""
+    times: int = 1
+    """So many messages at once; the label is that of the last, those before it have it with ".1", ".2", ..."""
     route: Route = STRAIGHT
 
 
@@ -183,6 +187,8 @@ class Say:
     """Labels in its causal history."""
     content: str | None = "usual"
     """"usual" is something that no other message says; None is unset, as in a sync message."""
+    raw: str = ""
+    """Hexadecimal digits of what it says, instead."""
     filter: tuple[str, ...] | None = None
     """Labels in its bloom filter; None for no filter at all."""
     raw_filter: str = ""

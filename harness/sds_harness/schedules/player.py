@@ -102,7 +102,7 @@ class Player:
         """From the opening of the participants to their end."""
         show = self.performance
         try:
-            self._try(-1, lambda: self._open_all())
+            self._open_all()
             for index, operation in enumerate(self.schedule.operations):
                 self._operation = index
                 show.began[index] = self._elapsed
@@ -132,7 +132,7 @@ class Player:
         self._operation = -1
         for member in self.schedule.members:
             if not member.late:
-                self._open(member)
+                self._try(-1, lambda: self._open(member))  # noqa: B023
 
     def _open(self, member: Member) -> None:
         if member.name in self._actors or member.name in self.performance.crashed:
@@ -178,7 +178,7 @@ class Player:
     ) -> None:
         """Let a participant do something at its own time; what it broadcasts goes into the network."""
         stage = self._stages[who]
-        stage.now_ms = self._epochs[id(stage)] + self._elapsed + self._clocks[who]
+        stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         before = len(stage.trace.steps)
         try:
             does()
@@ -263,19 +263,17 @@ class Player:
 
     def _send(self, op: Send) -> None:
         for who in self._those(op.who):
-            actor, channel = self._actors[who], self._channel(who, op.channel)
-            declared = actor.stage.trace.declaration
-            hinted = op.hint and declared.can(pb.CAPABILITY_RETRIEVAL_HINTS)
-            hint = f"hint of {op.label}".encode() if hinted else None
-            # A content that belongs to the label, not to the number of messages sent before, so that a message stays
-            # what it is when others are taken away.
-            content = (op.content if op.content is not None else f"content {op.label} of {who}").encode()
-            self._act(
-                who,
-                lambda: actor.send(content, channel, retrieval_hint=hint),  # noqa: B023
-                op.route,
-                label=op.label,
-            )
+            for number in range(1, op.times + 1):
+                self._send_one(op, who, op.label if number == op.times else f"{op.label}.{number}")
+
+    def _send_one(self, op: Send, who: str, label: str) -> None:
+        actor, channel = self._actors[who], self._channel(who, op.channel)
+        hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
+        hint = f"hint of {label}".encode() if hinted else None
+        # The content belongs to the label, not to the number of messages sent before, so that a message stays what it
+        # is when others are taken away.
+        content = bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode()
+        self._act(who, lambda: actor.send(content, channel, retrieval_hint=hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
         for who in self._those(op.who):
@@ -366,6 +364,7 @@ class Player:
         if op.lamport_ms is not None:
             lamport = max(0, min(MAX_LAMPORT, epoch + self._elapsed + op.lamport_ms))
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
+        said = bytes.fromhex(op.raw) or (None if content is None else content.encode())
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
             bloom_filter = self._filter([self._id(label) for label in op.filter])
@@ -377,7 +376,7 @@ class Player:
             self._entries(op.after, senders=op.senders_named, hints=op.hint),
             bloom_filter,
             self._entries(op.asks, senders=True, hints=False),
-            None if content is None else content.encode(),
+            said,
         )
 
     def _filter(self, message_ids: list[str]) -> bytes | None:

@@ -1,0 +1,106 @@
+"""Passages about SDS-R: gaps that only a repair can close, requests, answers, and who need not answer any more."""
+
+from __future__ import annotations
+
+from ..choices import pick, some
+from ..operations import Again, Look, Route, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+
+STEPS_MS = (6_000, 1_000, 31_000, 61_000, 121_000)
+
+
+def pass_time(writer: Writer, least: int, most: int) -> None:
+    """Time in steps, with periodic work after each, so that what is due is done."""
+    for _ in writer.times(least, most):
+        writer.add(Wait(pick(writer.choices, STEPS_MS)), Tick())
+
+
+@passage(14, repairs=True)
+def gap(writer: Writer) -> None:
+    """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    alone = tuple(some(writer.choices, writer.others(author, poor), 25))
+    missed = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
+    if writer.chance(25):
+        writer.crash(author)
+    if not writer.here:
+        return
+    witness = writer.someone(poor)
+    writer.send(witness) if writer.chance(70) else writer.sync(witness)
+    pass_time(writer, 1, 3)
+    if writer.chance(20):
+        writer.add(Again(missed[0], poor)) if poor in writer.here else None
+    if poor in writer.here:
+        writer.send(poor, writer.hazards(poor, 15)) if writer.chance(60) else writer.sync(poor)
+    pass_time(writer, 1, 4)
+    if writer.chance(40):
+        writer.add(Look())
+
+
+@passage(8, repairs=True)
+def crowd_with_a_gap(writer: Writer) -> None:
+    """Many miss the same message: the first asks, the others overhear it."""
+    author = writer.someone()
+    writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
+    writer.send(writer.someone(author))
+    for _ in writer.times(2, 4):
+        writer.add(Wait(pick(writer.choices, STEPS_MS)))
+        who = writer.someone(author)
+        writer.sync(who) if writer.chance(50) else writer.send(who)
+        writer.add(Tick())
+    pass_time(writer, 1, 2)
+
+
+@passage(10, repairs=True, scripted=True)
+def asked(writer: Writer) -> None:
+    """Somebody asks for messages that participants have, or wait for, or wrote, or miss themselves."""
+    if len(writer.labels) < 2:
+        who = writer.someone()
+        writer.send(who, writer.hazards(who))
+        writer.send(writer.someone())
+    wanted = some(writer.choices, writer.recent(5), 45) or writer.recent(1)
+    kind = writer.choices.integer(0, 3)
+    writer.say(
+        lamport_ms=None if kind == 3 else 0,
+        content=None if kind == 1 else "usual",
+        asks=tuple(wanted),
+        after=tuple(some(writer.choices, writer.recent(3), 30)),
+        senders_named=True,
+    )
+    if writer.chance(30):
+        writer.add(Again(wanted[0], writer.someone()))
+    if writer.chance(30):
+        writer.say(asks=tuple(wanted[:1]), content=None)
+    pass_time(writer, 1, 4)
+
+
+@passage(6, repairs=True, scripted=True)
+def unanswerable(writer: Writer) -> None:
+    """A message depends on some that nobody has: who misses it asks again and again; perhaps it comes after all."""
+    ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
+    writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
+    for _ in writer.times(2, 4):
+        writer.add(Wait(pick(writer.choices, STEPS_MS)))
+        who = writer.someone()
+        writer.sync(who) if writer.chance(40) else writer.send(who)
+    if writer.chance(30):
+        writer.add(Look())
+
+
+@passage(6, repairs=True, scripted=True)
+def overheard(writer: Writer) -> None:
+    """While somebody misses a message, a scripted peer asks for it, or a copy passes with requests of its own."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    later = writer.send(author)
+    writer.add(Wait(pick(writer.choices, STEPS_MS)))
+    if writer.chance(50):
+        writer.say(asks=(label,), content=None, to=poor if writer.chance(50) else "")
+    else:
+        writer.add(Again(later, poor, asks=(label,)))
+    writer.add(Wait(pick(writer.choices, STEPS_MS)), Tick())
+    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    pass_time(writer, 1, 3)

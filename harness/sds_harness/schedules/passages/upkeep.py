@@ -1,0 +1,87 @@
+"""Passages about upkeep: acknowledgements, resends, sweeps, syncs, what is given up."""
+
+from __future__ import annotations
+
+from ..choices import pick, some
+from ..operations import Again, Look, Route, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+
+PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
+"""Each a little longer than a period that may be in force."""
+
+
+@passage(12)
+def resends(writer: Writer) -> None:
+    """A message reaches few or nobody; time passes, and it is sent again."""
+    who = writer.someone()
+    writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 80))))
+    for _ in writer.times(1, 4):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)))
+        if writer.chance(25):
+            writer.sync(writer.someone(who))
+        writer.add(Tick(who, writer.hazards(who, 40)))
+    if writer.chance(40):
+        writer.add(Look(who))
+
+
+@passage(10)
+def acknowledgements(writer: Writer) -> None:
+    """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
+    who = writer.someone()
+    other = writer.someone(who)
+    writer.send(who, writer.hazards(who, 40))
+    for _ in writer.times(0, 4):
+        writer.send(other, Route(lost=(who,)) if other != who else Route())
+    if writer.chance(50):
+        writer.sync(writer.someone(who), writer.hazards(who))
+    else:
+        writer.send(writer.someone(who))
+    if writer.chance(40):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick(who))
+    writer.add(Look(who))
+
+
+@passage(6)
+def syncs(writer: Writer) -> None:
+    """Several sync messages, of those who heard something and of those who did not."""
+    for _ in writer.times(2, 4):
+        who = writer.someone()
+        writer.sync(who, writer.hazards(who), writer.channel())
+        if writer.chance(30):
+            writer.add(Wait(1))
+    if writer.chance(60):
+        writer.send(writer.someone())
+
+
+@passage(6)
+def quiet_time(writer: Writer) -> None:
+    """Nobody speaks, and periodic work runs, several times."""
+    for _ in writer.times(1, 4):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick())
+
+
+@passage(6)
+def ephemerals(writer: Writer) -> None:
+    """Ephemeral messages between others, to those who know all and to those who miss something."""
+    for _ in writer.times(2, 4):
+        who = writer.someone()
+        if writer.chance(60):
+            writer.ephemeral(who, writer.hazards(who), writer.channel())
+        else:
+            writer.send(who, writer.hazards(who, 50))
+    writer.send(writer.someone())
+
+
+@passage(6)
+def given_up(writer: Writer) -> None:
+    """A gap that nothing closes for a long time, then perhaps what was missing."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
+    writer.send(speaker)
+    for _ in writer.times(1, 3):
+        writer.add(Wait(pick(writer.choices, (31_000, 61_000))), Tick(who))
+    if writer.chance(60):
+        writer.add(Again(first, who))
+    writer.send(speaker)

@@ -1,0 +1,112 @@
+"""What passages write with: the operations so far, who is there, and which messages there are to speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .choices import Choices, chance, pick, some
+from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
+
+PEERS = ("xavier", "yvonne", "zoe", "🦊", "\uffee")
+"""The IDs of their messages begin with these: the last two sort otherwise in UTF-8 than in UTF-16."""
+
+
+class Writer:
+    """A schedule in the making."""
+
+    def __init__(
+        self, choices: Choices, members: Sequence[Member], channels: int, *, sds_r: bool, lost: bool = False
+    ) -> None:
+        self.choices = choices
+        self.operations: list[Operation] = []
+        self.here = [member.name for member in members if not member.late]
+        """Participants that are there and alive."""
+        self.late = [member.name for member in members if member.late]
+        self.channels = channels
+        self.sds_r = sds_r
+        self.lost = lost
+        """Dependencies may be given up."""
+        self.labels: list[str] = []
+        """Content messages so far, oldest first."""
+        self.mine: dict[str, list[str]] = {}
+        """Of each participant."""
+
+    # ---- choosing --------------------------------------------------------------------------------------------------
+
+    def someone(self, *but: str) -> str:
+        """A participant that is there, another one than ``but`` if there is one."""
+        return pick(self.choices, [name for name in self.here if name not in but] or self.here)
+
+    def others(self, *but: str) -> list[str]:
+        return [name for name in self.here if name not in but]
+
+    def times(self, least: int, most: int) -> range:
+        return range(self.choices.integer(least, most))
+
+    def chance(self, percent: int) -> bool:
+        return chance(self.choices, percent)
+
+    def recent(self, count: int = 4) -> list[str]:
+        """Labels of the newest messages."""
+        return self.labels[-count:]
+
+    def channel(self) -> int:
+        return self.choices.integer(0, self.channels - 1)
+
+    def hazards(self, who: str, percent: int = 25) -> Route:
+        """Now and then a message is lost, late or doubled at somebody."""
+        if not self.chance(percent):
+            return STRAIGHT
+        listeners = self.others(who)
+        match self.choices.integer(0, 3):
+            case 0 | 1:
+                return Route(lost=tuple(some(self.choices, listeners)))
+            case 2:
+                delays = (1, 10, 1_000, 40_000)
+                return Route(late=tuple((name, pick(self.choices, delays)) for name in some(self.choices, listeners)))
+            case _:
+                return Route(twice=tuple(some(self.choices, listeners)))
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def add(self, *operations: Operation) -> None:
+        self.operations += operations
+
+    def label(self, who: str = "") -> str:
+        label = f"m{len(self.labels) + 1}"
+        self.labels.append(label)
+        self.mine.setdefault(who, []).append(label)
+        return label
+
+    def send(self, who: str, route: Route = STRAIGHT, channel: int = 0, **rest: object) -> str:
+        """A content message; its label."""
+        label = self.label(who)
+        self.add(replace(Send(who, label, channel, route=route), **rest))  # type: ignore[arg-type]
+        return label
+
+    def sync(self, who: str, route: Route = STRAIGHT, channel: int = 0) -> None:
+        self.add(Sync(who, channel, route))
+
+    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int = 0) -> None:
+        self.add(Ephemeral(who, channel, route))
+
+    def say(self, peer: str = "", **rest: object) -> str:
+        """A scripted peer says something; its label."""
+        peer = peer or pick(self.choices, PEERS)
+        label = self.label(peer)
+        self.add(replace(Say(peer, label), **rest))  # type: ignore[arg-type]
+        return label
+
+    def crash(self, who: str) -> None:
+        """Somebody stops, unless too few would be left to notice."""
+        if len(self.here) > 2:
+            self.here.remove(who)
+            self.add(Crash(who))
+
+    def join_all(self) -> None:
+        """Whoever is late joins now."""
+        for name in self.late:
+            self.add(Join(name))
+            self.here.append(name)
+        self.late.clear()
