@@ -147,6 +147,11 @@ class ChannelView:
         return read_filter(self.trace, self.party, bloom_filter, self._filters.given)
 
     @property
+    def log(self) -> list[LogItem]:
+        """The expected log at the end of the trace."""
+        return list(self._log)
+
+    @property
     def logged_ids(self) -> set[str]:
         """IDs of the expected log at the end of the trace."""
         return set(self._logged)

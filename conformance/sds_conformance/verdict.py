@@ -66,6 +66,16 @@ class Finding:
         return scenario_of(self.run)
 
 
+def severity_of(requirement: Requirement, observation: Observation, *, strict: bool = False) -> Verdict:
+    """How much a violation weighs, PASS for what is only told; ``strict`` lets no position soften it."""
+    if observation.outcome is Outcome.NOTED or requirement.optional:
+        return Verdict.PASS
+    soft = observation.position or requirement.softened
+    if requirement.binding and (strict or not soft):
+        return Verdict.FAIL
+    return Verdict.WARN
+
+
 @dataclass
 class RequirementVerdict:
     """The verdict on one requirement, with its evidence."""
@@ -171,7 +181,7 @@ class Judge:
         return count
 
     def _keep(self, check: Check, view: ChannelView, verdict: RequirementVerdict, observation: Observation) -> None:
-        severity = self._severity(verdict.requirement, observation)
+        severity = severity_of(verdict.requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(check.requirement, severity)
         if _RANK[severity] > _RANK[worst]:
             self._worst[check.requirement] = severity
@@ -199,14 +209,6 @@ class Judge:
         if len(verdict.findings) > MAX_FINDINGS:
             verdict.findings_dropped += 1
             verdict.findings.pop()
-
-    def _severity(self, requirement: Requirement, observation: Observation) -> Verdict:
-        if observation.outcome is Outcome.NOTED or requirement.optional:
-            return Verdict.PASS
-        soft = observation.position or requirement.softened
-        if requirement.binding and (self._strict or not soft):
-            return Verdict.FAIL
-        return Verdict.WARN
 
     def _note_obstacle(self, requirement_id: str, trace: Trace) -> None:
         if trace.breakdown is not None:

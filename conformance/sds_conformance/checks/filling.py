@@ -169,6 +169,10 @@ def _built(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
                 yield step, list(dict.fromkeys(step.request.build_filter.message_ids)), capacity
 
 
+SMALLEST = 200
+"""Filters for fewer IDs have so few bits that one in many is several times worse than another by mere chance."""
+
+
 @check("SDS-STATE-07")
 def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
     """In a full filter, strangers that resemble its members hit as seldom as declared, half as often again tolerated.
@@ -178,7 +182,7 @@ def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
     published, for 1,000 IDs at 1 %: 0.8 of that rate.
     """
     c = view.configuration
-    if not c.bloom_capacity:
+    if c.bloom_capacity < SMALLEST:
         return
     # The filter of the last message before which it was full, and not over-full, or one that was built full.
     enough = len(view.received) >= NEARLY_FULL * c.bloom_capacity

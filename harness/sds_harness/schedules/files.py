@@ -55,6 +55,8 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
     out["channels"] = list(schedule.channels)
     if schedule.configuration:
         out["configuration"] = dict(schedule.configuration)
+    if schedule.notes:
+        out["notes"] = dict(schedule.notes)
     out["operations"] = [{"op": operation.op, **_plain(operation)} for operation in schedule.operations]
     return out
 
@@ -71,6 +73,7 @@ def from_json(data: Any) -> Schedule:
         tuple(sorted(data.get("configuration", {}).items())),
         data["seed"],
         data.get("name", ""),
+        tuple(sorted(data.get("notes", {}).items())),
     )
     for complaint in _loose_ends(schedule):
         raise ScheduleFileError(complaint)

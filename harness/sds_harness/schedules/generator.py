@@ -102,8 +102,8 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
     if chance(choices, 30):
         chosen["causal_history_size"] = pick(choices, (1, 3, 5, 10))
     if chance(choices, 25):
-        chosen["resend_unacknowledged_ms"] = pick(choices, (5_000, 60_000))
-        chosen["resend_possibly_acknowledged_ms"] = pick(choices, (20_000, 180_000))
+        periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
+        chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
     if chance(choices, 12):
         chosen["sync_interval_ms"] = pick(choices, (30_000, 60_000))
     if chance(choices, 8):

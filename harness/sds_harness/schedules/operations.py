@@ -301,6 +301,8 @@ class Schedule:
     seed: int = 0
     """From it follows what the links do by chance."""
     name: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
+    """What whoever found it wants to be known: which cast, which revision, what it shows."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,98 @@
+"""The hunt for mutants with generated schedules alone: how soon each is found, and how small its counterexample is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sds_harness.link import LocalLink
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.generator import generated
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS, Mutant
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.testee.version import suite_version
+
+from ..catalogue import CURRENT, load_catalogue
+from ..verdict import Finding, Verdict
+from .campaign import TWINS_EVERY, Order
+from .casting import Casting, Company
+from .counterexample import counterexample
+from .judging import BREAKDOWN, Scope, assess
+
+EXAMPLES = 1_000
+"""Schedules after which a mutant got away."""
+
+
+@dataclass(frozen=True)
+class Catch:
+    """What became of one mutant."""
+
+    mutant: str
+    requirement: str
+    summary: str
+    found_after: int
+    """So many schedules were played, the last of which found it; 0 if none did."""
+    found_by: str
+    """The requirement or property that was violated: its own, if that is."""
+    operations: int
+    """Of the shrunk schedule."""
+    participants: int
+    schedule: Schedule | None
+
+
+def order_for(mutant: Mutant, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Order:
+    """A campaign against a mutant, in this process, under the revision that its requirement belongs to."""
+    violated = load_catalogue().requirements[mutant.requirement]
+    options = TesteeOptions(
+        suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+    )
+    revision = violated.revisions[0] if violated.revisions else CURRENT
+    return Order(lambda _: LocalLink(Testee(options).handle), revision=revision, casting=casting, seed=seed)
+
+
+def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
+    """Play schedules against a mutant until one finds it, and shrink that.
+
+    First its own requirement alone is judged; if that finds nothing, whatever finds something counts. Every other
+    schedule is played among reference participants: a fault that all share may hide.
+    """
+    mutant = MUTANTS[name]
+    orders = [order_for(mutant, casting, seed) for casting in (Casting.TOGETHER, Casting.AMONG)]
+    companies = [order.company() for order in orders]
+    for company in companies:
+        company.start()
+    scope = orders[0].scope
+    own = Scope(tuple(r for r in scope.requirements if r.id == mutant.requirement), (), scope.strict)
+    for narrowed in (own, scope):
+        for index, finding in _findings(orders, companies, narrowed, examples):
+            which = index % 2
+            schedule = generated(seed, index, orders[which].grammar)
+            small = counterexample(orders[which], companies[which], schedule, finding)
+            if small is None or finding.requirement == BREAKDOWN:
+                continue
+            return Catch(
+                name,
+                mutant.requirement,
+                mutant.summary,
+                index + 1,
+                finding.requirement,
+                len(small.schedule.operations),
+                len(small.schedule.members),
+                small.schedule,
+            )
+    return Catch(name, mutant.requirement, mutant.summary, 0, "", 0, 0, None)
+
+
+def _findings(
+    orders: list[Order], companies: list[Company], scope: Scope, examples: int
+) -> Iterator[tuple[int, Finding]]:
+    """The worst finding of each schedule in which there is one."""
+    for index in range(examples):
+        order, company = orders[index % 2], companies[index % 2]
+        schedule = generated(order.seed, index, order.grammar)
+        performance = company.play(schedule)
+        twins = bool(scope.properties) and not index % TWINS_EVERY and performance.breakdown is None
+        found = assess(performance, scope, company.judged(schedule), company.play if twins else None).findings
+        if found:
+            yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)

@@ -1,0 +1,195 @@
+"""One performance judged: every requirement's checks on every trace, and the global properties over all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import Performance, Schedule
+from sds_harness.trace import Trace
+
+from ..catalogue import CURRENT, Catalogue, Requirement, load_catalogue
+from ..channel_view import ChannelView, channel_views
+from ..judgement import Outcome
+from ..registry import CHECKS, Check
+from ..verdict import MAX_TEXT, Finding, Verdict, severity_of
+from .properties import PROPERTIES, GlobalProperty, Sighting, examine
+from .situations import situations
+
+BREAKDOWN = "breakdown"
+"""Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
+STORM = "storm"
+"""And about participants that never stop to answer each other."""
+RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is judged."""
+
+    requirements: tuple[Requirement, ...]
+    properties: tuple[str, ...] = tuple(PROPERTIES)
+    strict: bool = False
+
+    @classmethod
+    def of(cls, profile: str = "full", revision: str = CURRENT, *, strict: bool = False) -> Scope:
+        """All that has checks in a profile of a revision."""
+        catalogue: Catalogue = load_catalogue()
+        return cls(
+            tuple(
+                r
+                for r in catalogue.requirements.values()
+                if r.id in CHECKS and r.stated_in(revision) and (profile == "full" or r.core == (profile == "core"))
+            ),
+            strict=strict,
+        )
+
+    def only(self, what: str) -> Scope:
+        """Narrowed down to one requirement or property."""
+        return Scope(
+            tuple(r for r in self.requirements if r.id == what),
+            tuple(p for p in self.properties if p == what),
+            self.strict,
+        )
+
+
+@dataclass
+class Assessment:
+    """What is to be said of one performance."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """The first of each check and severity."""
+    exercised: Counter[str] = field(default_factory=Counter)
+    """By requirement or property: how often the situation arose that it speaks of."""
+    situations: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, str] = field(default_factory=dict)
+    """Faults of ours: the check and what it raised."""
+
+    def worst(self, what: str) -> Verdict:
+        """The worst that was found against a requirement or property; PASS if nothing."""
+        found = [f.severity for f in self.findings if f.requirement == what]
+        return max(found, key=RANK.__getitem__, default=Verdict.PASS)
+
+
+Replay = Callable[[Schedule], Performance]
+
+
+def assess(
+    performance: Performance,
+    scope: Scope,
+    judged: Collection[str] = (),
+    replay: Replay | None = None,
+) -> Assessment:
+    """Judge a performance. ``judged`` are the participants under test, all if empty; with ``replay`` the properties
+    are examined, too, that compare it with another one."""
+    out = Assessment()
+    judged = judged or performance.schedule.names
+    name = performance.schedule.name
+    views: list[ChannelView] = []
+    if scope.requirements:
+        for trace in performance.traces:
+            views += [view for view in _views(trace, out) if view.party.name in judged]
+        for requirement in scope.requirements:
+            for check in CHECKS[requirement.id]:
+                for view in views:
+                    if all(view.can(capability) for capability in check.needs):
+                        _apply(check, requirement, view, scope.strict, out)
+    if scope.properties:
+        _examine(performance, scope, judged, replay, out)
+    if performance.breakdown is not None and (not performance.broken or performance.broken in judged):
+        kind, detail = performance.breakdown.kind.value, performance.breakdown.detail
+        out.findings.append(_broke(performance, BREAKDOWN, "an answer", f"{kind}: {detail}", name))
+    if performance.storm:
+        out.findings.append(_broke(performance, STORM, "an end of the messages", "no end of messages", name))
+    out.situations = situations(performance, views)
+    return out
+
+
+def _views(trace: Trace, out: Assessment) -> Iterable[ChannelView]:
+    try:
+        return channel_views(trace)
+    except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+        out.errors[f"the reading of {trace.schedule}"] = f"{type(error).__name__}: {error}"
+        return ()
+
+
+def _apply(check: Check, requirement: Requirement, view: ChannelView, strict: bool, out: Assessment) -> None:
+    told: set[Verdict] = set()
+    try:
+        for observation in check.function(view):
+            out.exercised[requirement.id] += 1
+            if observation.outcome is Outcome.HELD:
+                continue
+            severity = severity_of(requirement, observation, strict=strict)
+            if severity in told or severity is Verdict.PASS:
+                continue
+            told.add(severity)
+            out.findings.append(
+                Finding(
+                    requirement.id,
+                    check.name,
+                    view.trace.schedule,
+                    view.trace.environment,
+                    view.party.name,
+                    view.channel_id,
+                    observation.step,
+                    printable(observation.expected, MAX_TEXT),
+                    printable(observation.seen, MAX_TEXT),
+                    observation.position or requirement.softened,
+                    severity,
+                )
+            )
+    except Exception as error:  # as above
+        out.errors[check.name] = f"{type(error).__name__}: {error}"
+
+
+def _examine(
+    performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
+) -> None:
+    try:
+        examined = examine(performance, replay)
+    except Exception as error:  # as above
+        out.errors["global properties"] = f"{type(error).__name__}: {error}"
+        return
+    for property_id, sightings in examined.items():
+        if property_id not in scope.properties:
+            continue
+        entry = PROPERTIES[property_id]
+        told: set[Verdict] = set()
+        for sighting in sightings:
+            if sighting.act.who not in judged:
+                continue
+            out.exercised[property_id] += 1
+            if sighting.outcome is Outcome.HELD:
+                continue
+            severity = Verdict.WARN if sighting.position and not scope.strict else Verdict.FAIL
+            if sighting.outcome is Outcome.NOTED or severity in told:
+                continue
+            told.add(severity)
+            out.findings.append(_finding(entry, sighting, severity))
+
+
+def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Finding:
+    function = entry.function or entry.twin
+    act = sighting.act
+    return Finding(
+        entry.id,
+        getattr(function, "__name__", entry.id),
+        act.trace.schedule,
+        act.trace.environment,
+        act.who,
+        sighting.channel_id,
+        act.step.index,
+        printable(sighting.expected, MAX_TEXT),
+        printable(sighting.seen, MAX_TEXT),
+        sighting.position,
+        severity,
+    )
+
+
+def _broke(performance: Performance, what: str, expected: str, seen: str, name: str) -> Finding:
+    last = performance.acts[-1] if performance.acts else None
+    who, step = (last.who, last.step.index) if last is not None else ("", 0)
+    return Finding(what, what, name, "plain", who, "", step, expected, printable(seen, MAX_TEXT), "", Verdict.FAIL)

@@ -1,0 +1,261 @@
+"""Shrinking: from a schedule that shows a fault to a small one that still does.
+
+A schedule is data whose operations name participants and messages, and what is named and never came stands for itself.
+So anything may be taken away and what is left still means something: that is all this needs. It works on any schedule,
+whatever it came from: a seed, Hypothesis, a file, a corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+from sds_harness.schedules import Member, Operation, Performance, Schedule
+from sds_harness.schedules.operations import (
+    EVERYBODY,
+    STRAIGHT,
+    Calm,
+    Cut,
+    Heal,
+    Links,
+    Route,
+    Say,
+    Send,
+    Tick,
+    Wait,
+)
+
+Fails = Callable[[Schedule], Performance | None]
+"""Plays a schedule: the performance if it shows the fault, else None."""
+MAX_ATTEMPTS = 3_000
+
+
+@dataclass
+class Shrunk:
+    """What is left."""
+
+    schedule: Schedule
+    attempts: int
+    """Schedules that were played for it."""
+
+
+class _Enough(Exception):
+    """So many attempts were made that what is found has to do."""
+
+
+def shrink(schedule: Schedule, fails: Fails, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
+    """A schedule that ``fails``, too, and from which nothing can be taken away any more.
+
+    ``schedule`` itself has to fail. Deterministic; an interrupt is not caught.
+    """
+    return _Shrinker(schedule, fails, max_attempts).run()
+
+
+class _Shrinker:
+    def __init__(self, schedule: Schedule, fails: Fails, max_attempts: int) -> None:
+        self.best = schedule
+        self._fails = fails
+        self._left = max_attempts
+        self._max = max_attempts
+        self._known: set[Schedule] = set()
+
+    def run(self) -> Shrunk:
+        try:
+            self._drop_operations()
+            self._explain_losses()
+            while True:
+                before = self.best
+                self._drop_operations()
+                self._drop_members()
+                self._simplify_setting()
+                self._simplify_operations()
+                if self.best == before:
+                    break
+        except _Enough:
+            pass
+        return Shrunk(self.best, self._max - self._left)
+
+    def _try(self, candidate: Schedule) -> bool:
+        """Keep a candidate if it fails, too."""
+        if candidate == self.best or candidate in self._known:
+            return False
+        self._known.add(candidate)
+        if not self._left:
+            raise _Enough
+        self._left -= 1
+        if self._fails(candidate) is None:
+            return False
+        self.best = candidate
+        return True
+
+    def _with(self, **changed: Any) -> Schedule:
+        return replace(self.best, **changed)
+
+    # ---- operations ------------------------------------------------------------------------------------------------
+
+    def _drop_operations(self) -> None:
+        """Delta debugging: chunks from the end on, halves first, single operations last."""
+        size = max(1, len(self.best.operations) // 2)
+        while size:
+            start = len(self.best.operations) - size
+            while start > -size:
+                kept = self.best.operations[: max(0, start)] + self.best.operations[max(0, start) + size :]
+                self._try(self._with(operations=kept))
+                start -= size
+            size //= 2
+
+    def _explain_losses(self) -> None:
+        """Say of each operation what was lost and late, in place of rules and cuts that need operations themselves."""
+        if not any(isinstance(operation, Links | Cut) for operation in self.best.operations):
+            return
+        performance = self._fails(self.best)
+        if performance is not None:
+            self._try(told_by_routes(self.best, performance))
+
+    def _simplify_operations(self) -> None:
+        index = len(self.best.operations) - 1
+        while index >= 0:
+            again = True
+            while again and index < len(self.best.operations):
+                operations = self.best.operations
+                again = any(
+                    self._try(self._with(operations=(*operations[:index], simpler, *operations[index + 1 :])))
+                    for simpler in simpler_operations(operations[index], self.best)
+                )
+            index -= 1
+
+    # ---- everything else -------------------------------------------------------------------------------------------
+
+    def _drop_members(self) -> None:
+        for name in reversed(self.best.names):
+            if len(self.best.members) > 1:
+                self._try(without_member(self.best, name))
+
+    def _simplify_setting(self) -> None:
+        # What belongs together goes together: half of a pair of periods could be a configuration that makes no sense.
+        for group in {key.partition("_")[0]: None for key, _ in self.best.configuration}:
+            kept = tuple(pair for pair in self.best.configuration if pair[0].partition("_")[0] != group)
+            self._try(self._with(configuration=kept))
+        if len(self.best.channels) > 1:
+            self._try(
+                self._with(
+                    channels=self.best.channels[:1],
+                    operations=tuple(
+                        changed(operation, channel=0) if getattr(operation, "channel", 0) else operation
+                        for operation in self.best.operations
+                    ),
+                )
+            )
+        self._try(self._with(channels=("c1", "c2")[: len(self.best.channels)]))
+        for place, member in enumerate(self.best.members):
+            for simpler in (
+                replace(member, late=False),
+                replace(member, clock_ms=0),
+                replace(member, sds_r=None),
+            ):
+                members: tuple[Member, ...] = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
+                self._try(self._with(members=members))
+        self._try(self._with(seed=0))
+
+
+def without_member(schedule: Schedule, name: str) -> Schedule:
+    """The schedule without a participant, and without all that it does."""
+    operations: list[Operation] = []
+    for operation in schedule.operations:
+        who = {getattr(operation, key, EVERYBODY) for key in ("who", "to", "sender", "listener", "poses_as")}
+        if name in who:
+            continue
+        if isinstance(operation, Cut):
+            senders = tuple(n for n in operation.senders if n != name)
+            listeners = tuple(n for n in operation.listeners if n != name)
+            if not senders or not listeners:
+                continue
+            operation = changed(operation, senders=senders, listeners=listeners)
+        route = getattr(operation, "route", STRAIGHT)
+        if route:
+            operation = changed(operation, route=_without(route, name))
+        operations.append(operation)
+    members = tuple(member for member in schedule.members if member.name != name)
+    return replace(schedule, members=members, operations=tuple(operations))
+
+
+def _without(route: Route, name: str) -> Route:
+    return Route(
+        tuple(n for n in route.lost if n != name),
+        tuple(pair for pair in route.late if pair[0] != name),
+        tuple(n for n in route.twice if n != name),
+    )
+
+
+def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
+    """The schedule with what the network did by rules written down at each operation."""
+    lost: dict[int, dict[str, None]] = {}
+    late: dict[int, dict[str, int]] = {}
+    for loss in performance.losses:
+        if loss.why in ("lost", "cut"):
+            lost.setdefault(loss.packet.operation, {})[loss.listener] = None
+    for act in performance.acts:
+        if act.packet is not None and act.source == "network" and act.at_ms > act.packet.at_ms:
+            late.setdefault(act.packet.operation, {}).setdefault(act.who, act.at_ms - act.packet.at_ms)
+    operations = []
+    for index, operation in enumerate(schedule.operations):
+        if isinstance(operation, Links | Cut | Heal):
+            continue
+        if hasattr(operation, "route"):
+            gone = tuple(lost.get(index, ()))
+            delays = tuple((n, ms) for n, ms in late.get(index, {}).items() if n not in gone)
+            operation = changed(operation, route=Route(gone, delays, operation.route.twice))
+        operations.append(operation)
+    return replace(schedule, operations=tuple(operations))
+
+
+def changed(operation: Operation, **values: Any) -> Operation:
+    """The operation with other values in some of its fields."""
+    out: Operation = replace(cast("Any", operation), **values)
+    return out
+
+
+def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
+    """Operations that are like it and simpler, the simplest first."""
+    defaults = {f.name: f.default for f in fields(operation)}
+    for key, default in defaults.items():
+        value = getattr(operation, key)
+        if key not in ("who", "label", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
+            if not isinstance(value, tuple) or default in (None, ()):
+                yield changed(operation, **{key: default})
+            if isinstance(value, tuple) and value and not isinstance(value[0], int):
+                for place in range(len(value)):
+                    smaller = value[:place] + value[place + 1 :]
+                    if smaller or key not in ("senders", "listeners"):
+                        yield changed(operation, **{key: smaller})
+    yield from _smaller_route(operation)
+    match operation:
+        case Wait(ms):
+            for shorter in (1, 1_000, 30_000, 60_000, 120_000, ms // 2, ms - ms % 1_000):
+                if 0 < shorter < ms:
+                    yield Wait(shorter)
+        case Tick(who) if who == EVERYBODY:
+            for name in schedule.names:
+                yield changed(operation, who=name)
+        case Calm(rounds):
+            for fewer in (1, 2, rounds // 2, rounds - 1):
+                if 0 < fewer < rounds:
+                    yield changed(operation, rounds=fewer)
+        case Send(times=times):
+            for fewer in (1, times // 2, times - 1):
+                if 0 < fewer < times:
+                    yield changed(operation, times=fewer)
+        case Say(peer=peer) if peer != "xavier" and "xavier" not in schedule.names:
+            yield changed(operation, peer="xavier")
+        case _:
+            pass
+
+
+def _smaller_route(operation: Operation) -> Iterator[Operation]:
+    route: Route = getattr(operation, "route", STRAIGHT)
+    for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
+        yield changed(operation, route=_without(route, name))
+    for name, _ in route.late:
+        # Lost is simpler than late: nothing has to be waited for.
+        yield changed(operation, route=replace(_without(route, name), lost=(*route.lost, name)))

@@ -1,0 +1,92 @@
+"""What the tests of the player share: casts in this process, and views of what was played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sds_harness.link import Limits, LocalLink
+from sds_harness.schedules import Act, Member, Operation, Performance, Route, Schedule, play
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+from sds_reference.testee.dialect import load_dialect
+from sds_reference.testee.server import Testee, TesteeOptions
+
+Handle = Callable[[pb.Request], pb.Reply]
+Change = Callable[[pb.Request, pb.Reply], None]
+
+TRIO = (Member("alice"), Member("bob"), Member("carol"))
+NOT_CAROL = Route(lost=("carol",))
+
+
+def reference(change: Change | None = None, **options: Any) -> Handle:
+    """The reference with these TesteeOptions; ``change`` is done to its replies."""
+    inner = Testee(TesteeOptions("1", **options)).handle
+
+    def handle(request: pb.Request) -> pb.Reply:
+        reply = inner(request)
+        if change is not None:
+            change(request, reply)
+        return reply
+
+    return handle
+
+
+def stage_on(handle: Handle, dialect: str = "") -> Stage:
+    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    return Stage(session, "a schedule", load_dialect(dialect) if dialect else None)
+
+
+def shown(*operations: Operation, handle: Handle | None = None, **schedule: Any) -> Performance:
+    """What came of these operations where all participants are of one implementation."""
+    stage = stage_on(handle or reference())
+    whole = Schedule(**({"members": TRIO, "operations": operations} | schedule))
+    return play(whole, dict.fromkeys(whole.names, stage))
+
+
+def commands(show: Performance, who: str = "") -> list[str]:
+    """What was done, by whom or by one participant, without the openings."""
+    acts = [act for act in show.acts if who in ("", act.who) and act.step.command != "open"]
+    return [act.step.command if who else f"{act.who} {act.step.command}" for act in acts]
+
+
+def arrivals(show: Performance, who: str) -> list[Act]:
+    return [act for act in show.acts if act.who == who and act.step.command == "receive"]
+
+
+def heard(show: Performance, who: str) -> list[str]:
+    """Labels of what arrived, "" for what has none."""
+    return [act.packet.label if act.packet else "?" for act in arrivals(show, who)]
+
+
+def delivered(show: Performance, who: str) -> list[str]:
+    """Labels of what was delivered, "" for what has none."""
+    label = {message(show, name).message_id: name for name in show.labels}
+    events = [event for act in show.acts if act.who == who for event in act.step.events]
+    return [label.get(event.delivered.message_id, "") for event in events if event.HasField("delivered")]
+
+
+def message(show: Performance, label: str) -> Message:
+    found = show.labels[label].wire.message
+    assert found is not None
+    return found
+
+
+def without(*capabilities: int, **options: Any) -> Handle:
+    return reference(without=frozenset(capabilities), **options)
+
+
+class Fragile:
+    """The reference, which crashes at a command; knows which ones it got."""
+
+    def __init__(self, crashes_at: str = "") -> None:
+        self.asked: list[str] = []
+        self._crashes_at = crashes_at
+        self.stage = stage_on(reference(self._answer))
+
+    def _answer(self, request: pb.Request, _: pb.Reply) -> None:
+        self.asked.append(request.WhichOneof("command") or "")
+        if self.asked[-1] == self._crashes_at:
+            raise RuntimeError("out of order")

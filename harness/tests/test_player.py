@@ -1,0 +1,234 @@
+"""The player: who does and hears what, when and from where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, shown
+from sds_harness.schedules import Member, Route
+from sds_harness.schedules import operations as ops
+from sds_harness.stage import START_MS
+from sds_reference import Config, HistoryEntry, Message, build_filter, encode
+
+# ---- Order and time --------------------------------------------------------------------------------------------------
+
+
+def test_a_broadcast_reaches_the_others_in_order_before_the_next_operation_begins() -> None:
+    show = shown(ops.Send("bob", "m1"), ops.Sync("alice"), ops.Tick("carol"), ops.Ephemeral("carol"), ops.Look("bob"))
+    assert commands(show) == [
+        *("bob send", "alice receive", "carol receive"),
+        *("alice send_sync", "bob receive", "carol receive"),
+        "carol tick",
+        *("carol send_ephemeral", "alice receive", "bob receive"),
+        "bob observe",
+    ]
+    assert [act.number for act in show.acts] == list(range(1, len(show.acts) + 1))
+    assert [act.operation for act in show.acts] == [-1, -1, -1, 0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 4]
+    assert [packet.label for packet in show.packets] == ["m1", "", ""]
+    assert delivered(show, "alice") == ["m1", ""]
+    assert {act.source for act in show.acts} == {"network"}
+    assert (show.breakdown, show.left_out, show.losses, show.storm) == (None, {}, [], False)
+
+
+def test_every_step_of_a_trace_is_an_act_and_can_be_looked_up() -> None:
+    show = shown(ops.Send("bob", "m1"), ops.Look())
+    (trace,) = show.traces
+    assert [act.step for act in show.acts] == trace.steps
+    assert show.act_of(trace, 5) is show.acts[4]
+    assert show.act_of(trace, 99) is None
+    assert show.steps == len(trace.steps) == 9
+    assert list(show.parties) == ["alice", "bob", "carol"]
+
+
+def test_time_passes_and_what_is_under_way_arrives_when_it_is_due() -> None:
+    show = shown(
+        ops.Links(delay_ms=(40, 40)), ops.Send("alice", "m1"), ops.Wait(30), ops.Send("bob", "m2"), ops.Wait(100)
+    )
+    assert [act.at_ms for act in arrivals(show, "carol")] == [40, 70]
+    assert [act.step.now_ms - START_MS for act in arrivals(show, "carol")] == [40, 70]
+    assert show.began == {0: 0, 1: 0, 2: 0, 3: 30, 4: 30}
+    assert [act.operation for act in arrivals(show, "carol")] == [4, 4]
+    still_under_way = shown(ops.Links(delay_ms=(40, 40)), ops.Send("alice", "m1"), ops.Wait(39))
+    assert commands(still_under_way) == ["alice send"]
+
+
+def test_late_routes_turn_the_order_of_arrival_round() -> None:
+    show = shown(
+        *(ops.Send("alice", f"m{n}", route=Route(late=(("bob", 40 - 10 * n),))) for n in (1, 2, 3)), ops.Wait(100)
+    )
+    assert heard(show, "bob") == ["m3", "m2", "m1"]
+    assert [act.at_ms for act in arrivals(show, "bob")] == [10, 20, 30]
+    assert heard(show, "carol") == delivered(show, "carol") == delivered(show, "bob") == ["m1", "m2", "m3"]
+
+
+def test_what_the_network_loses_is_told() -> None:
+    show = shown(ops.Cut(("alice",), ("bob",)), ops.Send("alice", "m1", route=NOT_CAROL), ops.Wait(5))
+    assert [(loss.packet.label, loss.listener, loss.why) for loss in show.losses] == [
+        ("m1", "bob", "cut"),
+        ("m1", "carol", "lost"),
+    ]
+    assert commands(show) == ["alice send"]
+
+
+def test_clocks_that_are_off_or_stepped_are_those_of_one_participant() -> None:
+    show = shown(
+        ops.Tick(),
+        ops.Wait(100),
+        ops.StepClock("carol", -70),
+        ops.StepClock("carol", 20),
+        ops.Send("alice", "m1"),
+        members=(Member("alice", clock_ms=500), Member("bob", clock_ms=-500), Member("carol")),
+    )
+    times = {name: [act.step.now_ms - START_MS for act in show.acts if act.who == name] for name in show.cast}
+    assert times == {"alice": [500, 500, 600], "bob": [-500, -500, -400], "carol": [0, 0, 50]}
+    assert [act.at_ms for act in show.acts] == [0] * 6 + [100] * 3
+
+
+def test_no_clock_is_stepped_back_beyond_the_first_millisecond() -> None:
+    far = -1_000_000_000_000
+    show = shown(ops.StepClock("bob", far), ops.StepClock("bob", far), ops.Tick("bob"), ops.Send("bob", "m1"))
+    assert [act.step.now_ms for act in show.acts if act.who == "bob"] == [START_MS, 1, 1]
+    assert heard(show, "alice") == ["m1"]
+
+
+# ---- Who is there ----------------------------------------------------------------------------------------------------
+
+
+def test_a_late_participant_hears_nothing_of_what_was_said_before_it_joined() -> None:
+    show = shown(
+        ops.Send("alice", "m1", route=Route(late=(("carol", 50),))),
+        ops.Send("carol", "never"),
+        ops.Wait(10),
+        ops.Join("carol"),
+        ops.Join("carol"),
+        ops.Send("bob", "m2"),
+        ops.Wait(100),
+        members=(*TRIO[:2], Member("carol", late=True)),
+    )
+    assert [(act.step.command, act.at_ms) for act in show.acts if act.who == "carol"] == [("open", 10), ("receive", 10)]
+    assert heard(show, "carol") == ["m2"]
+    assert show.parties["carol"].opened_ms == START_MS + 10
+    assert list(show.labels) == ["m1", "m2"]
+
+
+def test_whoever_crashed_does_and_hears_nothing_more_and_does_not_come_back() -> None:
+    show = shown(
+        ops.Send("alice", "m1", route=Route(late=(("bob", 50),))),
+        ops.Crash("bob"),
+        ops.Crash("bob"),
+        ops.Send("bob", "never"),
+        ops.Tick(),
+        ops.Join("bob"),
+        ops.Say("xavier", "x1"),
+        ops.Garble("bob", "00"),
+        ops.Again("m1", "bob"),
+        ops.Wait(100),
+    )
+    assert commands(show, "bob") == []
+    assert show.crashed == {"bob": 1}
+    assert [(loss.packet.label, loss.listener, loss.at_ms, loss.why) for loss in show.losses] == [
+        ("m1", "bob", 50, "crashed")
+    ]
+    assert heard(show, "carol") == ["m1", "x1"]
+
+
+def test_participants_are_configured_as_the_schedule_asks_with_exceptions_for_sds_r() -> None:
+    show = shown(
+        members=(Member("alice"), Member("bob", sds_r=False)),
+        configuration=(("causal_history_size", 7), ("sds_r", True)),
+        channels=("c1", "c2"),
+    )
+    forces = {name: party.in_force for name, party in show.parties.items()}
+    assert [(force.causal_history_size, force.sds_r) for force in forces.values()] == [(7, True), (7, False)]
+    assert {party.channels for party in show.parties.values()} == {("c1", "c2")}
+
+
+# ---- Stores, copies, scripted peers ----------------------------------------------------------------------------------
+
+
+def test_a_lookup_fetches_what_is_missing_through_all_dependencies() -> None:
+    missed = [ops.Send("alice", f"m{n}", route=NOT_CAROL) for n in (1, 2, 3)]
+    show = shown(
+        *missed,
+        ops.Send("bob", "m4"),
+        ops.Lookup("bob"),
+        ops.Lookup("carol"),
+        ops.Lookup("carol"),
+        configuration=(("causal_history_size", 1),),
+    )
+    assert [(act.packet.label if act.packet else "", act.source, act.operation) for act in arrivals(show, "carol")] == [
+        ("m4", "network", 3),
+        *((label, "store", 5) for label in ("m3", "m2", "m1")),
+    ]
+    assert delivered(show, "carol") == ["m1", "m2", "m3", "m4"]
+    assert heard(show, "bob") == ["m1", "m2", "m3"]
+
+
+def test_no_store_has_what_was_never_sent() -> None:
+    show = shown(ops.Say("xavier", "x1", after=("never", "m1")), ops.Send("alice", "m1", route=NOT_CAROL), ops.Lookup())
+    # x1 depends on a message of the label that nobody had, and not on the one that was sent later.
+    assert [entry.message_id for entry in message(show, "x1").causal_history] == ["never-never", "never-m1"]
+    assert [act.source for act in show.acts] == ["network"] * len(show.acts)
+    assert heard(show, "carol") == ["x1"]
+
+
+def test_a_copy_comes_out_of_the_blue_and_may_ask_for_something() -> None:
+    show = shown(
+        ops.Send("alice", "m1"),
+        ops.Send("alice", "m2", route=NOT_CAROL),
+        ops.Cut(("alice",), ("bob",)),
+        ops.Again("m2", "carol"),
+        ops.Again("m2", "bob", asks=("m1", "never")),
+        ops.Again("never", "bob"),
+        members=(*TRIO, Member("dave", late=True)),
+    )
+    assert [(act.packet, act.source) for act in show.acts[-2:]] == [(show.labels["m2"], "again")] * 2
+    assert [act.who for act in show.acts[-2:]] == ["carol", "bob"]
+    original, copy = message(show, "m2"), show.acts[-1].step.received.message
+    asked = (HistoryEntry(message(show, "m1").message_id, None, "alice"), HistoryEntry("never-never", None, "nobody"))
+    assert copy == replace(original, repair_request=asked)
+    assert show.acts[-2].step.received.message == original
+    assert delivered(show, "carol") == ["m1", "m2"]
+
+
+def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
+    show = shown(
+        ops.Send("alice", "m1"),
+        ops.Wait(100),
+        ops.Say("xavier", "x1", lamport_ms=-30, after=("m1", "x0"), hint=True, senders_named=True, asks=("m1",)),
+        ops.Say("xavier", "x2", lamport_ms=None, content=None, filter=("m1",), to="bob", channel=1),
+        ops.Say("xavier", "x3", lamport_ms=1 << 64, id_of="m1", poses_as="alice", raw_filter="00ff", raw="7f"),
+        ops.Say("xavier", "x4", lamport_ms=-(10**13), id_of="never", content="hi", filter=()),
+        channels=("c1", "c2"),
+    )
+    first = message(show, "m1").message_id
+    m1, x0 = HistoryEntry(first, b"hint of m1", "alice"), HistoryEntry("never-x0", b"hint of x0", "nobody")
+    size = Config().bloom_profile, Config().bloom_parameters
+    now = START_MS + 100
+    asked = (replace(m1, retrieval_hint=None),)
+    said = [
+        Message("xavier", "xavier-x1", "c1", now - 30, (m1, x0), None, asked, b"content x1 of xavier"),
+        Message("xavier", "xavier-x2", "c2", None, (), build_filter(*size, [first])),
+        Message("alice", first, "c1", (1 << 64) - 1, (), b"\x00\xff", (), b"\x7f"),
+        Message("xavier", "never-never", "c1", 0, (), build_filter(*size, []), (), b"hi"),
+    ]
+    assert [message(show, label) for label in ("x1", "x2", "x3", "x4")] == said
+    assert {(packet.sender, packet.act) for packet in show.packets[1:]} == {("xavier", 0)}
+    assert heard(show, "bob") == ["m1", "x1", "x2", "x3", "x4"]
+    assert heard(show, "carol") == ["m1", "x1", "x3", "x4"]
+
+
+def test_what_is_garbled_arrives_as_it_is_at_one_participant() -> None:
+    show = shown(
+        ops.Garble("bob", "0aff"), ops.Garble("carol", encode(Message("zoe", "z1", "c1", 1, content=b"z")).hex())
+    )
+    assert commands(show) == ["bob receive", "carol receive"]
+    assert show.acts[-2].step.request.receive.wire == b"\x0a\xff"
+    assert show.acts[-2].step.answer == "rejected"
+    assert [event.delivered.message_id for event in show.acts[-1].step.events] == ["z1"]
+
+
+def test_several_messages_at_once_have_labels_of_their_own() -> None:
+    show = shown(ops.Send("alice", "m", times=3))
+    assert heard(show, "bob") == ["m.1", "m.2", "m"]
+    assert len({message(show, label).message_id for label in show.labels}) == 3

@@ -1,0 +1,362 @@
+"""Schedules as files: every operation survives, classes and schema say the same, and no stranger's file is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from sds_harness.schedules import Member, Operation, Route, Schedule, ScheduleFileError, dumps, load, loads
+from sds_harness.schedules import operations as ops
+from sds_harness.schedules.files import MAX_BYTES, from_json, named_in, schema, to_json
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+MEMBERS = ("alice", "bob", "Žofie 🦊")
+CHANNELS = ("c1", "c2")
+ROUTE = Route(("bob",), (("alice", 30), ("bob", 0)), ("Žofie 🦊", "alice"))
+
+FULL: dict[str, Operation] = {
+    operation.op: operation
+    for operation in (
+        ops.Send("alice", "m1", channel=1, content="hi\n\u2028", raw="00ff", hint=True, times=3, route=ROUTE),
+        ops.Sync("alice", channel=1, route=ROUTE),
+        ops.Ephemeral("alice", channel=1, route=ROUTE),
+        ops.Tick("bob", route=ROUTE),
+        ops.Wait(1_000),
+        ops.Look("bob"),
+        ops.Join("bob"),
+        ops.Crash("bob"),
+        ops.StepClock("bob", -5),
+        ops.Links(50, 20, (10, 30), "alice", "bob"),
+        ops.Cut(("alice",), ("bob", "Žofie 🦊"), both=False),
+        ops.Heal(),
+        ops.Lookup("bob"),
+        ops.Again("m1", "bob", asks=("m2", "m3")),
+        ops.Say(
+            "xavier",
+            "x1",
+            lamport_ms=-5,
+            after=("m1", "m2"),
+            content="ho",
+            raw="7f",
+            filter=("m1",),
+            raw_filter="00ff",
+            asks=("m3",),
+            senders_named=True,
+            hint=True,
+            id_of="m1",
+            poses_as="bob",
+            channel=1,
+            to="alice",
+            route=ROUTE,
+        ),
+        ops.Garble("bob", "00ff"),
+        ops.Calm(rounds=3, period_ms=500, store=True),
+    )
+}
+"""Every operation, with no field at its default."""
+
+
+def schedule(*operations: Operation, **changed: Any) -> Schedule:
+    return Schedule(tuple(Member(name) for name in MEMBERS), operations, CHANNELS, **changed)
+
+
+def row(*operations: dict[str, Any], **changed: Any) -> str:
+    """The text of a file with these operations."""
+    members = [{"name": name} for name in MEMBERS]
+    data = {"version": 1, "seed": 0, "members": members, "channels": list(CHANNELS), "operations": list(operations)}
+    return json.dumps(data | changed)
+
+
+def complaint(text: str) -> str:
+    with pytest.raises(ScheduleFileError) as caught:
+        loads(text)
+    return str(caught.value)
+
+
+def defaults(kind: type[Any]) -> dict[str, Any]:
+    """The fields of a class that have a default."""
+    return {f.name: f.default for f in fields(kind) if f.default is not MISSING}
+
+
+# ---- There and back --------------------------------------------------------------------------------------------------
+
+
+def test_every_operation_is_here_and_no_field_of_it_has_its_default() -> None:
+    assert list(FULL) == list(ops.OPERATIONS)
+    for operation in (*FULL.values(), ROUTE):
+        assert [name for name, value in defaults(type(operation)).items() if getattr(operation, name) == value] == []
+
+
+@pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
+def test_an_operation_without_defaults_survives_and_all_its_fields_are_written(operation: Operation) -> None:
+    (written,) = to_json(schedule(operation))["operations"]
+    assert list(written) == ["op", *(f.name for f in fields(operation))]
+    assert loads(dumps(schedule(operation))).operations == (operation,)
+
+
+@pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
+def test_an_operation_with_its_defaults_survives_and_none_of_them_is_written(operation: Operation) -> None:
+    needed = {f.name: getattr(operation, f.name) for f in fields(operation) if f.default is MISSING}
+    plain = type(operation)(**needed)
+    (written,) = to_json(schedule(plain))["operations"]
+    assert set(written) == {"op", *needed}
+    assert loads(dumps(schedule(plain))).operations == (plain,)
+
+
+def test_what_is_not_the_default_but_equals_it_survives() -> None:
+    told_to_have_none = ops.Say("xavier", "x1", lamport_ms=None, content=None, filter=())
+    assert loads(dumps(schedule(told_to_have_none))).operations == (told_to_have_none,)
+
+
+def test_everything_around_the_operations_survives_and_a_route_keeps_its_order() -> None:
+    whole = Schedule(
+        (Member("alice"), Member("bob", late=True, clock_ms=-500, sds_r=False), Member("Žofie 🦊", sds_r=True)),
+        (ops.Tick(route=ROUTE),),
+        ("c1", "字"),
+        (("bloom_error_rate", 0.25), ("causal_history_size", 3), ("sds_r", True)),
+        (1 << 63) - 1,
+        'so "named"',
+    )
+    assert loads(dumps(whole)) == whole
+    assert to_json(schedule()).keys() == {"version", "seed", "members", "channels", "operations"}
+    assert to_json(whole)["members"][0] == {"name": "alice"}
+
+
+def test_a_file_has_one_line_for_an_operation_and_is_in_utf8(tmp_path: Path) -> None:
+    whole = schedule(*FULL.values())
+    text = dumps(whole)
+    rows = [line for line in text.split("\n") if line.startswith('  {"op"')]
+    assert len(rows) == len(FULL)
+    assert json.loads(text) == to_json(whole)
+    file = tmp_path / "schedule.json"
+    file.write_text(text, "utf-8")
+    assert load(file) == whole
+    assert loads(dumps(schedule())) == schedule()
+
+
+# ---- Classes and schema ----------------------------------------------------------------------------------------------
+
+
+def test_the_schema_is_a_valid_one_of_2020_12() -> None:
+    assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    Draft202012Validator.check_schema(schema())
+    assert {*schema()["$defs"]} > {*ops.OPERATIONS}
+
+
+@pytest.mark.parametrize("name", [*ops.OPERATIONS, "member", "route"])
+def test_class_and_schema_have_the_same_fields_and_need_the_same(name: str) -> None:
+    kind: type[Any] = {"member": Member, "route": Route, **ops.OPERATIONS}[name]
+    shape = schema()["$defs"][name]
+    op = ["op"] if name in ops.OPERATIONS else []
+    assert {*shape["properties"]} == {*op, *(f.name for f in fields(kind))}
+    assert {*shape.get("required", ())} == {*op, *(f.name for f in fields(kind))} - {*defaults(kind)}
+    assert shape["additionalProperties"] is False
+    if op:
+        assert shape["properties"]["op"] == {"const": name}
+
+
+@pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
+def test_a_default_that_is_spelt_out_means_the_same(operation: Operation) -> None:
+    needed = {f.name: getattr(operation, f.name) for f in fields(operation) if f.default is MISSING}
+    spelt = {key: {} if value == ops.STRAIGHT else value for key, value in defaults(type(operation)).items()}
+    text = row({"op": operation.op, **needed, **spelt})
+    assert loads(text).operations == (type(operation)(**needed),)
+    assert loads(row(members=[{"name": "alice", **defaults(Member)}])).members == (Member("alice"),)
+
+
+def test_the_schema_knows_every_operation_and_leads_to_its_shape() -> None:
+    items = schema()["properties"]["operations"]["items"]
+    assert items["properties"]["op"]["enum"] == list(ops.OPERATIONS)
+    assert [case["then"] for case in items["allOf"]] == [{"$ref": f"#/$defs/{name}"} for name in ops.OPERATIONS]
+    assert [case["if"]["properties"]["op"]["const"] for case in items["allOf"]] == list(ops.OPERATIONS)
+
+
+def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
+    asked = schema()["properties"]["configuration"]["properties"]
+    assert {*asked} == {*pb.Configuration.DESCRIPTOR.fields_by_name}
+    for name, shape in asked.items():
+        bounds = schema()["$defs"]["ms"] if "$ref" in shape else shape
+        for bound in {"minimum", "maximum"} & {*bounds}:
+            text = row(configuration={name: bounds[bound]})
+            assert pb.Configuration(**dict(loads(text).configuration)).HasField(name)  # type: ignore[arg-type]
+
+
+# ---- Arbitrary values ------------------------------------------------------------------------------------------------
+
+SMALL = 6
+"""Lengths are tried up to this, not up to the bounds of the schema."""
+words = st.text(st.characters(codec="utf-8"), max_size=SMALL)
+
+
+def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """What the schema allows for a field; names are those of participants, except that of a scripted peer."""
+    name = shape.get("$ref", "").removeprefix("#/$defs/")
+    if name:
+        special: dict[str, st.SearchStrategy[Any]] = {
+            "name": words.map("~".__add__) if key == "peer" else st.sampled_from(MEMBERS),
+            "who": st.sampled_from(("", *MEMBERS)),
+            "channel": st.integers(0, len(CHANNELS) - 1),
+            "hexadecimal": st.binary(max_size=SMALL).map(bytes.hex),
+        }
+        return special[name] if name in special else values(key, schema()["$defs"][name])
+    if "const" in shape:
+        return st.just(shape["const"])
+    if "oneOf" in shape:
+        return st.one_of(*(values(key, case) for case in shape["oneOf"]))
+    if isinstance(shape["type"], list):
+        return st.one_of(*(values(key, shape | {"type": kind}) for kind in shape["type"]))
+    made: dict[str, Callable[[], st.SearchStrategy[Any]]] = {
+        "null": st.none,
+        "boolean": st.booleans,
+        "integer": lambda: st.integers(shape["minimum"], shape["maximum"]),
+        "string": lambda: words.filter(lambda text: len(text) >= shape.get("minLength", 0)),
+        "array": lambda: arrays(key, shape),
+        "object": lambda: objects(shape),
+    }
+    return made[shape["type"]]()
+
+
+def arrays(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "prefixItems" in shape:
+        return st.tuples(*(values(key, item) for item in shape["prefixItems"])).map(list)
+    return st.lists(values(key, shape["items"]), min_size=shape.get("minItems", 0), max_size=SMALL)
+
+
+def objects(shape: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "properties" not in shape:
+        return st.dictionaries(st.sampled_from(MEMBERS), values("", shape["additionalProperties"]))
+    made = {key: values(key, inner) for key, inner in shape["properties"].items()}
+    needed = shape.get("required", ())
+    return st.fixed_dictionaries(
+        {key: made[key] for key in needed}, optional={key: v for key, v in made.items() if key not in needed}
+    )
+
+
+rows = st.sampled_from(list(ops.OPERATIONS)).flatmap(lambda name: objects(schema()["$defs"][name]))
+
+
+@given(st.lists(rows, min_size=1, max_size=4))
+def test_whatever_the_schema_allows_is_read_and_survives(written: list[dict[str, Any]]) -> None:
+    read = loads(row(*written))
+    assert loads(dumps(read)) == read
+    assert from_json(to_json(read)) == read
+    for data, operation in zip(written, read.operations, strict=True):
+        assert operation.op == data["op"]
+        for key in data.keys() - {"op", "route"}:
+            value = getattr(operation, key)
+            assert (list(value) if isinstance(value, tuple) else value) == data[key]
+        hash(operation)
+
+
+# ---- What is no schedule ---------------------------------------------------------------------------------------------
+
+BAD: dict[str, tuple[str, str]] = {
+    "nothing": ("", "it is no JSON: Expecting value: line 1 column 1"),
+    "half": (row()[:-1], "it is no JSON: "),
+    "a list": ("[]", "the file: [] is not of type 'object'"),
+    "null": ("null", "the file: None is not of type 'object'"),
+    "another version": (row(version=2), "version: 1 was expected"),
+    "true as version": (row(version=True), "version: 1 was expected"),
+    "no members": (row(members=[]), "members: [] should be non-empty"),
+    "an unknown field": (row(later=1), "the file: Additional properties are not allowed ('later' was unexpected)"),
+    "no op": (row({"who": "alice"}), "operations[0]: 'op' is a required property"),
+    "an unknown op": (row({"op": "tick"}, {"op": "nap"}), "operations[1].op: 'nap' is not one of"),
+    "a list as op": (row({"op": ["tick"]}), "operations[0].op: ['tick'] is not one of"),
+    "an unknown field of an operation": (row({"op": "heal", "x": 1}), "operations[0]: Additional properties are not"),
+    "a field of another operation": (row({"op": "tick", "ms": 1}), "operations[0]: Additional properties are not"),
+    "a missing field": (row({"op": "wait"}), "operations[0]: 'ms' is a required property"),
+    "a negative delay": (
+        row({"op": "tick", "route": {"late": {"bob": -1}}}),
+        "operations[0].route.late.bob: -1 is less than the minimum of 0",
+    ),
+    "three delays": (row({"op": "links", "delay_ms": [1, 2, 3]}), "operations[0].delay_ms: Expected at most 2 items"),
+    "odd digits": (row({"op": "garble", "to": "bob", "wire": "0"}), "operations[0].wire: '0' does not match"),
+    "not a number": (row({"op": "wait", "ms": float("nan")}), "it is no JSON: "),
+    "not a number, where any number may be": (row(configuration={"bloom_error_rate": float("nan")}), "it is no JSON: "),
+    "infinity": (row({"op": "wait", "ms": float("inf")}), "it is no JSON: "),
+    "a huge float": (
+        row({"op": "wait", "ms": 71}).replace("71", "1e400"),
+        "operations[0].ms: inf is not of type 'integer'",
+    ),
+    "a float that is whole": (row({"op": "wait", "ms": 5.0}), "operations[0].ms: 5.0 is not of type 'integer'"),
+    "a whole float as channel": (row({"op": "sync", "who": "bob", "channel": 0.0}), "operations[0].channel: 0.0 is"),
+    "a bool as a number": (row({"op": "wait", "ms": True}), "operations[0].ms: True is not of type 'integer'"),
+    "a huge number": (row({"op": "wait", "ms": 10**4000}), "operations[0].ms: 1000000000"),
+    "a number beyond all": (row(seed=7).replace("7", "7" * 5_000), "it is no JSON: "),
+    "a name that is no text": (row(members=[{"name": "\ud800"}]), "it is no JSON: "),
+    "two of the same name": (row(members=[{"name": "a"}, {"name": "a"}]), "members: two participants have the same"),
+    "two channels of a name": (row(channels=["c", "c"]), "channels: two channels have the same name"),
+    "a channel too far": (row({"op": "sync", "who": "bob", "channel": 2}), "operations[0] (sync): there is no channel"),
+    "a peer who takes part": (
+        row({"op": "tick"}, {"op": "say", "peer": "bob", "label": "x"}),
+        "operations[1] (say): the scripted peer 'bob' is a participant, too",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "words_of_it"), BAD.values(), ids=BAD)
+def test_what_is_no_schedule_is_refused_with_what_and_where(text: str, words_of_it: str) -> None:
+    assert complaint(text).startswith(words_of_it)
+    assert len(complaint(text)) < 500
+
+
+@pytest.mark.parametrize("key", ["who", "to", "sender", "listener", "poses_as", "senders", "listeners"])
+def test_whoever_is_named_has_to_be_a_participant(key: str) -> None:
+    tried = 0
+    for name, full in FULL.items():
+        if key in {f.name for f in fields(full)}:
+            written = to_json(schedule(full))["operations"][0]
+            written[key] = ["alice", "zoe"] if isinstance(written[key], list) else "zoe"
+            assert complaint(row({"op": "heal"}, written)) == f"operations[1] ({name}): there is no participant 'zoe'"
+            tried += 1
+    assert tried > 0
+
+
+@pytest.mark.parametrize("route", [{"lost": ["zoe"]}, {"late": {"zoe": 1}}, {"twice": ["zoe"]}])
+def test_whoever_a_route_names_has_to_be_a_participant(route: dict[str, Any]) -> None:
+    assert complaint(row({"op": "tick", "route": route})) == "operations[0] (tick): there is no participant 'zoe'"
+
+
+def test_an_operation_names_those_it_is_about() -> None:
+    assert named_in(FULL["say"]) == {"alice", "bob", "Žofie 🦊"}
+    assert named_in(FULL["cut"]) == {*MEMBERS}
+    assert named_in(ops.Tick()) == set()
+
+
+@pytest.mark.parametrize("depth", [10, 500, *range(900, 1_100, 3), 10_000, 200_000])
+def test_whatever_is_nested_too_deep_is_refused(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    for text in (deep, row(version="here"), row(configuration="here"), row({"op": "wait", "ms": "here"})):
+        assert complaint(text.replace('"here"', deep))
+    assert complaint('{"a":' * depth + "1" + "}" * depth)
+
+
+def test_a_stranger_writes_nothing_to_the_terminal() -> None:
+    said = complaint(row({"op": "tick", "route": {"late": {"\x1b[2J\x07" + "x" * 10_000: -1}}}))
+    assert said.isprintable()
+    assert len(said) < 500
+
+
+def test_a_file_that_cannot_be_read_is_too_large_or_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "schedule.json"
+    with pytest.raises(ScheduleFileError, match="it cannot be read: No such file"):
+        load(file)
+    with pytest.raises(ScheduleFileError, match="it cannot be read: Is a directory"):
+        load(tmp_path)
+    file.write_bytes(row().encode("utf-16"))
+    with pytest.raises(ScheduleFileError, match="it is no text in UTF-8"):
+        load(file)
+    fitting = row().encode().ljust(MAX_BYTES)
+    file.write_bytes(fitting)
+    assert load(file) == schedule()
+    file.write_bytes(fitting + b" ")
+    with pytest.raises(ScheduleFileError, match="it has more than 4 MiB"):
+        load(file)
