@@ -42,18 +42,18 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, what
     revision = what.revision
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
-    _labelled(console, "Testing", Text(f"{name}{language}", "bold"))
-    _labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile]}"))
+    labelled(console, "Testing", Text(f"{name}{language}", "bold"))
+    labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile]}"))
     if revision not in declared.revisions:
         spoken = ", ".join(declared.revisions) or "none"
-        _labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
-    _labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
+        labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
+    labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
     if what.profile != "core":
-        _labelled(console, "Repairs", Text(repair_note(declared)))
-    _labelled(console, "Declares", Text(declared_line(declared), "dim"))
+        labelled(console, "Repairs", Text(repair_note(declared)))
+    labelled(console, "Declares", Text(declared_line(declared), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
-        _labelled(console, "Dialect", Text(note))
+        labelled(console, "Dialect", Text(note))
     console.print()
 
 
@@ -83,7 +83,7 @@ def show_findings(console: Console, outcome: Certification, how: Invocation) -> 
     """Every requirement that failed or warns, as a story each, then the breakdowns."""
     if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):
         note = "T is the start of virtual time. Who joins a channel is the implementation; all others are scripted."
-        _labelled(console, "Stories", Text(note, "dim"))
+        labelled(console, "Stories", Text(note, "dim"))
         console.print()
     for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
         for verdict in outcome.verdicts:
@@ -104,9 +104,9 @@ def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certif
         f"  {requirement.level}, section {requirement.anchor!r}",
     )
     console.print(head)
-    _labelled(console, "Rule", Text(requirement.statement))
+    labelled(console, "Rule", Text(requirement.statement))
     if verdict.verdict is Verdict.ERROR:
-        _labelled(console, "Our fault", Text(verdict.reason))
+        labelled(console, "Our fault", Text(verdict.reason))
     finding = next((f for f in verdict.findings if f.severity is verdict.verdict), None)
     if finding is not None:
         show_finding(console, finding, outcome)
@@ -114,9 +114,9 @@ def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certif
         if others:
             where = sorted({f.run for f in verdict.findings if f is not finding} - {finding.run})
             also = f", also in {', '.join(where)}" if where else ""
-            _labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
+            labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
     again = replay_command(requirement.id, finding, how)
-    _labelled(console, "Again", Text(again, "blue"), whole=True)
+    labelled(console, "Again", Text(again, "blue"), whole=True)
     console.print()
 
 
@@ -124,28 +124,28 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     """What was done, what was expected, what came out."""
     scenario = SCENARIOS.get(finding.scenario)
     if scenario is not None:
-        _labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
+        labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
     environment = ENVIRONMENTS.get(finding.environment)
     if environment is not None and environment is not PLAIN:
-        _labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
+        labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
     trace = outcome.traces.get(finding.run)
     evidence = Evidence(trace or Trace(finding.run, outcome.declaration), finding)
     label = "Done"
     for exhibit in evidence.exhibits():
         number = "…" if exhibit.step is None else str(exhibit.step.index)
         head = Text(f"{number:>3} ", "bold" if exhibit.blamed else "dim")
-        _labelled(console, label, Text(exhibit.text, "dim" if exhibit.step is None else ""), head)
+        labelled(console, label, Text(exhibit.text, "dim" if exhibit.step is None else ""), head)
         label = ""
         for line in exhibit.effects:
-            _labelled(console, "", Text(line), Text("    → ", "dim"))
-    _labelled(console, "Expected", Text(evidence.expected))
-    _labelled(console, "Seen", Text(evidence.seen, "bold"))
+            labelled(console, "", Text(line), Text("    → ", "dim"))
+    labelled(console, "Expected", Text(evidence.expected))
+    labelled(console, "Seen", Text(evidence.seen, "bold"))
     if evidence.difference:
-        _labelled(console, "", Text(evidence.difference))
+        labelled(console, "", Text(evidence.difference))
     if finding.position:
         position = load_positions().get(finding.position)
         told = f": {position.position}" if position is not None else ""
-        _labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
 
 
 def show_breakdown(
@@ -159,25 +159,25 @@ def show_breakdown(
     breakdown = broken.breakdown
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
-    _labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
     trace = (traces or {}).get(broken.where)
     environment = ENVIRONMENTS[trace.environment] if trace is not None else PLAIN
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
         told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
-        _labelled(console, "Played in", Text(told))
+        labelled(console, "Played in", Text(told))
     if trace is not None and trace.steps:
         narrator, step = Narrator(trace), trace.steps[-1]
-        _labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
+        labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     label = "stderr"
     for line in breakdown.stderr:
-        _labelled(console, label, Text(line, "dim"))
+        labelled(console, label, Text(line, "dim"))
         label = ""
-    _labelled(console, "Ask", Text(breakdown.advice))
+    labelled(console, "Ask", Text(breakdown.advice))
     if how is not None and trace is not None:
-        _labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
+        labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
     if also_in:
-        _labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
+        labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
     console.print()
 
 
@@ -194,7 +194,7 @@ def show_notes(console: Console, outcome: Certification) -> None:
             if not findings[0].expected
             else f"expected {findings[0].expected}; seen: {findings[0].seen}"
         )
-        _labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
+        labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
         reasons: dict[str, list[str]] = {}
         for verdict in outcome.verdicts:
@@ -203,9 +203,9 @@ def show_notes(console: Console, outcome: Certification) -> None:
         for reason, ids in reasons.items():
             shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
             label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())
-            _labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {reason}"))
+            labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {reason}"))
     for environment, reason in outcome.left_out.items():
-        _labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), f": {reason}"))
+        labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), f": {reason}"))
     if notes or outcome.left_out or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
         console.print()
 
@@ -308,7 +308,7 @@ def _show_hex(console: Console, raw: bytes) -> None:
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
 
 
-def _labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
     """A text with a label before it, and ``head`` before its first line; lines that follow stand under the text.
 
     ``whole`` lets it run over the edge, so that it can be copied.

@@ -62,11 +62,10 @@ class _Shrinker:
 
     def run(self) -> Shrunk:
         try:
-            self._drop_operations()
-            self._explain_losses()
             while True:
                 before = self.best
                 self._drop_operations()
+                self._explain_losses()
                 self._drop_members()
                 self._simplify_setting()
                 self._simplify_operations()

@@ -1,0 +1,311 @@
+"""``sds-conformance fuzz``."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sds_harness.faults import TesteeFault
+from sds_harness.schedules.generator import NAMES, Grammar
+from sds_harness.schedules.passages import PASSAGES
+from sds_reference import REVISIONS
+
+from ..catalogue import CURRENT
+from ..certification import (
+    EXIT_CONFORMANT,
+    EXIT_INTERRUPTED,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+    EXIT_USAGE,
+    PROFILES,
+    plan,
+)
+from ..exploration.campaign import Order, Tally, explore
+from ..exploration.casting import Casting, Company
+from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
+from ..exploration.judging import RANK
+from ..exploration.telling import (
+    as_json,
+    last_line,
+    plain_story,
+    show_counterexample,
+    show_coverage,
+    show_unstable,
+    svg_of,
+)
+from ..runner import BrokenRun
+from ..story import show_breakdown, show_certificate
+from ..verdict import Verdict
+from .options import Driven, console, driving, program
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance fuzz -- node my-adapter.mjs
+  sds-conformance fuzz --examples 5000 --time-budget 600 -- ./my-adapter
+  sds-conformance fuzz --cast among --participants 3-4 -- ./my-adapter
+  sds-conformance fuzz --passage gap --passage partition -- ./my-adapter
+
+The same seed gives the same schedules on every machine. Counterexamples are
+shrunk and kept in --save DIR; `sds-conformance replay` plays them again, on
+this or on any other implementation.
+"""
+
+
+def participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
+    """ "3-8" or "4"."""
+    least, _, most = value.partition("-")
+    try:
+        bounds = int(least), int(most or least)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
+    if not 1 <= bounds[0] <= bounds[1] <= len(NAMES):
+        raise click.BadParameter(f"{value!r}: from 1 to {len(NAMES)} there can be", context, parameter)
+    return bounds
+
+
+def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """A number, or "random"."""
+    if value == "random":
+        return secrets.randbelow(1 << 32)
+    try:
+        seed = int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor random", context, parameter) from None
+    if not 0 <= seed < 1 << 63:
+        raise click.BadParameter(f"{value} is not between 0 and 2^63", context, parameter)
+    return seed
+
+
+@click.command(epilog=_EPILOG)
+@click.option(
+    "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="How many schedules."
+)
+@click.option(
+    "--seed",
+    callback=seed_of,
+    default="0",
+    show_default=True,
+    metavar="N",
+    help="Which ones; `random` for others each time, the seed is printed.",
+)
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Begin no further schedule after that time.",
+)
+@click.option(
+    "--cast",
+    "casting",
+    type=click.Choice([casting.value for casting in Casting]),
+    default=Casting.TOGETHER.value,
+    show_default=True,
+    help="All participants of the implementation in one process, each apart in its own, or one among references.",
+)
+@click.option(
+    "--participants",
+    callback=participants,
+    default="3-8",
+    show_default=True,
+    metavar="N-M",
+    help="How many there are in a schedule.",
+)
+@click.option(
+    "--passage",
+    "passages",
+    type=click.Choice(list(PASSAGES)),
+    multiple=True,
+    metavar="NAME",
+    help=f"Only schedules of these passages; may be repeated. There are {', '.join(PASSAGES)}.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="full",
+    show_default=True,
+    help="Which part of SDS is judged.",
+)
+@click.option(
+    "--revision",
+    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    default=CURRENT,
+    show_default=True,
+    help="Which revision of the text is judged.",
+)
+@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=os.cpu_count() or 1,
+    metavar="N",
+    help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
+)
+@click.option(
+    "--save",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("counterexamples"),
+    show_default=True,
+    metavar="DIR",
+    help="Where counterexamples are kept; made only if there is one.",
+)
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@driving
+def fuzz(
+    driven: Driven,
+    examples: int,
+    seed: int,
+    time_budget: float | None,
+    casting: str,
+    participants: tuple[int, int],
+    passages: tuple[str, ...],
+    profile: str,
+    revision: str,
+    strict: bool,
+    jobs: int,
+    folder: Path,
+    json_wanted: bool,
+) -> None:
+    """Play generated schedules and judge everything in them.
+
+    Several participants, losses, delays, partitions, crashes, late joiners, clocks that are off: every requirement is
+    checked on every trace, and the properties of the whole group besides. What fails is shrunk to a short story.
+    """
+    out, err = console(), console(stderr=True)
+    order = Order(
+        driven.connect,
+        driven.limits,
+        driven.dialect,
+        revision,
+        profile,
+        Casting(casting),
+        Grammar(participants[0], participants[1], passages=passages, sds_r=False if profile == "core" else None),
+        seed,
+        examples,
+        time_budget or 0.0,
+        min(jobs, examples),
+        strict,
+    )
+    err.print(f"Seed {seed}: {examples:,} schedules", soft_wrap=True)
+    try:
+        tally = _explore(err, order)
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
+    if not json_wanted:
+        show_certificate(
+            out, tally.declaration, driven.dialect or tally.declaration.dialect, plan((), (), profile, revision)
+        )
+    examples_found: dict[str, Counterexample] = {}
+    files: dict[str, dict[str, Path]] = {}
+    written = _tell(out, err, order, tally, driven, folder, examples_found, files, quiet=json_wanted)
+    if json_wanted:
+        click.echo(json.dumps(as_json(tally, order, examples_found, files), ensure_ascii=False, indent=2))
+    else:
+        show_coverage(out, tally, order)
+        for where, what in tally.errors.items():
+            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        if tally.gave_up:
+            out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow", soft_wrap=True)
+        out.print(last_line(tally, f"{tally.declaration.name} {tally.declaration.version}".strip()), soft_wrap=True)
+    sys.exit(EXIT_USAGE if not written else exit_code(tally))
+
+
+def exit_code(tally: Tally) -> int:
+    """As for every other command."""
+    if tally.interrupted:
+        return EXIT_INTERRUPTED
+    if not tally.schedules:
+        return EXIT_NOTHING_EXERCISED
+    bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
+    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
+
+
+def _explore(err: Console, order: Order) -> Tally:
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal or err.color_system is None,
+    )
+    with bar:
+        task = bar.add_task("schedules", total=order.examples)
+
+        def progress(tally: Tally) -> None:
+            found = f", {len(tally.found)} found" if tally.found else ""
+            bar.update(task, completed=tally.schedules, description=f"schedules{found}")
+
+        return explore(order, progress)
+
+
+def _tell(
+    out: Console,
+    err: Console,
+    order: Order,
+    tally: Tally,
+    driven: Driven,
+    folder: Path,
+    examples: dict[str, Counterexample],
+    files: dict[str, dict[str, Path]],
+    *,
+    quiet: bool,
+) -> bool:
+    """Shrink, keep and tell what was found, the worst first. False if it could not be written."""
+    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what))
+    company = order.company()
+    status = err.status("") if err.is_terminal and err.color_system is not None else None
+    try:
+        if ordered:
+            company.start()
+        for number, what in enumerate(ordered, 1):
+            if status is not None:
+                status.start()
+                status.update(f"shrinking {what} ({number} of {len(ordered)})")
+            example = _shrunk(order, company, tally, what)
+            if status is not None:
+                status.stop()
+            if example is None:
+                if not quiet:
+                    show_unstable(out, what, tally.found[what], tally.found_at[what], order.seed)
+                continue
+            examples[what] = example
+            try:
+                files[what] = save(example, folder, svg_of(example), plain_story(example))
+            except OSError as error:
+                err.print(
+                    f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save.", style="red"
+                )
+                return False
+            if not quiet:
+                again = shlex.join(
+                    [program(), "replay", str(files[what]["schedule"]), *driven.options, "--", *driven.command]
+                )
+                show_counterexample(out, example, tally, files[what], again)
+    except KeyboardInterrupt:
+        tally.interrupted = True
+    finally:
+        if status is not None:
+            status.stop()
+        company.kill()
+    return True
+
+
+def _shrunk(order: Order, company: Company, tally: Tally, what: str) -> Counterexample | None:
+    try:
+        return counterexample_of(order, company, tally.found_at[what], tally.found[what])
+    except NotPlayed:
+        return None

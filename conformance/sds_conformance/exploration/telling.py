@@ -1,0 +1,217 @@
+"""The outcome of a campaign as a person reads it on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..catalogue import load_catalogue
+from ..catalogue.positions import load_positions
+from ..story import STYLES, labelled
+from ..verdict import Finding, Verdict
+from .campaign import Order, Tally
+from .counterexample import Counterexample
+from .judging import BREAKDOWN, RANK, STORM
+from .proof import proof, story
+from .properties import PROPERTIES
+from .situations import SITUATIONS
+from .spacetime import spacetime_svg
+
+RARE_PERCENT = 2
+"""What fewer of a hundred schedules reach is told."""
+
+
+def rule_of(what: str) -> tuple[str, str]:
+    """Where it stands, and what it says: of a requirement, a property, or a breakdown."""
+    if what in PROPERTIES:
+        entry = PROPERTIES[what]
+        return f"property of the group, {', '.join(entry.requirements)}", entry.title
+    if what in (BREAKDOWN, STORM):
+        return "testee protocol", "Every request is answered, and messages come to an end."
+    requirement = load_catalogue().requirements[what]
+    return f"{requirement.level}, section {requirement.anchor!r}", requirement.statement
+
+
+def svg_of(example: Counterexample) -> str:
+    """The space-time diagram of a counterexample."""
+    _, rule = rule_of(example.what)
+    return spacetime_svg(example.performance, example.act, f"{example.what}: {rule}", in_words(example))
+
+
+def in_words(example: Counterexample) -> str:
+    """What was expected and what was seen, in a sentence."""
+    finding = example.finding
+    return f"Expected: {finding.expected}. Seen: {finding.seen}."
+
+
+def proof_of(example: Counterexample) -> list[str]:
+    """Why it is a violation, line by line."""
+    act = example.act
+    return proof(example.performance, act, example.finding.expected, example.finding.seen) if act is not None else []
+
+
+def plain_story(example: Counterexample) -> str:
+    """Story and proof as the text of a file."""
+    where, rule = rule_of(example.what)
+    head = [f"{example.finding.severity.value.upper()} {example.what} ({where})", rule, ""]
+    told = [*story(example.performance, example.act), "", *proof_of(example)]
+    return "\n".join([*head, *told]) + "\n"
+
+
+def show_counterexample(
+    console: Console, example: Counterexample, tally: Tally, files: dict[str, Path], again: str
+) -> None:
+    """One finding: the rule, the shrunk story, the proof, and how to see it again."""
+    finding = example.finding
+    _head(console, finding)
+    before, after = len(example.original.operations), len(example.schedule.operations)
+    steps = "1 step" if after == 1 else f"{after} steps"
+    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
+    labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
+    label = "Story"
+    for line in story(example.performance, example.act):
+        labelled(console, label, Text(line))
+        label = ""
+    label = "Proof"
+    for line in proof_of(example):
+        labelled(console, label, Text(line))
+        label = ""
+    _softened(console, finding)
+    if "picture" in files:
+        labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+    labelled(console, "Again", Text(again, "blue"), whole=True)
+    console.print()
+
+
+def show_unstable(console: Console, what: str, finding: Finding, index: int, seed: int) -> None:
+    """A finding that did not show when its schedule was played again."""
+    _head(console, finding)
+    labelled(console, "Found", Text(f"by seed {seed}, schedule {index}, and not when that was played again:"))
+    labelled(console, "", Text("the implementation does not do the same twice, so nothing could be shrunk."))
+    labelled(console, "Expected", Text(finding.expected or "-"))
+    labelled(console, "Seen", Text(finding.seen, "bold"))
+    console.print()
+
+
+def _head(console: Console, finding: Finding) -> None:
+    where, rule = rule_of(finding.requirement)
+    console.print(
+        Text.assemble(
+            (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
+            (f" {finding.requirement}", "bold"),
+            f"  {where}",
+        )
+    )
+    labelled(console, "Rule", Text(rule))
+
+
+def _softened(console: Console, finding: Finding) -> None:
+    if finding.position:
+        position = load_positions().get(finding.position)
+        told = f": {position.position}" if position is not None else ""
+        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+
+
+def show_coverage(console: Console, tally: Tally, order: Order) -> None:
+    """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
+    if not tally.schedules:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Reached", no_wrap=True)
+    table.add_column("schedules", justify="right")
+    table.add_column("", justify="right")
+    for key, words in SITUATIONS.items():
+        count = tally.situations[key]
+        percent = 100 * count / tally.schedules
+        style = "yellow" if percent < RARE_PERCENT else ""
+        table.add_row(Text(words, style), Text(f"{count:,}", style), Text(f"{percent:.0f} %", style))
+    console.print(table)
+    console.print()
+    scope = order.scope
+    for what, ids in (
+        ("requirements", [r.id for r in scope.requirements]),
+        ("properties", list(scope.properties)),
+    ):
+        reached = [i for i in ids if tally.exercised[i]]
+        rare = [i for i in reached if 100 * tally.exercised[i] < RARE_PERCENT * tally.schedules]
+        labelled(console, "Judged", Text(f"{len(reached)} of {len(ids)} {what}"))
+        for ids_told, told in ((set(ids) - set(reached), "not reached"), (set(rare), "in few schedules")):
+            if ids_told:
+                shown = ", ".join(i for i in ids if i in ids_told)
+                labelled(console, "", Text.assemble((f"{told}: ", "yellow"), (shown, "dim")))
+    console.print()
+
+
+def last_line(tally: Tally, name: str) -> Text:
+    """The verdict in a sentence."""
+    failed = sum(f.severity is Verdict.FAIL for f in tally.found.values())
+    warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
+    played = f"{tally.schedules:,} schedules, {tally.steps:,} steps, {tally.seconds:.1f} s"
+    if tally.interrupted:
+        played += ", interrupted"
+    if tally.out_of_time:
+        played += ", as many as the time allowed"
+    if not tally.schedules:
+        return Text(f"Nothing was played: no verdict on {name} ({played}).", "magenta")
+    if tally.errors:
+        return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
+    warnings = f"; {warned} warn" if warned else ""
+    if failed:
+        return Text(f"{name} does not conform: {failed} failed{warnings} ({played}).", "bold red")
+    return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
+
+
+def as_json(tally: Tally, order: Order, examples: dict[str, Counterexample], files: dict[str, dict[str, Path]]) -> Any:
+    """The outcome for programs."""
+    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
+    return {
+        "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
+        "revision": order.revision,
+        "profile": order.profile,
+        "cast": order.casting.value,
+        "seed": order.seed,
+        "schedules": tally.schedules,
+        "steps": tally.steps,
+        "seconds": round(tally.seconds, 3),
+        "interrupted": tally.interrupted,
+        "out_of_time": tally.out_of_time,
+        "gave_up": tally.gave_up,
+        "errors": tally.errors,
+        "findings": [
+            {
+                "id": what,
+                "severity": tally.found[what].severity.value,
+                "check": tally.found[what].check,
+                "position": tally.found[what].position,
+                "schedules": tally.found_in[what],
+                "first": tally.found_at[what],
+                **_example_json(examples.get(what), tally.found[what]),
+                "files": {key: str(path) for key, path in files.get(what, {}).items()},
+            }
+            for what in ordered
+        ],
+        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
+        "not_exercised": [
+            what
+            for what in [*(r.id for r in order.scope.requirements), *order.scope.properties]
+            if not tally.exercised[what]
+        ],
+        "situations": {what: tally.situations[what] for what in SITUATIONS},
+    }
+
+
+def _example_json(example: Counterexample | None, found: Finding) -> dict[str, Any]:
+    if example is None:
+        return {"expected": found.expected, "seen": found.seen, "reproduced": False}
+    return {
+        "expected": example.finding.expected,
+        "seen": example.finding.seen,
+        "reproduced": True,
+        "operations": len(example.schedule.operations),
+        "shrunk_from": len(example.original.operations),
+        "proof": proof_of(example),
+    }
