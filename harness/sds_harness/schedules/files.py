@@ -157,7 +157,7 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         for name in named_in(operation):
             if name not in names:
                 yield f"{where}: there is no participant {name!r}"
-        if getattr(operation, "channel", 0) >= number:
+        if getattr(operation, "channel", 0) >= max(1, number):
             yield f"{where}: there is no channel {operation.channel}"  # type: ignore[union-attr]
         if isinstance(operation, Say) and operation.peer in names:
             yield f"{where}: the scripted peer {operation.peer!r} is a participant, too"

@@ -55,7 +55,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     """A schedule by ``choices``."""
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
-    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 45)
+    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 50)
     configuration = _configuration(choices, sds_r=sds_r)
     names = (ODD_NAMES if chance(choices, 12) else NAMES)[:number]
     clocks = pick(choices, ((0,), (0,), (0, 250, -250), (0, 600_000, -600_000), (0, -3_600_000, 3_600_000)))
@@ -70,9 +70,14 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
         for place, who in enumerate(names)
     )
     pair = ("Grüße", "GRÜSSE") if chance(choices, 8) else ("c1", "c2")
-    channels = pair[: 2 if chance(choices, 15) else 1]
-    writer = Writer(choices, members, len(channels), sds_r=sds_r, lost=bool(dict(configuration).get("lost_timeout_ms")))
-    possible = [(passage, passage.weight) for passage in PASSAGES.values() if _fits(passage, grammar, sds_r=sds_r)]
+    channels = pair[: 2 if chance(choices, 15) else 0 if chance(choices, 3) else 1]
+    writer = Writer(choices, members, len(channels) or 1, dict(configuration))
+    # With SDS-R every other passage is about it.
+    possible = [
+        (passage, passage.weight * (3 if passage.repairs else 1))
+        for passage in PASSAGES.values()
+        if _fits(passage, grammar, sds_r=sds_r)
+    ]
     for _ in range(choices.integer(1, grammar.longest)):
         weighted(choices, possible).write(writer)
         if chance(choices, 40):
@@ -113,8 +118,20 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
     if chance(choices, 8):
         chosen["incoming_sweep_ms"] = 5_000
     if sds_r:
-        chosen["t_min_ms"], chosen["t_max_ms"] = pick(choices, ((30_000, 120_000), (2_000, 9_000), (1_000, 300_000)))
-        chosen["num_response_groups"] = pick(choices, (1, 1, 1, 2, 3))
-        if chance(choices, 20):
-            chosen["max_repair_requests"] = pick(choices, (1, 2, 5))
+        chosen.update(_repair_configuration(choices))
     return tuple(sorted(chosen.items()))
+
+
+def _repair_configuration(choices: Choices) -> dict[str, int]:
+    """Of SDS-R. Short times make a schedule short: with a few milliseconds every one of them can be waited for."""
+    chosen: dict[str, int] = {}
+    if not chance(choices, 8):
+        times = ((30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))
+        chosen["t_min_ms"], chosen["t_max_ms"] = pick(choices, times)
+    if chance(choices, 6):
+        chosen["num_participants"] = pick(choices, (128, 300, 3))
+    elif not chance(choices, 10):
+        chosen["num_response_groups"] = pick(choices, (1, 1, 1, 2, 3))
+    if chance(choices, 20):
+        chosen["max_repair_requests"] = pick(choices, (1, 2, 5))
+    return chosen

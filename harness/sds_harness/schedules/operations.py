@@ -67,6 +67,8 @@ class Ephemeral:
     op: ClassVar[str] = "ephemeral"
     who: str
     channel: int = 0
+    raw: str = ""
+    """Hexadecimal digits of what it says, by default "typing"."""
     route: Route = STRAIGHT
 
 
@@ -203,6 +205,8 @@ class Say:
     """It has the message ID of another message: that of this label."""
     poses_as: str = ""
     """It gives this participant as its sender."""
+    encoding: str = "usual"
+    """How it is written: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
     channel: int = 0
     to: str = EVERYBODY
     """It reaches this participant only."""
@@ -296,6 +300,7 @@ class Schedule:
     members: tuple[Member, ...]
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
+    """None: the application names no channel."""
     configuration: tuple[tuple[str, int | float | bool], ...] = field(default=())
     """What the participants are asked to configure, by the names in ``Configuration`` of testee.proto."""
     seed: int = 0

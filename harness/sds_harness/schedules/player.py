@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Kind, Message, encode
+from sds_reference import UNNAMED_CHANNEL, HistoryEntry, Kind, Message, encode
 
 from ..faults import TesteeFault
 from ..stage import Actor, ScheduleStopped, Stage
 from ..trace import Step, Wire
+from .encodings import ENCODINGS
 from .network import Network
 from .operations import (
     EVERYBODY,
@@ -41,8 +42,8 @@ from .operations import (
 )
 from .performance import Act, Loss, Packet, Performance
 
-MAX_PACKETS = 20_000
-"""A schedule with more is broken off: somebody answers without end."""
+MAX_PACKETS = 1_000
+"""With more from one operation, or in one calm round, it is broken off: somebody answers without end."""
 QUIET_ROUNDS = 2
 MAX_LAMPORT = 2**64 - 1
 
@@ -57,6 +58,11 @@ def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     The stages are closed at the end. A breakdown of an implementation ends the performance and is noted in it.
     """
     return Player(schedule, stages).play()
+
+
+def hint_of(label: str) -> bytes:
+    """A retrieval hint; no text, for it is the transport's and need not be any."""
+    return b"hint\xff\x00 of " + label.encode()
 
 
 class Player:
@@ -75,6 +81,7 @@ class Player:
         self._actors: dict[str, Actor] = {}
         self._network = Network(schedule.seed)
         self._operation = 0
+        self._packets_before = 0
         self._store: dict[tuple[str, str], Packet] = {}
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
@@ -105,6 +112,7 @@ class Player:
             self._open_all()
             for index, operation in enumerate(self.schedule.operations):
                 self._operation = index
+                self._packets_before = len(show.packets)
                 show.began[index] = self._elapsed
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
             for stage in self._distinct:
@@ -200,7 +208,7 @@ class Player:
         show = self.performance
         packet = Packet(len(show.packets) + 1, sender, wire, self._elapsed, act, self._operation, label)
         show.packets.append(packet)
-        if len(show.packets) > MAX_PACKETS:
+        if len(show.packets) - self._packets_before > MAX_PACKETS:
             raise Storm
         if label:
             show.labels.setdefault(label, packet)
@@ -264,12 +272,13 @@ class Player:
     def _send(self, op: Send) -> None:
         for who in self._those(op.who):
             for number in range(1, op.times + 1):
+                self._packets_before = len(self.performance.packets)
                 self._send_one(op, who, op.label if number == op.times else f"{op.label}.{number}")
 
     def _send_one(self, op: Send, who: str, label: str) -> None:
         actor, channel = self._actors[who], self._channel(who, op.channel)
         hinted = op.hint and actor.stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS)
-        hint = f"hint of {label}".encode() if hinted else None
+        hint = hint_of(label) if hinted else None
         # The content belongs to the label, not to the number of messages sent before, so that a message stays what it
         # is when others are taken away.
         content = bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode()
@@ -283,7 +292,8 @@ class Player:
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._those(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            self._act(who, lambda: actor.send_ephemeral(channel_id=channel), op.route)  # noqa: B023
+            content = bytes.fromhex(op.raw) or b"typing"
+            self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
         for who in self._those(op.who):
@@ -317,7 +327,7 @@ class Player:
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
-        wire = Wire(encode(self._said(op)), None)
+        wire = Wire(ENCODINGS[op.encoding](encode(self._said(op))), None)
         packet = self._packet(op.peer, wire, 0, op.label)
         self._carry(packet, self._those(op.to), op.route)
 
@@ -332,9 +342,10 @@ class Player:
         show.settled = False
         for _ in range(op.rounds):
             acts, packets = len(show.acts), len(show.packets)
+            self._packets_before = packets
             self._pass(op.period_ms)
             self._tick(Tick())
-            for channel in range(len(self.schedule.channels)):
+            for channel in range(len(self.schedule.channels) or 1):
                 self._try_each_sync(channel)
             if op.store:
                 self._lookup(Lookup())
@@ -358,7 +369,7 @@ class Player:
     # ---- what scripted peers say -----------------------------------------------------------------------------------
 
     def _said(self, op: Say) -> Message:
-        channel = self.schedule.channels[op.channel]
+        channel = self.schedule.channels[op.channel] if self.schedule.channels else UNNAMED_CHANNEL
         epoch = min(self._epochs.values())
         lamport = None
         if op.lamport_ms is not None:
@@ -395,5 +406,5 @@ class Player:
             message_id, packet = self._id(label), self.performance.labels.get(label)
             message = packet.wire.message if packet is not None else None
             sender = (message.sender_id if message is not None else "nobody") if senders else None
-            out.append(HistoryEntry(message_id, f"hint of {label}".encode() if hints else None, sender))
+            out.append(HistoryEntry(message_id, hint_of(label) if hints else None, sender))
         return tuple(out)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .choices import Choices, chance, pick, some
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
 
-PEERS = ("xavier", "yvonne", "zoe", "🦊", "\uffee")
-"""The IDs of their messages begin with these: the last two sort otherwise in UTF-8 than in UTF-16."""
+PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
+"""The IDs of their messages begin with these, which sort otherwise in UTF-16, without case, or normalised."""
 
 
 class Writer:
     """A schedule in the making."""
 
     def __init__(
-        self, choices: Choices, members: Sequence[Member], channels: int, *, sds_r: bool, lost: bool = False
+        self, choices: Choices, members: Sequence[Member], channels: int, configuration: Mapping[str, float]
     ) -> None:
         self.choices = choices
         self.operations: list[Operation] = []
@@ -24,9 +24,9 @@ class Writer:
         """Participants that are there and alive."""
         self.late = [member.name for member in members if member.late]
         self.channels = channels
-        self.sds_r = sds_r
-        self.lost = lost
-        """Dependencies may be given up."""
+        self.sds_r = bool(configuration["sds_r"])
+        self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
+        self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
         self.labels: list[str] = []
         """Content messages so far, oldest first."""
         self.mine: dict[str, list[str]] = {}
@@ -88,8 +88,8 @@ class Writer:
     def sync(self, who: str, route: Route = STRAIGHT, channel: int = 0) -> None:
         self.add(Sync(who, channel, route))
 
-    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int = 0) -> None:
-        self.add(Ephemeral(who, channel, route))
+    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int = 0, raw: str = "") -> None:
+        self.add(Ephemeral(who, channel, raw, route))
 
     def say(self, peer: str = "", **rest: object) -> str:
         """A scripted peer says something; its label."""

@@ -26,11 +26,15 @@ def odd_contents(writer: Writer) -> None:
     """Contents that are no text, or hardly any."""
     for _ in writer.times(1, 3):
         raw = pick(writer.choices, CONTENTS)
-        match writer.choices.integer(0, 2):
+        match writer.choices.integer(0, 4):
             case 0:
                 writer.send(writer.someone(), raw=raw, hint=writer.chance(50))
             case 1:
                 writer.say(raw=raw)
+            case 2:
+                writer.ephemeral(writer.someone(), raw=raw)
+            case 3:
+                writer.say(encoding=pick(writer.choices, ("reversed", "unknown", "overlong")))
             case _:
                 writer.say(raw=raw, lamport_ms=None)
 
@@ -50,7 +54,7 @@ def odd_fields(writer: Writer) -> None:
         case 4:
             writer.say(after=tuple(writer.recent(1)), hint=True, senders_named=True)
         case 5:
-            writer.say(lamport_ms=-(10**13))
+            writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1)))
         case _:
             writer.say(filter=())
     who = writer.someone()
@@ -81,7 +85,11 @@ def odd_syncs(writer: Writer) -> None:
     """Sync messages with IDs of content, with empty content, with gaps."""
     if not writer.labels:
         writer.send(writer.someone())
-    match writer.choices.integer(0, 3):
+    match writer.choices.integer(0, 4):
+        case 4:
+            own = [writer.send(writer.someone()), writer.send(writer.someone())]
+            label = writer.say(content=None, after=(own[0],))
+            writer.say(content=None, id_of=label, after=(own[1],))
         case 0:
             writer.say(content=None, id_of=writer.recent(1)[0])
         case 1:

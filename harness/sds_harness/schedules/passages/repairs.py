@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from ..choices import pick, some
-from ..operations import Again, Look, Route, Tick, Wait
+from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 
-STEPS_MS = (6_000, 1_000, 31_000, 61_000, 121_000)
+
+def step_ms(writer: Writer) -> int:
+    """A time after which something of SDS-R may be due: T_min, T_max, the span between them, or next to nothing."""
+    low, high = writer.t_min_ms, writer.t_max_ms
+    return pick(writer.choices, (low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
 
 
 def pass_time(writer: Writer, least: int, most: int) -> None:
     """Time in steps, with periodic work after each, so that what is due is done."""
     for _ in writer.times(least, most):
-        writer.add(Wait(pick(writer.choices, STEPS_MS)), Tick())
+        writer.add(Wait(step_ms(writer)), Tick())
 
 
 @passage(14, repairs=True)
@@ -46,7 +50,7 @@ def crowd_with_a_gap(writer: Writer) -> None:
     writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
     writer.send(writer.someone(author))
     for _ in writer.times(2, 4):
-        writer.add(Wait(pick(writer.choices, STEPS_MS)))
+        writer.add(Wait(step_ms(writer)))
         who = writer.someone(author)
         writer.sync(who) if writer.chance(50) else writer.send(who)
         writer.add(Tick())
@@ -74,6 +78,10 @@ def asked(writer: Writer) -> None:
     if writer.chance(30):
         writer.say(asks=tuple(wanted[:1]), content=None)
     pass_time(writer, 1, 4)
+    if writer.chance(40):
+        # Once answered, asked for again, by the same peer or another.
+        writer.say(asks=tuple(wanted), senders_named=True, content=None)
+        pass_time(writer, 2, 4)
 
 
 @passage(6, repairs=True, scripted=True)
@@ -82,11 +90,49 @@ def unanswerable(writer: Writer) -> None:
     ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
     writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
     for _ in writer.times(2, 4):
-        writer.add(Wait(pick(writer.choices, STEPS_MS)))
+        writer.add(Wait(step_ms(writer)))
         who = writer.someone()
         writer.sync(who) if writer.chance(40) else writer.send(who)
     if writer.chance(30):
         writer.add(Look())
+
+
+@passage(6, repairs=True)
+def to_the_millisecond(writer: Writer) -> None:
+    """A gap, and then somebody speaks just before, at, and after each moment at which a request may be due."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    if writer.chance(30):
+        writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))
+    writer.send(author)
+    writer.add(Wait(max(1, writer.t_min_ms - 1)))
+    for _ in writer.times(2, 5):
+        writer.sync(poor) if writer.chance(50) else writer.send(poor)
+        if writer.chance(40):
+            writer.add(Tick())
+        writer.add(Wait(1))
+    pass_time(writer, 1, 4)
+
+
+@passage(5, repairs=True, scripted=True)
+def gap_of_strangers(writer: Writer) -> None:
+    """A peer's messages are missed, more than one request has room for; they come one by one, or not at all."""
+    labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
+    poor = writer.someone()
+    writer.say(after=tuple(labels), senders_named=True, lamport_ms=10, hint=writer.chance(30))
+    pass_time(writer, 1, 2)
+    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    for place in range(len(labels)):
+        if writer.chance(60):
+            writer.say(lamport_ms=place, to=poor if writer.chance(30) else "")
+        else:
+            writer.label("nobody")
+        if writer.chance(40):
+            writer.add(Wait(step_ms(writer)))
+            writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    pass_time(writer, 1, 2)
+    writer.sync(poor)
 
 
 @passage(6, repairs=True, scripted=True)
@@ -96,11 +142,11 @@ def overheard(writer: Writer) -> None:
     poor = writer.someone(author)
     label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
     later = writer.send(author)
-    writer.add(Wait(pick(writer.choices, STEPS_MS)))
+    writer.add(Wait(step_ms(writer)))
     if writer.chance(50):
         writer.say(asks=(label,), content=None, to=poor if writer.chance(50) else "")
     else:
         writer.add(Again(later, poor, asks=(label,)))
-    writer.add(Wait(pick(writer.choices, STEPS_MS)), Tick())
+    writer.add(Wait(step_ms(writer)), Tick())
     writer.sync(poor) if writer.chance(50) else writer.send(poor)
     pass_time(writer, 1, 3)

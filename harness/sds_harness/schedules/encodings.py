@@ -1,0 +1,26 @@
+"""Ways to write the same message that protobuf allows and hardly anybody uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
+
+
+def _overlong(wire: bytes) -> bytes:
+    out = bytearray()
+    for field in split(wire):
+        if field.wire_type == VARINT and isinstance(field.value, int):
+            out += varint(field.number << 3 | VARINT) + varint(field.value, least_bytes=10)
+        else:
+            out += join([field])
+    return bytes(out)
+
+
+ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "usual": lambda wire: wire,
+    "reversed": lambda wire: join(sorted(split(wire), key=lambda field: -field.number)),
+    "unknown": lambda wire: wire + join([WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]),
+    "overlong": _overlong,
+}
+"""By name. Fields that are repeated keep their order in all of them."""
