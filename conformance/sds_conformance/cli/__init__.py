@@ -14,6 +14,10 @@ import click
 from sds_reference.testee.version import suite_version
 
 from ..certification import EXIT_INTERRUPTED
+from .fuzz import fuzz
+from .hunt import hunt_command
+from .interop import interop
+from .replay import replay
 from .requirements import requirements
 from .run import run
 from .selftest import selftest
@@ -64,5 +68,6 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for command in (run, smoke, requirements, selftest):
+for command in (run, fuzz, replay, interop, smoke, requirements, selftest):
     main.add_command(command)
+main.add_command(hunt_command, "hunt")

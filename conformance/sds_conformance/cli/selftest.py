@@ -133,7 +133,7 @@ def selftest(
         raise click.UsageError(
             f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
         )
-    mutants, variants = _matching(MUTANTS, only), _matching(VARIANTS, only)
+    mutants, variants = matching(MUTANTS, only), matching(VARIANTS, only)
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
     proof = examined(err, mutants, variants, frozenset(_CAPABILITIES[name] for name in without), jobs, whole=whole)
@@ -158,18 +158,20 @@ def examined(
     try:
         killing = pool.map(partial(examine_mutant, without=without), mutants)
         accepting = pool.map(partial(examine_variant, without=without), variants)
-        kills = list(_tracked(err, "mutants", killing, len(mutants)))
-        acceptances = list(_tracked(err, "legal variants", accepting, len(variants)))
+        kills = list(tracked(err, "mutants", killing, len(mutants)))
+        acceptances = list(tracked(err, "legal variants", accepting, len(variants)))
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
     return Proof(kills, acceptances, unguarded() if whole else [], unproven(kills) if whole else [])
 
 
-def _matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
+def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
+    """The names that match one of the globs, all if there are none."""
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
 
 
-def _tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
+def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
+    """``results`` as they come, with a progress bar on a terminal."""
     # A bar needs escape codes: a terminal that is to see none sees no bar.
     plain = not err.is_terminal or err.color_system is None
     return track(results, what, total=total, console=err, transient=True, disable=plain)
@@ -272,7 +274,7 @@ def markdown(proof: Proof) -> str:
         f"**{proof.totals}**",
         "",
     ]
-    lines += _rows(
+    lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Verdict"),
         [(f"`{kill.mutant}`", kill.summary, kill.requirement, _said(kill)) for kill in kills],
@@ -282,12 +284,12 @@ def markdown(proof: Proof) -> str:
         "deviation that is legal and worth a word.",
         "",
     ]
-    lines += _rows(
+    lines += markdown_rows(
         "Legal variants",
         ("Variant", "What it chooses", "Verdict"),
         [(f"`{a.variant}`", a.summary, _answer(a)) for a in sorted(proof.acceptances, key=lambda a: a.variant)],
     )
-    lines += _rows(
+    lines += markdown_rows(
         "Mutants of each requirement",
         ("Requirement", "Level", "Checks", "Mutants"),
         [(r, requirements[r].level, str(len(CHECKS[r])), str(count)) for r, count in counts.items()],
@@ -297,7 +299,9 @@ def markdown(proof: Proof) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A table under a heading."""
+
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

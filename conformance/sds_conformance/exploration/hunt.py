@@ -12,16 +12,19 @@ from sds_reference import Config
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
+from sds_reference.variants import VARIANTS
 
 from ..catalogue import CURRENT, load_catalogue
 from ..verdict import Finding, Verdict
-from .campaign import TWINS_EVERY, Order
+from .campaign import TWINS_EVERY, Order, explore
 from .casting import Casting, Company
 from .counterexample import counterexample
 from .judging import BREAKDOWN, Scope, assess
 
 EXAMPLES = 1_000
 """Schedules after which a mutant got away."""
+OUT_OF_REACH: dict[str, str] = {}
+"""Mutants that no generated schedule can meet, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -96,3 +99,34 @@ def _findings(
         found = assess(performance, scope, company.judged(schedule), company.play if twins else None).findings
         if found:
             yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)
+
+
+@dataclass(frozen=True)
+class Peace:
+    """What was found against one legal variant, which should be nothing."""
+
+    variant: str
+    schedules: int
+    accused: tuple[str, ...]
+
+
+def leave_in_peace(name: str, examples: int, seed: int = 0) -> Peace:
+    """Play schedules with a legal variant, under every revision that states something of its own."""
+    options = TesteeOptions(suite_version(), VARIANTS[name].configure(Config()), name=f"variant {name}")
+    accused: dict[str, None] = {}
+    stated = {revision for r in load_catalogue().requirements.values() for revision in r.revisions}
+    for revision in sorted({CURRENT} | stated):
+        for casting in (Casting.TOGETHER, Casting.AMONG):
+            tally = explore(
+                Order(
+                    lambda _: LocalLink(Testee(options).handle),
+                    revision=revision,
+                    casting=casting,
+                    seed=seed,
+                    examples=max(1, examples // (2 * (1 + len(stated)))),
+                )
+            )
+            for what, finding in tally.found.items():
+                accused[f"{what} in schedule {tally.found_at[what]}: {finding.seen}"] = None
+            accused |= {f"error in {where}: {what}": None for where, what in tally.errors.items()}
+    return Peace(name, examples, tuple(accused))

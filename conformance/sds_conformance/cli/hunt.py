@@ -1,0 +1,217 @@
+"""``sds-conformance hunt``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+from ..catalogue import load_catalogue
+from ..exploration.hunt import EXAMPLES, OUT_OF_REACH, Catch, Peace, hunt, leave_in_peace
+from .fuzz import seed_of
+from .options import console
+from .selftest import markdown_rows, matching, tracked
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance hunt --only 'ties-*'
+  sds-conformance hunt --markdown conformance/HUNT.md
+  sds-conformance hunt --examples 200 --json > hunt.json
+"""
+
+
+@dataclass(frozen=True)
+class Bag:
+    """What came of a hunt."""
+
+    catches: list[Catch]
+    peaces: list[Peace]
+    examples: int
+    seed: int
+
+    @property
+    def caught(self) -> list[Catch]:
+        return [catch for catch in self.catches if catch.found_after]
+
+    @property
+    def away(self) -> list[Catch]:
+        """Mutants that got away although a schedule could have met them."""
+        return [catch for catch in self.catches if not catch.found_after and catch.mutant not in OUT_OF_REACH]
+
+    @property
+    def disturbed(self) -> list[Peace]:
+        """Legal variants that were accused."""
+        return [peace for peace in self.peaces if peace.accused]
+
+    @property
+    def totals(self) -> str:
+        """One line that says it all."""
+        reachable = len(self.caught) + len(self.away)
+        parts = [f"{len(self.caught)} of {reachable} mutants within reach found within {self.examples:,} schedules"]
+        if self.caught:
+            sizes = [catch.operations for catch in self.caught]
+            parts.append(f"shrunk to {median(sizes):g} steps in the median and {max(sizes)} at most")
+        if self.peaces:
+            parts.append(f"{len(self.peaces) - len(self.disturbed)} of {len(self.peaces)} legal variants left in peace")
+        return ", ".join(parts) + "."
+
+
+@click.command(epilog=_EPILOG)
+@click.option(
+    "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
+)
+@click.option(
+    "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Schedules against each mutant."
+)
+@click.option(
+    "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
+)
+@click.option("--seed", callback=seed_of, default="0", show_default=True, metavar="N", help="Which schedules.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--markdown",
+    "write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the tables, too.",
+)
+def hunt_command(
+    only: tuple[str, ...], examples: int, peaceful: int, seed: int, jobs: int, as_json: bool, write: Path | None
+) -> None:
+    """Prove that generated schedules find faults, and accuse nobody who has none.
+
+    Each mutant of the reference model is hunted with generated schedules alone; what finds it is shrunk. Legal
+    variants play schedules, too, and nothing may be found against them.
+    """
+    out, err = console(), console(stderr=True)
+    mutants, variants = matching(MUTANTS, only), matching(VARIANTS, only) if peaceful else []
+    if not mutants and not variants:
+        raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
+    if write and not write.absolute().parent.is_dir():
+        raise click.UsageError(
+            f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
+        )
+    pool = ProcessPoolExecutor(jobs)
+    try:
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed), mutants)
+        sparing = pool.map(partial(leave_in_peace, examples=peaceful, seed=seed), variants)
+        bag = Bag(
+            list(tracked(err, "mutants", hunting, len(mutants))),
+            list(tracked(err, "legal variants", sparing, len(variants))),
+            examples,
+            seed,
+        )
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
+    if as_json:
+        click.echo(json.dumps(_as_json(bag), ensure_ascii=False, indent=2))
+    else:
+        _show(out, bag)
+    if write:
+        try:
+            write.write_text(markdown(bag), "utf-8")
+        except OSError as error:
+            raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
+    sys.exit(1 if bag.away or bag.disturbed else 0)
+
+
+def _ordered(catches: Iterable[Catch]) -> Iterator[Catch]:
+    order = list(load_catalogue().requirements)
+    return iter(sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant)))
+
+
+def _as_json(bag: Bag) -> dict[str, object]:
+    return {
+        "seed": bag.seed,
+        "examples": bag.examples,
+        "mutants": [
+            {
+                "mutant": c.mutant,
+                "requirement": c.requirement,
+                "found_after": c.found_after,
+                "found_by": c.found_by,
+                "operations": c.operations,
+                "participants": c.participants,
+                "out_of_reach": OUT_OF_REACH.get(c.mutant, ""),
+            }
+            for c in _ordered(bag.catches)
+        ],
+        "variants": [{"variant": p.variant, "schedules": p.schedules, "accused": list(p.accused)} for p in bag.peaces],
+    }
+
+
+def _show(out: Console, bag: Bag) -> None:
+    table = Table("Mutant", "Requirement", "Found by", box=None, pad_edge=False, header_style="bold")
+    table.add_column("after", justify="right")
+    table.add_column("steps", justify="right")
+    for catch in _ordered(bag.catches):
+        by = Text(catch.found_by, "green") if catch.found_after else Text(_away(catch), "dim")
+        if catch in bag.away:
+            by = Text("NOT FOUND", "bold red")
+        table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
+    if bag.catches:
+        out.print(table)
+        out.print()
+    for peace in bag.disturbed:
+        out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
+    out.print(bag.totals, style="bold red" if bag.away or bag.disturbed else "bold green")
+
+
+def _away(catch: Catch) -> str:
+    return f"out of reach: {OUT_OF_REACH[catch.mutant]}" if catch.mutant in OUT_OF_REACH else "not found"
+
+
+_INTRODUCTION = """\
+# The hunt
+
+What generated schedules find by themselves. Each mutant is the reference model with exactly one fault; it plays the
+schedules of one seed, together with its like and among correct participants by turns, until something is found against
+it. That schedule is then shrunk: "after" counts schedules, "steps" the operations that are left of the last one.
+
+`sds-conformance hunt --markdown conformance/HUNT.md` writes this file.
+"""
+
+
+def markdown(bag: Bag) -> str:
+    """The tables as they stand in the repository: nothing in them changes from run to run."""
+    lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
+    lines += markdown_rows(
+        "Mutants",
+        ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
+        [
+            (f"`{c.mutant}`", c.summary, c.requirement, c.found_by, f"{c.found_after:,}", str(c.operations))
+            for c in _ordered(bag.caught)
+        ],
+    )
+    away = [c for c in _ordered(bag.catches) if not c.found_after]
+    if away:
+        lines += markdown_rows(
+            "Mutants that schedules did not find",
+            ("Mutant", "What is wrong with it", "Requirement", "Why"),
+            [(f"`{c.mutant}`", c.summary, c.requirement, OUT_OF_REACH.get(c.mutant, "not found")) for c in away],
+        )
+    if bag.peaces:
+        lines += markdown_rows(
+            "Legal variants",
+            ("Variant", "Schedules", "Found against it"),
+            [(f"`{p.variant}`", f"{p.schedules:,}", "; ".join(p.accused) or "nothing") for p in bag.peaces],
+        )
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,367 @@
+"""Where the steps of a performance stand in a space-time diagram: columns for participants, rows for steps.
+
+Rows follow the global order of the steps and not the clock. Steps of different participants share a row where neither
+bears on the other, so that the copies of one broadcast arrive side by side. Steps that show nothing take no room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sds_harness.schedules import Act, Loss, Packet, Performance
+from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
+from sds_reference import Kind
+
+from .course import Course, Fate
+from .lettering import char_width, line_height, lines_of
+from .operation_words import operation_note
+
+MAX_STEPS = 900
+"""Steps that are drawn; of more, the ones around the step that is blamed."""
+FOLDED = 4
+"""So many sync messages and copies in a row without any effect are told in a line and not drawn."""
+AFTER_BLAMED = 60
+"""Steps that are drawn after the one that is blamed, where not all are."""
+ALMOST_AT_ONCE_MS = 50
+"""Steps share a row only within this time."""
+
+
+@dataclass
+class Row:
+    """A line of the diagram; ``above`` and ``below`` are pixels that its labels need."""
+
+    above: int = 7
+    below: int = 5
+    at_ms: int = 0
+    first: int = 0
+    last: int = 0
+    """The acts that stand in it, 0 for none."""
+    note: str = ""
+    """Words across the whole width."""
+    about: bool = False
+    """Not all that stands in it happened exactly then."""
+
+
+@dataclass
+class Spot:
+    """What one participant does, or what happens to it, in one row."""
+
+    row: int
+    column: int
+    shape: str
+    """``send``, ``copy``, ``sync``, ``ephemeral``, ``deliver``, ``wait``, ``again``, ``refuse``, ``end``, ``plain``."""
+    act: Act | None = None
+    above: list[tuple[str, str]] = field(default_factory=list)
+    """Lines of the label over the line of what is sent: class and text."""
+    below: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Flight:
+    """A copy of a broadcast on its way; ``loss`` if it did not arrive."""
+
+    packet: Packet
+    column: int
+    row: int
+    kind: str
+    """``content``, ``copy``, ``sync`` or ``ephemeral``; ``noise`` for what is no message."""
+    act: Act | None = None
+    loss: Loss | None = None
+    stray: bool = False
+    """It has no beginning in the diagram."""
+
+
+def packet_kind(course: Course, packet: Packet) -> str:
+    message = packet.wire.message
+    if message is None:
+        return "noise"
+    if packet.number in course.copies:
+        return "copy"
+    return {Kind.CONTENT: "content", Kind.SYNC: "sync", Kind.EPHEMERAL: "ephemeral"}.get(message.kind, "noise")
+
+
+def columns_of(course: Course) -> list[str]:
+    """Participants, and scripted peers after them."""
+    peers = [p.sender for packets in course.said.values() for p in packets if p.wire.message is not None]
+    return list(dict.fromkeys([*course.performance.schedule.names, *peers]))
+
+
+class Placement:
+    """Rows, spots in them, and flights between spots."""
+
+    def __init__(self, course: Course, blamed: Act | None, label_width: int) -> None:
+        self.course = course
+        self.show: Performance = course.performance
+        self.rows: list[Row] = [Row()]
+        self.spots: list[Spot] = []
+        self.flights: list[Flight] = []
+        self.origins: dict[int, Spot] = {}
+        """Where each packet leaves, by packet number."""
+        self.lives: dict[int, list[int]] = {}
+        """First and last row of each column; without the last the line goes on to the end."""
+        self.shades: list[tuple[int, int]] = []
+        """Rows between which the network is cut."""
+        self.blamed_row = -1
+        self.dropped = 0
+        """Steps that are not drawn because there are too many."""
+        self._blamed = blamed
+        self._width = label_width
+        self._last: dict[int, int] = {}
+        self._next = 0
+        self._cut_since = -1
+        self._quiet: list[Packet] = []
+        self._folded: set[int] = set()
+        self.members = list(self.show.schedule.names)
+        self.columns = columns_of(course)
+        self._column = {name: number for number, name in enumerate(self.columns)}
+        self._place()
+
+    # ---- what is drawn ---------------------------------------------------------------------------------------------
+
+    def _is_quiet(self, packet: Packet) -> bool:
+        """A sync message, or a copy, with which nothing comes about."""
+        if packet_kind(self.course, packet) not in ("sync", "copy") or not packet.act:
+            return False
+        sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
+        if any(act is self._blamed or act.step.events or self.course.refusal(act) for act in [sender, *heard]):
+            return False
+        busy = (self.course.broadcasts.get(act.number) for act in heard)
+        return not any(busy) and not any(self.course.fates.get(act.number) is Fate.WAITING for act in heard)
+
+    def _shows(self, act: Act) -> bool:
+        if act is self._blamed or act.step.events or self.course.refusal(act) or self.course.broadcasts.get(act.number):
+            return True
+        return act.step.command == "receive"
+
+    def _window(self) -> range:
+        """The numbers of the acts that are drawn."""
+        count = len(self.show.acts)
+        shown = [act.number for act in self.show.acts if self._shows(act) and not self._is_folded(act)]
+        if len(shown) <= MAX_STEPS:
+            return range(1, count + 1)
+        before = shown.index(self._blamed.number) if self._blamed is not None else 0
+        end = min(len(shown), max(MAX_STEPS, before + AFTER_BLAMED))
+        self.dropped = len(shown) - MAX_STEPS
+        return range(shown[end - MAX_STEPS], shown[end - 1] + 1)
+
+    def _is_folded(self, act: Act) -> bool:
+        if act.packet is not None and act.source == "network" and act.packet.number in self._folded:
+            return True
+        sent = self.course.broadcasts.get(act.number, [])
+        return bool(sent) and all(packet.number in self._folded for packet in sent)
+
+    def _fold(self) -> None:
+        """Find runs of quiet sync messages that are told in one line."""
+        run: list[Packet] = []
+        for act in self.show.acts:
+            packets = self.course.broadcasts.get(act.number, [])
+            if act.step.command == "receive" and act.packet is not None and not packets and self._is_quiet(act.packet):
+                continue
+            if packets and not act.step.events and all(self._is_quiet(packet) for packet in packets):
+                run += packets
+            elif self._shows(act):
+                self._end_run(run)
+                run = []
+        self._end_run(run)
+
+    def _end_run(self, run: list[Packet]) -> None:
+        if len(run) >= FOLDED:
+            self._folded.update(packet.number for packet in run)
+
+    # ---- rows ------------------------------------------------------------------------------------------------------
+
+    def _place(self) -> None:
+        self._fold()
+        window = self._window()
+        acts = [self.show.acts[number - 1] for number in window]
+        first = acts[0].operation if self.dropped and acts else -1
+        last = acts[-1].operation if self.dropped and acts else len(self.show.schedule.operations)
+        for column, name in enumerate(self.columns):
+            late = name in self.members and any(m.late for m in self.show.schedule.members if m.name == name)
+            if not late or (self.dropped and name in self.show.parties):
+                self.lives[column] = [0]
+        at = 0
+        for number in sorted({*self.show.began, *(act.operation for act in acts)}):
+            if not first <= number <= last:
+                continue
+            if number >= 0:
+                self._place_operation(number, self.show.schedule.operations[number])
+            while at < len(acts) and acts[at].operation == number:
+                self._place_act(acts[at])
+                at += 1
+        self._end_quiet()
+        if self._cut_since >= 0:
+            self.shades.append((self._cut_since, len(self.rows) - 1))
+
+    def _row(self, row: int, at_ms: int, above: int = 0, below: int = 0, number: int = 0) -> Row:
+        while len(self.rows) <= row:
+            self.rows.append(Row(at_ms=at_ms))
+        found = self.rows[row]
+        found.above, found.below = max(found.above, above), max(found.below, below)
+        if number:
+            found.about |= bool(found.first) and found.at_ms != at_ms
+            found.at_ms = found.at_ms if found.first else at_ms
+            found.first, found.last = found.first or number, number
+        return found
+
+    def _note(self, text: str, at_ms: int) -> int:
+        """A line across the diagram: its row."""
+        self._end_quiet()
+        row = max([self._next, *(last + 1 for last in self._last.values())])
+        self._row(row, at_ms, 11, 9).note = text
+        self._next = row + 1
+        return row
+
+    def _end_quiet(self) -> None:
+        if not self._quiet:
+            return
+        quiet, self._quiet = self._quiet, []
+        begin, end = quiet[0].at_ms, quiet[-1].at_ms
+        till = f" until {self.course.at(end)}" if end > begin else ""
+        syncs = sum(packet.number not in self.course.copies for packet in quiet)
+        copies = len(quiet) - syncs
+        parts = [f"{syncs} sync message{'s' if syncs > 1 else ''}"] if syncs else []
+        parts += [f"{copies} {'copies' if copies > 1 else 'copy'}"] if copies else []
+        self._note(f"{' and '.join(parts)} without any effect{till}", begin)
+
+    def _put(self, spot: Spot, at_ms: int, *, alone: bool, after: int = -1) -> Spot:
+        """Find a row for a spot, after the row ``after``; ``alone`` if lines leave it."""
+        row = max(self._next, self._last.get(spot.column, -1) + 1, after + 1)
+        if alone:
+            row = max([row, *(last + 1 for last in self._last.values())])
+        if row < len(self.rows) and self.rows[row].first and at_ms - self.rows[row].at_ms > ALMOST_AT_ONCE_MS:
+            row += 1
+        spot.row = row
+        above = (5 if spot.above else 7) + sum(line_height(css) for css, _ in spot.above)
+        self._row(
+            row,
+            at_ms,
+            above,
+            4 + sum(line_height(css) for css, _ in spot.below) if spot.below else 0,
+            spot.act.number if spot.act else 0,
+        )
+        self._last[spot.column] = row
+        self._next = row + 1 if alone else row
+        self.spots.append(spot)
+        if spot.act is not None and spot.act is self._blamed:
+            self.blamed_row = row
+        return spot
+
+    def _lines(self, css: str, text: str) -> list[tuple[str, str]]:
+        return [(css, line) for line in lines_of(text, self._width, char_width(css))]
+
+    # ---- operations ------------------------------------------------------------------------------------------------
+
+    def _place_operation(self, number: int, op: Operation) -> None:
+        at_ms = self.show.began.get(number, 0)
+        if isinstance(op, Crash) and self.show.crashed.get(op.who) == number:
+            self._end_quiet()
+            column = self._column[op.who]
+            spot = self._put(Spot(0, column, "end", below=[("bad", "crashes")]), at_ms, alone=False)
+            self.lives.setdefault(column, [0]).append(spot.row)
+        elif isinstance(op, StepClock) and op.who in self.show.parties:
+            self._end_quiet()
+            text = f"clock {op.ms:+,} ms"
+            self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
+        elif isinstance(op, Wait) and self._quiet:
+            pass  # the line that tells of quiet messages tells how long they went on
+        elif text := operation_note(op):
+            row = self._note(text, at_ms)
+            if isinstance(op, Cut) and self._cut_since < 0:
+                self._cut_since = row
+            if isinstance(op, Heal | Calm) and self._cut_since >= 0:
+                self.shades.append((self._cut_since, row))
+                self._cut_since = -1
+        for packet in self.course.said.get(number, ()):
+            if packet.wire.message is None:
+                continue
+            self._end_quiet()
+            shape = packet_kind(self.course, packet)
+            said = [(shape, f"says {self.course.names.of_packet(packet)}")]
+            label = [line for css, text in said for line in self._lines(css, text)]
+            spot = self._put(Spot(0, self._column[packet.sender], shape, above=label), packet.at_ms, alone=True)
+            self._leave(packet, spot)
+
+    def _place_act(self, act: Act) -> None:
+        packet, sent = act.packet, self.course.broadcasts.get(act.number, [])
+        if self._is_folded(act):
+            self._quiet += sent
+            return
+        joins = act.step.command == "open" and isinstance(self._operation(act), Join)
+        if not (self._shows(act) or joins):
+            return
+        self._end_quiet()
+        column = self._column[act.who]
+        above = self._sent_lines(act)
+        below = self._seen_lines(act, joins=joins)
+        spot = Spot(0, column, self._shape(act, joins=joins), act, above, below)
+        origin = self.origins.get(packet.number) if packet is not None and act.source == "network" else None
+        self._put(spot, act.at_ms, alone=bool(sent), after=origin.row if origin else -1)
+        if joins:
+            self.lives[column] = [spot.row]
+        if packet is not None:
+            kind = packet_kind(self.course, packet)
+            self.flights.append(Flight(packet, column, spot.row, kind, act, stray=origin is None))
+            if kind not in ("sync", "noise") or origin is None:
+                self.rows[spot.row].above = max(self.rows[spot.row].above, 15)
+            else:
+                self.rows[spot.row].above = max(self.rows[spot.row].above, 11)
+        for broadcast in sent:
+            self._leave(broadcast, spot)
+
+    def _operation(self, act: Act) -> Operation | None:
+        return self.show.schedule.operations[act.operation] if act.operation >= 0 else None
+
+    def _leave(self, packet: Packet, spot: Spot) -> None:
+        """A packet leaves a spot; what is lost of it is placed right away."""
+        self.origins[packet.number] = spot
+        kind = packet_kind(self.course, packet)
+        for loss in self.course.losses.get(packet.number, ()):
+            column = self._column.get(loss.listener)
+            if column is None or loss.why == "absent":
+                continue
+            row = spot.row + 1
+            self._row(row, packet.at_ms, 11 if kind == "sync" else 15)
+            self.flights.append(Flight(packet, column, row, kind, loss=loss))
+            if kind != "sync":
+                self._last[column] = max(self._last.get(column, -1), row)
+
+    def _sent_lines(self, act: Act) -> list[tuple[str, str]]:
+        by_verb: dict[tuple[str, str], list[str]] = {}
+        for packet, verb in self.course.sends(act):
+            by_verb.setdefault((packet_kind(self.course, packet), verb), []).append(self.course.names.of_packet(packet))
+        out: list[tuple[str, str]] = []
+        for (kind, verb), names in by_verb.items():
+            text = self.course.listed(names)
+            out += self._lines("faint" if kind == "sync" else kind, text if kind == "sync" else f"{verb} {text}")
+        return out
+
+    def _seen_lines(self, act: Act, *, joins: bool) -> list[tuple[str, str]]:
+        out: list[tuple[str, str]] = self._lines("say", "joins") if joins else []
+        fate, arrived = self.course.fates.get(act.number), self.course.arrives(act)
+        if fate in (Fate.WAITING, Fate.AGAIN):
+            out += self._lines("wait" if fate is Fate.WAITING else "faint", f"{arrived} {fate.value}")
+        elif arrived and (act.source != "network" or fate is Fate.REFUSED):
+            out += self._lines("say", arrived)
+        for kind, text in self.course.signals(act):
+            out += self._lines({"delivered": "deliver", "lost": "bad", "missing": "miss"}.get(kind, "ack"), text)
+        if refusal := self.course.refusal(act):
+            out += self._lines("bad", refusal)
+        if act is self._blamed and not out:
+            doing = {"tick": "periodic work", "observe": "shows its state", "open": "joins"}
+            out += self._lines("say", doing.get(act.step.command, arrived and f"{arrived} arrives"))
+        return out[:6]
+
+    def _shape(self, act: Act, *, joins: bool) -> str:
+        if self.course.refusal(act):
+            return "refuse"
+        if any(event.WhichOneof("event") == "delivered" for event in act.step.events) and act.step.command != "send":
+            return "deliver"
+        fate = self.course.fates.get(act.number)
+        if fate in (Fate.WAITING, Fate.AGAIN):
+            return "wait" if fate is Fate.WAITING else "again"
+        kinds = [packet_kind(self.course, packet) for packet in self.course.broadcasts.get(act.number, ())]
+        strongest = next((kind for kind in ("content", "copy", "ephemeral", "sync", "noise") if kind in kinds), "")
+        if strongest:
+            return strongest
+        return "plain" if joins or act.step.events or act is self._blamed else "none"

@@ -1,0 +1,184 @@
+"""Proofs and stories in words: the facts, and names that are the same everywhere."""
+
+from __future__ import annotations
+
+from diagrams import CAUSES, NOT_BOB, arrival, crowd, impatient, parsed, texts, unordered
+from performed import message, reference, shown
+from sds_conformance.exploration import proof as module
+from sds_conformance.exploration.names import Names
+from sds_conformance.exploration.proof import proof, story
+from sds_conformance.exploration.spacetime import spacetime_svg
+from sds_harness.schedules import Member, Route
+from sds_harness.schedules import operations as ops
+from sds_harness.stage import START_MS
+
+
+def test_a_proof_begins_with_the_cause_that_was_not_waited_for() -> None:
+    show, act = unordered()
+    expected = f"{message(show, 'm1').message_id!r} delivered before {message(show, 'm2').message_id!r}, which names it"
+    lines = proof(show, act, expected, "after it")
+    assert lines[0] == (
+        f"m2 was delivered at bob (step {act.number}) before m1, although m2's causal history names m1, "
+        "which bob never delivered:"
+    )
+    assert lines[1:3] == ["expected: m1 delivered before m2, which names it", "seen: after it"]
+    first, second = lines[3:]
+    assert first.startswith("- m1: sent by alice at T, step 4 (Lamport timestamp T")
+    assert "lost on the way to bob" in first
+    assert "arrived at carol T (step 5)" in first
+    assert second.startswith("- m2: sent by carol at T+10")
+    assert "after m1" in second
+    assert f"delivered at alice T+10 (step 7), bob T+10 (step {act.number})" in second
+
+
+def test_a_cause_that_was_delivered_in_time_is_no_reproach() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Send("carol", "m2"), handle=reference(impatient))
+    act = arrival(show, "bob", 1)
+    assert proof(show, act, "", "")[0] == f"step {act.number}, at T: bob receives m2, delivers m2"
+
+
+def test_a_proof_tells_of_acknowledgements_copies_and_messages_that_wait() -> None:
+    show = shown(*CAUSES, ops.Wait(30_000), ops.Tick("carol"), ops.Sync("alice"))
+    act = show.acts[-1]
+    lines = proof(show, act, f"something of {message(show, 'm1').message_id!r}", repr(message(show, "m2").message_id))
+    assert "acknowledged at alice" in lines[3]
+    assert "sent again by carol at T+30010" in lines[4]
+    assert "never delivered at bob" in lines[4]
+
+
+def test_a_proof_tells_of_a_message_that_nobody_sent() -> None:
+    show = shown(ops.Say("eve", "x1", after=("zz",)))
+    lines = proof(show, arrival(show, "bob"), "'never-zz' to be missing", "")
+    assert lines[-1] == "- zz: never sent by anybody, but named by eve"
+
+
+def test_a_proof_tells_why_a_copy_did_not_arrive() -> None:
+    show = shown(
+        ops.Cut(("alice",), ("bob",)),
+        ops.Send("alice", "m1", route=Route(lost=("carol",))),
+        ops.Heal(),
+        ops.Send("alice", "m2", route=Route(late=(("bob", 50),))),
+        ops.Crash("bob"),
+        ops.Wait(100),
+    )
+    act = next(act for act in show.acts if act.step.command == "send")
+    ids = f"{message(show, 'm1').message_id!r} {message(show, 'm2').message_id!r}"
+    lines = proof(show, act, ids, "")
+    assert "cut off from bob" in lines[2]
+    assert "lost on the way to carol" in lines[2]
+    assert "too late for bob: crashed" in lines[3]
+
+
+def test_a_story_goes_operation_by_operation_with_the_blame_marked() -> None:
+    show, act = unordered()
+    lines = story(show, act)
+    assert lines == [
+        "  T         alice, bob, carol join",
+        "  T         alice sends m1",
+        "              carol receives m1, delivers m1",
+        "              bob loses m1",
+        "  T         10 ms pass",
+        "  T+10      carol sends m2 (after m1)",
+        "              alice receives m2, m1 acknowledged, delivers m2",
+        f">             bob receives m2, misses m1, delivers m2  <- step {act.number}",
+        "  T+10      everybody shows the state",
+    ]
+
+
+def test_a_story_tells_all_kinds_of_operations() -> None:
+    show = shown(
+        ops.Cut(("alice",), ("bob",)),
+        ops.Ephemeral("alice"),
+        ops.Heal(),
+        ops.Links(loss_percent=100, sender="carol"),
+        ops.Sync("carol"),
+        ops.StepClock("bob", -5),
+        ops.Say("eve", "x1", after=("zz",)),
+        ops.Again("x1", "bob"),
+        ops.Garble("bob", "00ff"),
+        ops.Join("dora"),
+        ops.Crash("bob"),
+        ops.Lookup("alice"),
+        ops.Calm(rounds=3),
+        members=(Member("alice"), Member("bob"), Member("carol"), Member("dora", late=True)),
+    )
+    told = "\n".join(story(show))
+    for words in (
+        "network cut: alice ⇹ bob",
+        "alice sends an ephemeral message (e1)",
+        "bob loses e1 (the network is cut)",
+        "the network heals",
+        "links from carol: 100 % lost",
+        "alice, bob lose s1",
+        "the clock of bob is set by -5 ms",
+        "eve, a scripted peer, says content x1 of eve",
+        "bob receives x1, which waits, misses zz",
+        "the network brings bob a copy of x1",
+        "2 bytes arrive at bob",
+        "bob receives b1, refuses: ",
+        "dora joins",
+        "bob crashes",
+        "alice looks up in a store what it misses",
+        "calm: the network heals",
+    ):
+        assert words in told
+
+
+def test_a_long_story_is_told_around_the_blame() -> None:
+    show = crowd()
+    act = show.acts[600]
+    lines = story(show, act)
+    assert len(lines) <= module.MOST_LINES + 2
+    assert sum(line.startswith(">") for line in lines) == 1
+
+
+def test_names_are_the_same_in_proof_story_and_diagram() -> None:
+    show = shown(ops.Send("alice", "m1", route=NOT_BOB), ops.Sync("carol"), ops.Ephemeral("bob"), ops.Sync("carol"))
+    act = arrival(show, "bob")
+    sync = act.packet.wire.message if act.packet is not None else None
+    assert sync is not None
+    written = " ".join(texts(parsed(spacetime_svg(show, act))))
+    told = "\n".join([*story(show, act), *proof(show, act, repr(sync.message_id), "")])
+    for name in ("m1", "s1", "e1"):
+        assert name in written
+        assert name in told
+    assert "- s1: sync, sent by carol" in told
+    assert sync.message_id not in told
+
+
+def test_times_and_lists_are_put_in_words() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Send("alice", "m2"))
+    ids = [message(show, label).message_id for label in ("m1", "m2")]
+    assert Names(show).in_words(f"{ids} at {START_MS + 7}, and []") == "m1, m2 at T+7, and none"
+    assert Names(show).in_words("None") == "nothing"
+
+
+def test_an_id_that_is_cut_off_is_still_known() -> None:
+    show = shown(ops.Say("eve", "x" * 5000))
+    text = f"expected: {message(show, 'x' * 5000).message_id!r}"[:300] + "…"
+    assert Names(show).in_words(text) == f"expected: {'x' * 20}… …"
+
+
+def test_the_same_id_in_two_channels_is_two_messages() -> None:
+    show = shown(ops.Say("eve", "x1"), ops.Say("eve", "x2", id_of="x1", channel=1), channels=("c1", "c2"))
+    names = Names(show)
+    assert names.in_words("'eve-x1' twice", "c1") == "x1 twice"
+    assert names.in_words("'eve-x1' twice", "c2") == "x2 twice"
+
+
+def test_labels_that_look_alike_get_different_names() -> None:
+    show = shown(ops.Say("eve", "x" * 30), ops.Say("eve", "x" * 31), ops.Say("eve", "s1"), ops.Sync("alice"))
+    names = Names(show)
+    assert len({names.of_packet(packet) for packet in show.packets}) == 4
+
+
+def test_two_messages_of_one_id_are_told_apart() -> None:
+    show = shown(ops.Say("eve", "x1"), ops.Say("eve", "x2", id_of="x1"))
+    names = Names(show)
+    assert [names.of_packet(packet) for packet in show.packets] == ["x1", "x2 (ID of x1)"]
+
+
+def test_hostile_texts_are_cut_and_cleared() -> None:
+    show = shown(ops.Say("e\x1b[31mve" * 99, "x\n" * 3000, content="\x07" * 5000))
+    lines = [*story(show, show.acts[-1]), *proof(show, show.acts[-1], "y" * 9000, "\x1b[31m")]
+    assert all(line.isprintable() and len(line) <= module.LONGEST_LINE + 1 for line in lines)

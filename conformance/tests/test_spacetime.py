@@ -1,0 +1,263 @@
+"""Space-time diagrams: what is in them, that nothing overlaps, and that nobody can put anything else into them."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagrams import CAUSES, NOT_BOB, SVG, arrival, crowd, of_class, parsed, texts, unordered
+from performed import TRIO, message, reference, shown
+from sds_conformance.exploration import placement
+from sds_conformance.exploration.drawing import Drawing, Text
+from sds_conformance.exploration.spacetime import draw, spacetime_svg
+from sds_harness.schedules import Member, Operation, Performance, Route
+from sds_harness.schedules import operations as ops
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+Box = tuple[float, float, float, float]
+
+HOSTILE = '</text><script>alert("x")</script>&\x00\x1b[31m\u202e'
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Performance:
+    return crowd()
+
+
+def overlaps(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def overlapping(labels: list[Text]) -> list[tuple[str, str]]:
+    return [
+        (one.text, other.text)
+        for number, one in enumerate(labels)
+        for other in labels[:number]
+        if overlaps(one.box, other.box)
+    ]
+
+
+def test_a_diagram_is_complete_in_itself_and_has_no_scripts() -> None:
+    root = parsed(spacetime_svg(shown(*CAUSES), title="A title"))
+    assert root.get("role") == "img"
+    assert root[0].tag == f"{SVG}title"
+    assert root[0].text == "A title"
+    assert "alice, bob, carol" in (root[1].text or "")
+    assert not list(root.iter(f"{SVG}script"))
+    assert not [e for e in root.iter() for name in e.attrib if name.startswith("on") or name.endswith("href")]
+
+
+def test_every_arrival_has_an_arrow_and_every_loss_a_cross() -> None:
+    show = shown(
+        ops.Send("alice", "m1", route=Route(lost=("bob",), twice=("carol",))),
+        ops.Cut(("alice",), ("carol",)),
+        ops.Send("alice", "m2", route=Route(late=(("bob", 500),))),
+        ops.Sync("bob"),
+        ops.Wait(1000),
+    )
+    arrivals = [act for act in show.acts if act.step.command == "receive"]
+    root = parsed(spacetime_svg(show))
+    arrows = of_class(root, "arrow")
+    assert len(arrivals) == 5
+    assert len(show.losses) == 2
+    assert len(arrows) == len(arrivals) + len(show.losses)
+    assert len(of_class(root, "arrow", "lost")) == len(of_class(root, "cross")) == 2
+    assert ["cut" in (e[0].text or "") for e in of_class(root, "arrow", "lost")] == [False, True]
+    assert "arrives at bob at T+500" in "".join(e[0].text or "" for e in arrows)
+
+
+def test_kinds_of_messages_are_told_apart() -> None:
+    show = shown(
+        ops.Send("alice", "m1", route=NOT_BOB),
+        ops.Sync("bob"),
+        ops.Ephemeral("carol"),
+        ops.Wait(30_000),
+        ops.Tick("alice"),
+        ops.Again("m1", "bob"),
+        ops.Garble("bob", "00ff"),
+    )
+    root = parsed(spacetime_svg(show))
+    counts = {
+        kind: len(of_class(root, "arrow", kind)) for kind in ("content", "sync", "ephemeral", "copy", "stray", "noise")
+    }
+    assert counts == {"content": 2, "sync": 2, "ephemeral": 2, "copy": 2, "stray": 1, "noise": 1}
+    written = texts(root)
+    assert {"sends m1", "s1", "sends e1", "resends m1", "m1 out of the blue again", "copy: resend or repair"} <= set(
+        written
+    )
+
+
+def test_what_waits_is_hollow_until_it_is_delivered() -> None:
+    show = shown(*CAUSES, ops.Again("m1", "bob"))
+    root = parsed(spacetime_svg(show))
+    assert len(of_class(root, "dot", "wait")) == 1
+    assert {"m2 waits", "misses m1", "delivers m1, m2"} <= set(texts(root))
+
+
+def test_the_step_that_is_blamed_is_marked_and_explained_with_names() -> None:
+    show, act = unordered()
+    caption = f"expected: {message(show, 'm1').message_id!r} before {message(show, 'm2').message_id!r}\nseen: after it"
+    root = parsed(spacetime_svg(show, act, "G-01", caption))
+    assert len(of_class(root, "blame")) == 1
+    assert len(of_class(root, "band")) == 1
+    assert texts(root, "caption") == ["expected: m1 before m2", "seen: after it"]
+    assert texts(root, "where") == [f"Step {act.number}, T+10, bob"]
+    assert "Log at step" in " ".join(texts(root, "heading"))
+
+
+@pytest.mark.parametrize("command", ["open", "send", "receive", "tick", "observe"])
+def test_every_step_can_be_blamed(command: str) -> None:
+    show = shown(*CAUSES, ops.Tick(), *[ops.Sync("bob")] * 9)
+    act = next(act for act in show.acts if act.step.command == command)
+    assert len(of_class(parsed(spacetime_svg(show, act)), "blame")) == 1
+
+
+def test_a_step_is_blamed_in_a_sync_message_among_many() -> None:
+    show = shown(*[ops.Sync("bob")] * 9)
+    assert not of_class(parsed(spacetime_svg(show)), "arrow")
+    assert of_class(parsed(spacetime_svg(show, show.acts[8])), "blame")
+
+
+def test_sync_messages_without_effect_take_one_line() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Calm(rounds=9))
+    written = texts(parsed(spacetime_svg(show)), "note")
+    assert any("sync messages without any effect" in note for note in written)
+
+
+def test_partitions_and_waits_are_shown() -> None:
+    show = shown(ops.Cut(("alice",), ("bob", "carol")), ops.Send("alice", "m1"), ops.Wait(2000), ops.Heal())
+    root = parsed(spacetime_svg(show))
+    assert texts(root, "note") == ["network cut: alice ⇹ bob, carol", "2 s pass", "the network heals"]
+    assert len(of_class(root, "shade")) == 1
+
+
+def test_lines_begin_where_participants_join_and_end_where_they_crash() -> None:
+    show = shown(
+        ops.Send("alice", "m1"),
+        ops.Join("carol"),
+        ops.Send("bob", "m2"),
+        ops.Crash("bob"),
+        ops.Say("eve", "x1"),
+        members=(*TRIO[:2], Member("carol", late=True)),
+    )
+    drawing = draw(show)
+    lives = dict(zip(["alice", "bob", "carol", "eve"], sorted(drawing.lives), strict=True))
+    assert lives["alice"][1:3] == (drawing.top - 4, drawing.foot)
+    assert lives["bob"][2] < drawing.foot
+    assert lives["carol"][1] > drawing.top
+    assert lives["eve"][3]
+    assert {"joins", "crashes", "says x1"} <= {label.text for label in drawing.labels}
+
+
+def test_logs_stand_at_the_foot_with_what_is_not_alike() -> None:
+    def turned_round(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "state" and request.observe.handle == 2:
+            entries = list(reply.state.log.entries)
+            del reply.state.log.entries[:]
+            reply.state.log.entries.extend(reversed(entries))
+
+    show = shown(*CAUSES[2:3], ops.Send("alice", "m3"), ops.Look(), handle=reference(turned_round))
+    logs = texts(parsed(spacetime_svg(show)), "log")
+    assert logs == ["m2 · m3", "≠ m3 · m2", "m2 · m3"]
+
+
+def test_a_log_that_was_never_shown_is_told_by_deliveries() -> None:
+    logs = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1")))), "log")
+    assert len(logs) == 3
+    assert all(log.startswith("m1 (sent and delivered") for log in logs)
+
+
+def test_labels_do_not_overlap_where_it_is_crowded(crowded: Performance) -> None:
+    drawing = draw(crowded, arrival(crowded, "dave", 30), "A crowd", "expected: this\nseen: that")
+    assert len(drawing.labels) > 500
+    assert overlapping(drawing.labels) == []
+    assert overlapping(drawing.times) == []
+    assert overlapping(drawing.texts) == []
+    assert overlapping(drawing.notes) == []
+
+
+def test_all_that_is_drawn_is_inside(crowded: Performance) -> None:
+    drawing = draw(crowded, None, "A crowd " * 40)
+    for text in [*drawing.labels, *drawing.notes, *drawing.times, *drawing.texts]:
+        left, top, right, bottom = text.box
+        assert left >= 0
+        assert top >= 0
+        assert right <= drawing.width
+        assert bottom <= drawing.height
+    assert all(y <= drawing.height for _, y, *_ in drawing.legend)
+
+
+def test_arrows_run_down(crowded: Performance) -> None:
+    for arrow in draw(crowded).arrows:
+        points = arrow.path.replace("Q", "L").replace(" ", "L")[1:].split("L")
+        heights = [float(point.split(",")[1]) for point in points]
+        assert heights[0] <= heights[-1]
+
+
+def test_names_stand_again_where_a_diagram_is_long(crowded: Performance) -> None:
+    heads = [name for _, _, name, *_ in draw(crowded).heads]
+    assert heads.count("alice") > 3
+
+
+def test_of_too_many_steps_those_around_the_blame_are_drawn(
+    crowded: Performance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placement, "MAX_STEPS", 100)
+    act = crowded.acts[400]
+    drawing = draw(crowded, act)
+    assert [dot.blamed for dot in drawing.dots].count(True) == 1
+    assert len(drawing.dots) < 200
+    assert any("steps are not drawn" in text.text for text in drawing.texts)
+
+
+def hostile() -> Performance:
+    long = "x" * 5000
+    members = (Member(HOSTILE), Member("bob"), Member("ca" * 900))
+    operations: tuple[Operation, ...] = (
+        ops.Send(HOSTILE, HOSTILE, content=HOSTILE),
+        ops.Say(HOSTILE * 2, long, after=(HOSTILE, long + "y"), content=long),
+        ops.Say(HOSTILE * 2, long + "z"),
+        ops.Cut((HOSTILE,) * 90, (long,) * 90),
+        ops.Look(),
+    )
+    return shown(*operations, members=members, channels=(HOSTILE,))
+
+
+def test_hostile_names_and_ids_are_escaped_and_short() -> None:
+    show = hostile()
+    svg = spacetime_svg(show, show.acts[-1], HOSTILE * 99, f"expected: {'x' * 5000!r}\nseen: {HOSTILE}")
+    root = parsed(svg)
+    assert "<script" not in svg
+    assert not list(root.iter(f"{SVG}script"))
+    assert len(svg) < 60_000
+    assert max(len(e.text or "") for e in root.iter() if not e.tag.endswith("style")) < 400
+    assert "\u202e" not in svg
+    assert "\x1b" not in svg
+
+
+def test_hostile_names_do_not_leave_the_diagram() -> None:
+    show = hostile()
+    drawing: Drawing = draw(show, show.acts[-1], HOSTILE * 99, "y" * 5000)
+    assert all(text.box[2] <= drawing.width for text in [*drawing.labels, *drawing.notes, *drawing.texts])
+    assert overlapping(drawing.labels) == []
+
+
+def test_nothing_at_all_can_be_drawn() -> None:
+    assert parsed(spacetime_svg(shown(members=()), caption="nothing")).get("role") == "img"
+
+
+def test_copies_without_effect_are_told_in_the_same_line() -> None:
+    resends: tuple[Operation, ...] = (ops.Wait(31_000), ops.Tick("alice")) * 5
+    written = texts(parsed(spacetime_svg(shown(ops.Send("alice", "m1"), *resends))))
+    assert "5 copies without any effect until T+155000" in written
+    assert "resends m1" not in written
+
+
+def test_an_implementation_that_breaks_down_is_shown() -> None:
+    def breaks_down(request: pb.Request, _: pb.Reply) -> None:
+        if request.HasField("receive"):
+            raise RuntimeError("out of order")
+
+    show = shown(ops.Send("alice", "m1"), handle=reference(breaks_down))
+    root = parsed(spacetime_svg(show, show.acts[-1]))
+    assert "breaks down" in texts(root, "bad")
+    assert len(of_class(root, "blame")) == 1
