@@ -31,10 +31,13 @@ def read_filter(trace: Trace, party: Party, bloom_filter: bytes, told: Mapping[b
 
 def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
     """Are all of ``message_ids`` in a filter? None if none is known to be missing and nothing tells of some."""
-    answers = [holds(message_id) for message_id in message_ids]
-    if False in answers:
-        return False
-    return None if None in answers else True
+    known = True
+    for message_id in message_ids:
+        answer = holds(message_id)
+        if answer is False:
+            return False
+        known &= answer is not None
+    return True if known else None
 
 
 def missing_from(holds: Membership, message_ids: Collection[str]) -> str:

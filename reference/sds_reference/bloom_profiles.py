@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from google.protobuf.message import DecodeError
 
@@ -32,6 +33,7 @@ class BloomParameters:
     hashes: int
 
     @classmethod
+    @lru_cache(256)
     def sized(cls, capacity: int, error_rate: float) -> BloomParameters:
         """The sizing both published implementations share: whole bits per ID, then the k that is best for them."""
         if capacity < 1 or not 0 < error_rate < 1:
@@ -80,15 +82,7 @@ class BloomProfile:
 
     def positions(self, message_id: str, parameters: BloomParameters) -> tuple[tuple[int, int], ...]:
         """(byte, mask) of each of the k bits of ``message_id``, by double hashing."""
-        m = parameters.bits
-        first = self.hash(message_id) % m
-        step = self.hash(message_id + " b") % m
-        swizzle = self.swizzle
-        places = []
-        for n in range(parameters.hashes):
-            index = (first + n * step) % m
-            places.append(((index >> 3) ^ swizzle, 1 << (index & 7)))
-        return tuple(places)
+        return _positions(self.hash, self.swizzle, message_id, parameters.bits, parameters.hashes)
 
     def read(self, wire: bytes, agreed: BloomParameters) -> FilterView:
         """Open the ``bloom_filter`` bytes of a message; ``agreed`` counts where the bytes do not carry a size.
@@ -97,6 +91,20 @@ class BloomProfile:
         """
         parameters, bits = self.unwrap(wire, agreed)
         return FilterView(self, parameters, bits)
+
+
+@lru_cache(4_096)
+def _positions(
+    hash_of: Callable[[str], int], swizzle: int, message_id: str, bits: int, hashes: int
+) -> tuple[tuple[int, int], ...]:
+    # Kept for a while: the IDs of the newest messages are looked for in one filter after the other.
+    first = hash_of(message_id) % bits
+    step = hash_of(message_id + " b") % bits
+    places = []
+    for n in range(hashes):
+        index = (first + n * step) % bits
+        places.append(((index >> 3) ^ swizzle, 1 << (index & 7)))
+    return tuple(places)
 
 
 def _bare(bits: bytes, parameters: BloomParameters) -> bytes:

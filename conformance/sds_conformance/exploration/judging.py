@@ -90,12 +90,13 @@ def assess(
     views: list[ChannelView] = []
     if scope.requirements:
         for trace in performance.traces:
-            views += [view for view in _views(trace, out) if view.party.name in judged]
-        for requirement in scope.requirements:
-            for check in CHECKS[requirement.id]:
-                for view in views:
-                    if all(view.can(capability) for capability in check.needs):
-                        _apply(check, requirement, view, scope.strict, out)
+            those = [view for view in _views(trace, out) if view.party.name in judged]
+            views += those
+            for requirement in scope.requirements if those else ():
+                for check in CHECKS[requirement.id]:
+                    if all(map(trace.declaration.can, check.needs)):
+                        for view in those:
+                            _apply(check, requirement, view, scope.strict, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
     if performance.breakdown is not None and (not performance.broken or performance.broken in judged):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..choices import pick, some
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
+from .odd_messages import CONTENTS
 from .registry import passage
 
 
@@ -64,6 +65,10 @@ def asked(writer: Writer) -> None:
         who = writer.someone()
         writer.send(who, writer.hazards(who))
         writer.send(writer.someone())
+    if writer.chance(15):
+        writer.say(raw=pick(writer.choices, CONTENTS))
+    if writer.chance(8):
+        writer.say(lamport_ms=(1 << 53) + 1)
     wanted = some(writer.choices, writer.recent(5), 45) or writer.recent(1)
     kind = writer.choices.integer(0, 3)
     writer.say(
@@ -77,6 +82,8 @@ def asked(writer: Writer) -> None:
         writer.add(Again(wanted[0], writer.someone()))
     if writer.chance(30):
         writer.say(asks=tuple(wanted[:1]), content=None)
+    if writer.chance(20):
+        writer.send(writer.someone())
     pass_time(writer, 1, 4)
     if writer.chance(40):
         # Once answered, asked for again, by the same peer or another.
