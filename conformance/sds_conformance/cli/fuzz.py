@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules.generator import NAMES, Grammar
@@ -218,7 +219,11 @@ def fuzz(
             out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
         if tally.gave_up:
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow", soft_wrap=True)
-        out.print(last_line(tally, f"{tally.declaration.name} {tally.declaration.version}".strip()), soft_wrap=True)
+        name = f"{tally.declaration.name} {tally.declaration.version}".strip()
+        line = last_line(tally, name)
+        if tally.schedules and exit_code(tally) == EXIT_NOTHING_EXERCISED:
+            line = Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
+        out.print(line, soft_wrap=True)
     sys.exit(EXIT_USAGE if not written else exit_code(tally))
 
 
@@ -226,7 +231,7 @@ def exit_code(tally: Tally) -> int:
     """As for every other command."""
     if tally.interrupted:
         return EXIT_INTERRUPTED
-    if not tally.schedules:
+    if not (tally.found or tally.errors or any(tally.exercised.values())):
         return EXIT_NOTHING_EXERCISED
     bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
     return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT

@@ -70,6 +70,41 @@ class Driven:
         return shlex.join(self.command)
 
 
+_LIMITS = (
+    click.option(
+        "--memory",
+        callback=memory_size,
+        metavar="SIZE",
+        default="4g",
+        show_default=True,
+        help="Resident memory the implementation may use.",
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0.05),
+        default=10.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long one command may take.",
+    ),
+    click.option(
+        "--start-timeout",
+        type=click.FloatRange(min=0.05),
+        default=30.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long the first answer of a fresh process may take.",
+    ),
+)
+_FRAMING = click.option(
+    "--framing",
+    type=click.Choice([framing.value for framing in Framing]),
+    default="json",
+    show_default=True,
+    help="How requests and replies stand on stdin and stdout.",
+)
+
+
 def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
@@ -96,44 +131,28 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
 
     for decorate in (
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
-        click.option(
-            "--memory",
-            callback=memory_size,
-            metavar="SIZE",
-            default="4g",
-            show_default=True,
-            help="Resident memory the implementation may use.",
-        ),
-        click.option(
-            "--timeout",
-            type=click.FloatRange(min=0.05),
-            default=10.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="How long one command may take.",
-        ),
-        click.option(
-            "--start-timeout",
-            type=click.FloatRange(min=0.05),
-            default=30.0,
-            show_default=True,
-            metavar="SECONDS",
-            help="How long the first answer of a fresh process may take.",
-        ),
+        *_LIMITS,
         click.option(
             "--dialect",
             default="",
             metavar="NAME",
             help=f"Translate a private wire layout: {', '.join(dialect_names())}, or a .json file.",
         ),
-        click.option(
-            "--framing",
-            type=click.Choice([framing.value for framing in Framing]),
-            default="json",
-            show_default=True,
-            help="How requests and replies stand on stdin and stdout.",
-        ),
+        _FRAMING,
     ):
+        collected = decorate(collected)
+    return collected
+
+
+def talking(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options on how to talk to several implementations, as ``framing`` and ``limits``."""
+
+    @wraps(function)
+    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
+        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
+        function(framing=Framing(framing), limits=limits, **rest)
+
+    for decorate in (*_LIMITS, _FRAMING):
         collected = decorate(collected)
     return collected
 

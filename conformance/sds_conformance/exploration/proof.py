@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 FEW = 4
 """A step that is about more messages than these is no help in telling which of them matter."""
+MOST_OF_ONE = 15
+"""Lines of what one operation led to."""
 MOST_FACTS = 8
 LONGEST_LINE = 600
 MOST_LINES = 500
@@ -193,6 +195,16 @@ class _Proof:
         return self._course.listed([tell(item) for item in items], 8)
 
 
+def _shortened(lines: list[str]) -> list[str]:
+    """What one operation led to, without the middle if it is much; the line that is blamed stays."""
+    if len(lines) <= MOST_OF_ONE:
+        return lines
+    first, last = MOST_OF_ONE * 2 // 3, MOST_OF_ONE // 3
+    middle = lines[first:-last]
+    blamed = [line for line in middle if line.startswith(">")]
+    return [*lines[:first], f"              ... {len(middle) - len(blamed)} more lines", *blamed, *lines[-last:]]
+
+
 class _Story:
     """Tells one performance."""
 
@@ -232,7 +244,7 @@ class _Story:
             text += "".join(f", {part}" for part in self._outcome(own))
         losses = self._losses.get(number, [])
         out = [self._line(text, own, self._course.at(self._show.began[number]))]
-        out += self._effects([act for act in acts if act is not own], self._show.began[number])
+        out += _shortened(self._effects([act for act in acts if act is not own], self._show.began[number]))
         told: dict[tuple[int, str], list[str]] = {}
         for loss in losses:
             if loss.why != "absent":
@@ -253,7 +265,8 @@ class _Story:
                 message = packets[0].wire.message if packets else None
                 after = self._course.after(message) if message is not None else ""
                 name = self._course.names.of_packet(packets[0]) if packets else short(op.label)
-                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "")
+                more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
+                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
             case Sync() | Ephemeral():
                 what = "a sync message" if isinstance(op, Sync) else "an ephemeral message"
                 packets = self._course.broadcasts.get(own.number, []) if own is not None else []

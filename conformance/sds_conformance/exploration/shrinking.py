@@ -8,7 +8,7 @@ whatever it came from: a seed, Hypothesis, a file, a corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, cast
 
 from sds_harness.schedules import Member, Operation, Performance, Schedule
@@ -25,6 +25,8 @@ from sds_harness.schedules.operations import (
     Tick,
     Wait,
 )
+
+from .renaming import with_numbered_labels, with_usual_names
 
 Fails = Callable[[Schedule], Performance | None]
 """Plays a schedule: the performance if it shows the fault, else None."""
@@ -66,11 +68,15 @@ class _Shrinker:
                 before = self.best
                 self._drop_operations()
                 self._explain_losses()
+                self._merge_waits()
                 self._drop_members()
                 self._simplify_setting()
                 self._simplify_operations()
                 if self.best == before:
                     break
+            # IDs and with them ties and times follow from names: these may not show it any more.
+            self._try(with_numbered_labels(self.best))
+            self._try(with_usual_names(self.best))
         except _Enough:
             pass
         return Shrunk(self.best, self._max - self._left)
@@ -124,6 +130,17 @@ class _Shrinker:
                 )
             index -= 1
 
+    def _merge_waits(self) -> None:
+        """One wait in place of two that follow each other."""
+        for index in range(len(self.best.operations) - 2, -1, -1):
+            match self.best.operations[index : index + 2]:
+                case (Wait(first), Wait(second)):
+                    operations = self.best.operations
+                    merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
+                    self._try(self._with(operations=merged))
+                case _:
+                    pass
+
     # ---- everything else -------------------------------------------------------------------------------------------
 
     def _drop_members(self) -> None:
@@ -146,7 +163,7 @@ class _Shrinker:
                     ),
                 )
             )
-        self._try(self._with(channels=("c1", "c2")[: len(self.best.channels)]))
+        self._try(self._with(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
         for place, member in enumerate(self.best.members):
             for simpler in (
                 replace(member, late=False),
@@ -221,7 +238,7 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
     for key, default in defaults.items():
         value = getattr(operation, key)
         if key not in ("who", "label", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
-            if not isinstance(value, tuple) or default in (None, ()):
+            if default is not MISSING and (not isinstance(value, tuple) or default in (None, (), (0, 0))):
                 yield changed(operation, **{key: default})
             if isinstance(value, tuple) and value and not isinstance(value[0], int):
                 for place in range(len(value)):

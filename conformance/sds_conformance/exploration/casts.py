@@ -1,0 +1,204 @@
+"""Casts: several implementations, each on a session of its own, that play schedules together.
+
+A cast outlives its schedules: sessions are opened once, and opened again for the next schedule after an implementation
+broke. Whatever one of them does, the others can go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.link import Limits
+from sds_harness.schedules.operations import Schedule
+from sds_harness.schedules.performance import Performance
+from sds_harness.schedules.player import play
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import ConfigurationError
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from ..catalogue import CURRENT
+from ..runner import PATIENCE, BrokenRun, Connect
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One implementation of a cast, and how to start it."""
+
+    name: str
+    """What it is called here, whatever it calls itself."""
+    connect: Connect
+    limits: Limits = field(default_factory=Limits)
+    dialect: str = ""
+    """Its private wire layout; without one, that which it declares."""
+
+
+class NotPlayed(Exception):
+    """A schedule was not played, because an implementation could not take part."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name} {reason}")
+        self.name = name
+        """The implementation."""
+        self.reason = reason
+
+
+class Cast:
+    """Implementations by name, with their sessions; a context manager, at whose end no process is left."""
+
+    def __init__(self, implementations: Iterable[Implementation], revision: str = CURRENT) -> None:
+        """``revision`` is what the run is about. Raises ValueError if two implementations have one name."""
+        implementations = list(implementations)
+        self.implementations = {implementation.name: implementation for implementation in implementations}
+        if len(self.implementations) < len(implementations):
+            raise ValueError("two implementations of a cast have the same name")
+        self.declarations: dict[str, Declaration] = {}
+        """What each declared that got through its first handshake."""
+        self.undriven: dict[str, Breakdown] = {}
+        """Those that did not, and why: they take part in nothing."""
+        self.breakdowns: list[tuple[str, BrokenRun]] = []
+        """Every breakdown after that, with the implementation that broke."""
+        self._revision = revision
+        self._sessions: dict[str, Session] = {}
+        self._in_a_row: dict[str, int] = {}
+
+    def __enter__(self) -> Cast:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is None:
+            self.close()
+        self.kill()
+
+    def start(self) -> None:
+        """Shake hands with each and ask for a command that does not exist; see ``undriven`` and ``breakdowns``."""
+        for name in self.implementations:
+            try:
+                self.declarations[name] = self._session(name).declaration
+                self.dialect(name)
+            except TesteeFault as fault:
+                self._undriven(name, fault.breakdown)
+            except ConfigurationError as error:
+                unknown = TesteeFault(FaultKind.WRONG_ANSWER, f"hello names a dialect that is not known here: {error}")
+                self._undriven(name, unknown.breakdown)
+            else:
+                try:
+                    self._session(name).probe_honesty()
+                except TesteeFault as fault:
+                    self._broke(name, "honesty probe", None, fault.breakdown)
+
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """The implementations that got through the handshake, in order."""
+        return tuple(name for name in self.declarations if name not in self.undriven)
+
+    def dialect(self, name: str) -> Dialect | None:
+        """The private wire layout of an implementation. Raises ConfigurationError for one that is not known here."""
+        dialect = self.implementations[name].dialect or self.declarations[name].dialect
+        return load_dialect(dialect) if dialect else None
+
+    def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
+        """Play a schedule; ``roles`` says by its name which implementation each member is made of.
+
+        Not ``translated``, all bytes go as they are, whatever the dialects. An implementation that breaks ends the
+        performance, which says so, and is started again for the next one. Raises NotPlayed.
+        """
+        stages = self._stages(schedule, roles, translated)
+        try:
+            show = play(schedule, {member: stages[roles[member]] for member in schedule.names})
+        except BaseException:
+            self.kill()  # nobody knows what state they are in
+            raise
+        broken_off = show.storm or any(_broke_before_the_end(trace) for trace in show.traces)
+        for name, stage in stages.items():
+            breakdown = stage.trace.breakdown
+            if breakdown is not None:
+                self._broke(name, schedule.name, stage.trace, breakdown)
+            else:
+                self._in_a_row[name] = 0
+                if broken_off:
+                    self._free(name, schedule, stage)
+        return show
+
+    def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
+        """The implementation that broke in a performance, and how."""
+        for member, trace in show.cast.items():
+            if trace.breakdown is not None:
+                return roles[member], trace.breakdown
+        return None
+
+    def close(self) -> None:
+        """End all sessions; a process that does not end is noted as a breakdown."""
+        for name in list(self._sessions):
+            try:
+                self._sessions.pop(name).close()
+            except TesteeFault as fault:
+                self.breakdowns.append((name, BrokenRun("end of the session", 0, "", fault.breakdown)))
+
+    def kill(self) -> None:
+        """End all sessions at once."""
+        for name in list(self._sessions):
+            self._sessions.pop(name).kill()
+
+    def _session(self, name: str) -> Session:
+        """Raises TesteeFault if it has to be started and does not get through the handshake."""
+        if name not in self._sessions:
+            one = self.implementations[name]
+            self._sessions[name] = Session(lambda: one.connect(PLAIN.variables), one.limits, self._revision)
+        return self._sessions[name]
+
+    def _stages(self, schedule: Schedule, roles: Mapping[str, str], translated: bool) -> dict[str, Stage]:
+        stages: dict[str, Stage] = {}
+        for name in dict.fromkeys(roles[member] for member in schedule.names):
+            if name in self.undriven:
+                raise NotPlayed(name, "could not be driven")
+            if self._in_a_row.get(name, 0) >= PATIENCE:
+                raise NotPlayed(name, f"broke down {PATIENCE} times in a row and was given up")
+            try:
+                session = self._session(name)
+            except TesteeFault as fault:
+                self._broke(name, "handshake", None, fault.breakdown)
+                raise NotPlayed(name, f"could not be started again: {fault.breakdown.detail}") from None
+            stages[name] = Stage(session, schedule.name, self.dialect(name) if translated else None)
+        # One of them on its own clock, and the timestamps of the others would be months away from its own.
+        if not all(self.declarations[name].can(pb.CAPABILITY_VIRTUAL_CLOCK) for name in stages):
+            now_ms = time.time_ns() // 1_000_000
+            for stage in stages.values():
+                stage.now_ms = stage.trace.start_ms = now_ms
+        return stages
+
+    def _free(self, name: str, schedule: Schedule, stage: Stage) -> None:
+        """Close what the player left open because of somebody else."""
+        try:
+            stage.close()
+        except TesteeFault as fault:
+            self._broke(name, schedule.name, stage.trace, fault.breakdown)
+
+    def _undriven(self, name: str, breakdown: Breakdown) -> None:
+        self.undriven[name] = breakdown
+        self._kill(name)
+
+    def _broke(self, name: str, where: str, trace: Trace | None, breakdown: Breakdown) -> None:
+        self._kill(name)
+        self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
+        step = trace.steps[-1] if trace is not None and trace.steps else None
+        run = BrokenRun(where, step.index if step else 0, step.command if step else "", breakdown)
+        self.breakdowns.append((name, run))
+
+    def _kill(self, name: str) -> None:
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            session.kill()
+
+
+def _broke_before_the_end(trace: Trace) -> bool:
+    """Did the conversation break before participants were freed?"""
+    return trace.breakdown is not None and not (trace.steps and trace.steps[-1].command == "close")

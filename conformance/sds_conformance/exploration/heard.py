@@ -1,0 +1,127 @@
+"""What the members of a mixed cast heard of each other: questions to a performance.
+
+Messages are read in the layout of who sent them, whether or not they were translated on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sds_harness.declaration import printable
+from sds_harness.schedules.performance import Act, Packet, Performance
+from sds_harness.trace import Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+from sds_reference.testee.dialect import Dialect
+
+
+class Heard:
+    """One performance, and the private wire layouts of its members (None for that of the text)."""
+
+    def __init__(self, show: Performance, dialects: Mapping[str, Dialect | None]) -> None:
+        self.show = show
+        self._dialects = dialects
+
+    def can(self, who: str, *capabilities: int) -> bool:
+        """Does the implementation that a member is made of declare them all?"""
+        return all(self.show.cast[who].declaration.can(capability) for capability in capabilities)
+
+    # ---- what was said ---------------------------------------------------------------------------------------------
+
+    def wire(self, packet: Packet) -> Wire:
+        """A packet as its sender means it."""
+        return Wire(packet.wire.raw, self._dialects.get(packet.sender))
+
+    def message(self, label: str) -> Message | None:
+        """The message of a label; None if it was not sent, or is no SDS message in the layout of its sender."""
+        packet = self.show.labels.get(label)
+        return self.wire(packet).message if packet is not None else None
+
+    def sent(self, label: str) -> tuple[str, bytes] | None:
+        """Message ID and content of a label; None if it was not sent."""
+        packet = self.show.labels.get(label)
+        if packet is None:
+            return None
+        message = self.wire(packet).message
+        if not packet.act:
+            return (message.message_id, message.content or b"") if message is not None else None
+        step = self.show.acts[packet.act - 1].step
+        said = step.reply.effects.message_id if step.reply is not None else ""
+        return said or (message.message_id if message is not None else ""), step.request.send.content
+
+    def id_of(self, label: str) -> str:
+        """The message ID of a label, "" if it was not sent."""
+        sent = self.sent(label)
+        return sent[0] if sent is not None else ""
+
+    def said(self, who: str, operations: range) -> Iterator[Packet]:
+        """What a member broadcast in these operations, in order."""
+        return (p for p in self.show.packets if p.sender == who and p.act and p.operation in operations)
+
+    def left_out(self) -> str:
+        """Why operations were not played, "" if all were."""
+        return "; ".join(dict.fromkeys(printable(reason, 160) for reason in self.show.left_out.values()))
+
+    # ---- what came of it -------------------------------------------------------------------------------------------
+
+    def acts(self, who: str, operations: range | None = None) -> Iterator[Act]:
+        return (a for a in self.show.acts if a.who == who and (operations is None or a.operation in operations))
+
+    def events(self, who: str, kind: str, operations: range | None = None) -> Iterator[pb.Event]:
+        """The signals of one kind that a member gave, in order."""
+        for act in self.acts(who, operations):
+            yield from (event for event in act.step.events if event.WhichOneof("event") == kind)
+
+    def delivered(self, who: str, operations: range | None = None) -> list[tuple[str, bytes]]:
+        """Message IDs and contents, in order."""
+        return [(e.delivered.message_id, e.delivered.content) for e in self.events(who, "delivered", operations)]
+
+    def acknowledged(self, who: str, operations: range) -> set[str] | None:
+        """Messages that a member takes for acknowledged at the end of some operations; None if it does not tell."""
+        if self.can(who, pb.CAPABILITY_ACKNOWLEDGED):
+            return {e.acknowledged.message_id for e in self.events(who, "acknowledged", operations)}
+        return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED)
+
+    def possibly_acknowledged(self, who: str, operations: range) -> set[str] | None:
+        """The same, for what was seen in a filter at least."""
+        if self.can(who, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+            sure = {e.acknowledged.message_id for e in self.events(who, "acknowledged", operations)}
+            maybe = self.events(who, "possibly_acknowledged", operations)
+            return sure | {e.possibly_acknowledged.message_id for e in maybe}
+        return self._outgoing_not(who, operations, pb.ACK_STATE_UNACKNOWLEDGED)
+
+    def state(self, who: str, operations: range | None = None) -> pb.State | None:
+        """What a member showed last, None if nothing."""
+        shown = [act.step for act in self.acts(who, operations) if act.step.answer == "state"]
+        return shown[-1].reply.state if shown and shown[-1].reply is not None else None
+
+    def has(self, who: str, message_id: str, operations: range | None = None) -> bool | None:
+        """Did a member deliver a message? By its signals, else its log, else what its own messages name; None if
+        nothing tells."""
+        if self.can(who, pb.CAPABILITY_DELIVERED):
+            return any(message_id == found for found, _ in self.delivered(who, operations))
+        state = self.state(who, operations)
+        if state is not None and state.HasField("log"):
+            return any(entry.message_id == message_id for entry in state.log.entries)
+        return True if message_id in self.named_by(who) else None
+
+    def named_by(self, who: str) -> set[str]:
+        """The message IDs in all causal histories of a member."""
+        messages = (self.wire(p).message for p in self.show.packets if p.sender == who and p.act)
+        return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
+
+    def refusal(self, who: str) -> str | None:
+        """Why a member refused a message first, None if it refused none."""
+        for act in self.acts(who):
+            if act.step.command == "receive" and act.step.answer == "rejected" and act.step.reply is not None:
+                return printable(act.step.reply.rejected.reason, 120) or "no reason given"
+        return None
+
+    def _outgoing_not(self, who: str, operations: range, *states: int) -> set[str] | None:
+        """Own messages that are not, or no longer, in one of these states of the outgoing buffer."""
+        state = self.state(who, operations)
+        if state is None or not state.HasField("outgoing"):
+            return None
+        waiting = {entry.message_id for entry in state.outgoing.entries if entry.state in states}
+        own = (self.wire(p).message for p in self.said(who, range(-1, operations.stop)))
+        return {m.message_id for m in own if m is not None} - waiting

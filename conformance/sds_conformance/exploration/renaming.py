@@ -1,0 +1,57 @@
+"""Other names for the participants and messages of a schedule, so that what is left of it reads from the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, cast
+
+from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules.generator import NAMES
+
+_OF_LABELS = ("label", "after", "asks", "filter", "id_of")
+_OF_NAMES = ("who", "to", "sender", "listener", "senders", "listeners", "poses_as")
+
+
+def with_usual_names(schedule: Schedule) -> Schedule:
+    """The participants called alice, bob, carol, ... in their order."""
+    usual = dict(zip(schedule.names, NAMES, strict=False))
+    if len(schedule.names) > len(NAMES):
+        return schedule
+    members = tuple(replace(member, name=usual[member.name]) for member in schedule.members)
+    return replace(schedule, members=members, operations=tuple(_renamed(o, usual, {}) for o in schedule.operations))
+
+
+def with_numbered_labels(schedule: Schedule) -> Schedule:
+    """The messages called m1, m2, m3, ... in the order in which they are sent; what was never sent comes last."""
+    sent = [getattr(operation, "label", "") for operation in schedule.operations if hasattr(operation, "label")]
+    spoken = [label for operation in schedule.operations for label in _labels(operation)]
+    numbered = {label: f"m{n}" for n, label in enumerate(dict.fromkeys([*sent, *spoken]), 1)}
+    return replace(schedule, operations=tuple(_renamed(o, {}, numbered) for o in schedule.operations))
+
+
+def _labels(operation: Operation) -> list[str]:
+    out: list[str] = []
+    for key in _OF_LABELS:
+        value = getattr(operation, key, None) or ()
+        out += [value] if isinstance(value, str) else list(value)
+    return out
+
+
+def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str, str]) -> Operation:
+    changes: dict[str, Any] = {}
+    for field in fields(operation):
+        value = getattr(operation, field.name)
+        known = names if field.name in _OF_NAMES else labels if field.name in _OF_LABELS else {}
+        if isinstance(value, str):
+            changes[field.name] = known.get(value, value)
+        elif isinstance(value, tuple) and known:
+            changes[field.name] = tuple(known.get(item, item) for item in value)
+        elif isinstance(value, Route):
+            changes[field.name] = Route(
+                tuple(names.get(name, name) for name in value.lost),
+                tuple((names.get(name, name), ms) for name, ms in value.late),
+                tuple(names.get(name, name) for name in value.twice),
+            )
+    out: Operation = replace(cast("Any", operation), **changes)
+    return out

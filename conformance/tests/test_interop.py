@@ -1,0 +1,318 @@
+"""Implementations that meet each other: what the matrix says of who understands whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from played import Handle, altered, reference
+from sds_conformance.certification import (
+    EXIT_CONFORMANT,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+)
+from sds_conformance.exploration.aspects import Aspect, Mark
+from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
+from sds_conformance.exploration.interop import Interop, explore
+from sds_conformance.runner import PATIENCE
+from sds_harness.link import LocalLink
+from sds_harness.schedules.operations import Member, Schedule, Send, Tick
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+Start = Callable[[], Handle]
+
+A_AND_B = Schedule((Member("alice"), Member("bob")), (Send("alice", "m1"), Tick()), name="a-and-b")
+
+
+def implementation(name: str, start: Start) -> Implementation:
+    return Implementation(name, lambda _: LocalLink(start()))
+
+
+def met(**starts: Start) -> Interop:
+    with Cast(implementation(name, start) for name, start in starts.items()) as cast:
+        return explore(cast)
+
+
+def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[Aspect]:
+    return {aspect for aspect, cell in outcome.meetings[sender, receiver].cells.items() if cell.mark is mark}
+
+
+def reason(outcome: Interop, sender: str, receiver: str, aspect: Aspect) -> str:
+    return outcome.meetings[sender, receiver].cells[aspect].reason
+
+
+def mutant(name: str) -> Handle:
+    return reference(participant=MUTANTS[name].participant_class)
+
+
+def crashing(command: str, times: int = 1_000) -> Start:
+    """Starts references of which the first so many commands of one kind are the last."""
+    left = [times]
+
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == command and left[0]:
+            left[0] -= 1
+            raise RuntimeError(f"inside out \x1b[31m after {command}")
+
+    return lambda: altered(change)
+
+
+# ---- those who understand each other -------------------------------------------------------------------------------
+
+
+def test_two_references_understand_everything() -> None:
+    outcome = met(one=reference, two=reference)
+    assert set(outcome.meetings) == {("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")}
+    for names in outcome.meetings:
+        assert marked(outcome, *names, mark=Mark.YES) == set(Aspect)
+    assert outcome.exit_code == EXIT_CONFORMANT
+    assert (outcome.notes, outcome.breakdowns, outcome.misunderstandings) == ([], [], [])
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if "filter" not in name])
+def test_a_legal_choice_is_understood(name: str) -> None:
+    outcome = met(ref=reference, other=lambda: reference(VARIANTS[name].configure(Config())))
+    assert outcome.misunderstandings == []
+    assert outcome.exit_code == EXIT_CONFORMANT
+
+
+def test_other_hashes_of_repairs_are_told_and_are_no_fault() -> None:
+    repair = RepairConfig(hash_profile=HASH_PROFILES["farmhash64-nim"])
+    outcome = met(ref=reference, nim=lambda: reference(Config(repair=repair)))
+    assert outcome.exit_code == EXIT_CONFORMANT
+    [note] = outcome.notes
+    assert "ref declares sha256-be64, nim farmhash64-nim. T_req" in note
+
+
+# ---- wire layouts and filters --------------------------------------------------------------------------------------
+
+
+def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
+    outcome = met(ref=reference, nim=lambda: reference(dialect="nim-sds"))
+    for names in (("ref", "nim"), ("nim", "ref")):
+        assert outcome.meetings[names].pair.translated
+        assert marked(outcome, *names) == {Aspect.WIRE}
+        assert marked(outcome, *names, mark=Mark.YES) == set(Aspect) - {Aspect.WIRE}
+        assert "nim must act" in reason(outcome, *names, Aspect.WIRE)
+        assert "refuses the bytes" in reason(outcome, *names, Aspect.WIRE)
+    assert outcome.meetings["nim", "nim"].understood
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+
+
+def test_who_shares_a_private_wire_layout_needs_no_translation() -> None:
+    outcome = met(one=lambda: reference(dialect="nim-sds"), two=lambda: reference(dialect="nim-sds"))
+    assert outcome.exit_code == EXIT_CONFORMANT
+    assert not any(meeting.pair.translated for meeting in outcome.meetings.values())
+
+
+def test_filters_of_another_profile_are_not_understood_and_all_else_is() -> None:
+    outcome = met(ref=reference, nim=lambda: reference(Config(bloom_profile=PROFILES["nim-sds"])))
+    for names in (("ref", "nim"), ("nim", "ref")):
+        assert marked(outcome, *names) == {Aspect.FILTER}
+        assert "bloom profiles differ" in reason(outcome, *names, Aspect.FILTER)
+    assert outcome.meetings["nim", "nim"].understood
+    [note] = outcome.notes
+    assert "ref declares waku-sds-js, nim nim-sds. The text leaves hash and encoding open" in note
+
+
+def test_filters_of_another_size_are_told() -> None:
+    outcome = met(ref=reference, small=lambda: reference(Config(bloom_capacity=50)))
+    assert marked(outcome, "small", "ref") == {Aspect.FILTER}
+    assert "small has them for 50 IDs at 0.001" in reason(outcome, "small", "ref", Aspect.FILTER)
+
+
+# ---- faults --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "sender", "receiver", "aspect"),
+    [
+        ("entry-id-in-field4", "bad", "ref", Aspect.WIRE),
+        ("upper-case-id", "bad", "ref", Aspect.CONTENT),
+        ("delivers-children-first", "ref", "bad", Aspect.DEPENDENCIES),
+        ("buffered-is-met", "ref", "bad", Aspect.DEPENDENCIES),
+        ("drops-the-unmet", "ref", "bad", Aspect.DEPENDENCIES),
+        ("acknowledges-the-first", "bad", "ref", Aspect.ACKNOWLEDGED),
+        ("ignores-filters", "bad", "ref", Aspect.FILTER),
+        ("anything-acknowledges", "bad", "ref", Aspect.FILTER),
+        ("carries-old-filters", "ref", "bad", Aspect.FILTER),
+        ("syncs-do-not-acknowledge", "ref", "bad", Aspect.SYNC),
+        ("sync-without-channel", "bad", "ref", Aspect.SYNC),
+        ("refuses-ephemerals", "ref", "bad", Aspect.EPHEMERAL),
+        ("ties-by-arrival", "bad", "ref", Aspect.ORDER),
+        ("ties-ignoring-case", "ref", "bad", Aspect.ORDER),
+        ("never-asks", "ref", "bad", Aspect.REPAIR),
+        ("never-answers", "bad", "ref", Aspect.REPAIR),
+        ("keeps-the-overheard", "bad", "ref", Aspect.REPAIR),
+        ("keeps-the-arrived", "ref", "bad", Aspect.REPAIR),
+    ],
+)
+def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspect: Aspect) -> None:
+    outcome = met(ref=reference, bad=lambda: mutant(name))
+    assert outcome.breakdowns == []
+    assert aspect in marked(outcome, sender, receiver)
+    assert "bad" in reason(outcome, sender, receiver, aspect)
+    assert outcome.meetings["ref", "ref"].understood
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+
+
+def test_content_is_compared() -> None:
+    def shouts(request: pb.Request, reply: pb.Reply) -> None:
+        for event in reply.effects.events:
+            event.delivered.content = event.delivered.content.upper()
+
+    outcome = met(ref=reference, loud=lambda: altered(shouts))
+    assert 'delivers m1 with other content: "CONTENT M1' in reason(outcome, "ref", "loud", Aspect.CONTENT)
+    assert "misreads the bytes" in reason(outcome, "ref", "loud", Aspect.WIRE)
+
+
+def test_one_that_answers_without_end_is_broken_off() -> None:
+    outcome = met(chatty=lambda: mutant("answers-by-itself"), ref=reference)
+    assert "no end of messages" in reason(outcome, "chatty", "chatty", Aspect.CONTENT)
+    assert outcome.meetings["ref", "ref"].understood
+
+
+# ---- breakdowns ----------------------------------------------------------------------------------------------------
+
+
+def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
+    outcome = met(one=reference, bad=crashing("receive"), two=reference)
+    for names in (("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")):
+        assert outcome.meetings[names].understood
+    assert {name for name, _ in outcome.breakdowns} == {"bad"}
+    assert len(outcome.breakdowns) == PATIENCE
+    assert "bad must act: it broke down (crash: " in reason(outcome, "one", "bad", Aspect.CONTENT)
+    assert "bad broke down 4 times in a row" in reason(outcome, "two", "bad", Aspect.CONTENT)
+    assert all("\x1b" not in cell.reason for meeting in outcome.meetings.values() for cell in meeting.cells.values())
+    assert outcome.exit_code == EXIT_NON_CONFORMANT
+
+
+def test_after_a_breakdown_it_is_started_again() -> None:
+    outcome = met(one=reference, bad=crashing("receive", times=1))
+    assert len(outcome.breakdowns) == 1
+    assert [names for names, m in outcome.meetings.items() if not m.understood] == [("one", "bad")]
+    assert marked(outcome, "one", "bad") == {Aspect.WIRE}
+
+
+def test_one_that_cannot_be_driven_is_named_and_the_others_are_played() -> None:
+    outcome = met(one=reference, bad=crashing("hello"), two=reference)
+    assert set(outcome.undriven) == {"bad"}
+    assert outcome.meetings["one", "two"].understood
+    assert outcome.exit_code == EXIT_NOT_DRIVEN
+
+
+def test_a_dialect_that_is_not_known_cannot_be_driven() -> None:
+    def declares(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.dialect = "klingon"
+
+    outcome = met(one=reference, odd=lambda: altered(declares))
+    assert "klingon" in outcome.undriven["odd"].detail
+    assert outcome.exit_code == EXIT_NOT_DRIVEN
+
+
+# ---- what is not declared ------------------------------------------------------------------------------------------
+
+
+def lesser(*without: int) -> Start:
+    return lambda: reference(without=without)
+
+
+@pytest.mark.parametrize(
+    ("without", "open_"),
+    [
+        ((pb.CAPABILITY_SDS_R,), {Aspect.REPAIR}),
+        ((pb.CAPABILITY_EPHEMERAL,), {Aspect.EPHEMERAL}),
+        ((pb.CAPABILITY_SYNC,), {Aspect.SYNC}),
+        ((pb.CAPABILITY_OBSERVE,), set()),
+        ((pb.CAPABILITY_ACKNOWLEDGED, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED), set()),
+        (
+            (pb.CAPABILITY_ACKNOWLEDGED, pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, pb.CAPABILITY_OBSERVE),
+            {Aspect.ACKNOWLEDGED, Aspect.FILTER},
+        ),
+        ((pb.CAPABILITY_DELIVERED,), {Aspect.EPHEMERAL}),
+        ((pb.CAPABILITY_VIRTUAL_CLOCK,), {Aspect.REPAIR}),
+    ],
+)
+def test_what_is_not_declared_is_left_open_and_no_fault(without: Iterable[int], open_: set[Aspect]) -> None:
+    outcome = met(lesser=lesser(*without), ref=reference)
+    assert outcome.misunderstandings == []
+    assert marked(outcome, "lesser", "ref", Mark.OPEN) | marked(outcome, "ref", "lesser", Mark.OPEN) == open_
+    for aspect in open_ & marked(outcome, "lesser", "ref", Mark.OPEN):
+        assert "lesser" in reason(outcome, "lesser", "ref", aspect)
+    assert outcome.exit_code == EXIT_CONFORMANT
+
+
+def test_nothing_that_gets_through_is_no_agreement() -> None:
+    def refuses(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("open"):
+            reply.rejected.reason = "no room"
+
+    outcome = met(one=lambda: altered(refuses), two=lambda: altered(refuses))
+    assert all(mark is Mark.OPEN for m in outcome.meetings.values() for mark in (c.mark for c in m.cells.values()))
+    assert "no room" in reason(outcome, "one", "two", Aspect.CONTENT)
+    assert outcome.exit_code == EXIT_NOTHING_EXERCISED
+
+
+# ---- casts ---------------------------------------------------------------------------------------------------------
+
+
+def test_many_schedules_are_played_on_the_same_sessions() -> None:
+    started = []
+
+    def start() -> Handle:
+        started.append(1)
+        return reference()
+
+    with Cast([implementation("one", start), implementation("two", start)]) as cast:
+        cast.start()
+        for _ in range(3):
+            show = cast.play(A_AND_B, {"alice": "one", "bob": "two"})
+            assert [act.step.answer for act in show.acts if act.who == "bob"] == ["opened", "effects", "effects"]
+        cast.play(A_AND_B, {"alice": "one", "bob": "one"})
+    assert len(started) == 2
+
+
+def test_participants_of_those_who_did_not_break_are_freed() -> None:
+    asked: list[str] = []
+
+    def notes(request: pb.Request, reply: pb.Reply) -> None:
+        asked.append(request.WhichOneof("command") or "")
+
+    with Cast([implementation("good", lambda: altered(notes)), implementation("bad", crashing("receive"))]) as cast:
+        cast.start()
+        show = cast.play(A_AND_B, {"alice": "good", "bob": "bad"})
+        broken = cast.broken_in(show, {"alice": "good", "bob": "bad"})
+    assert asked.count("open") == asked.count("close") == 1
+    assert broken is not None
+    assert broken[0] == "bad"
+    assert show.broken == "bob"
+
+
+def test_who_breaks_down_again_and_again_is_given_up() -> None:
+    with Cast([implementation("good", reference), implementation("bad", crashing("tick"))]) as cast:
+        cast.start()
+        roles = {"alice": "good", "bob": "bad"}
+        for _ in range(PATIENCE):
+            cast.play(A_AND_B, roles)
+        with pytest.raises(NotPlayed, match="bad broke down 4 times in a row and was given up"):
+            cast.play(A_AND_B, roles)
+        assert cast.play(A_AND_B, {"alice": "good", "bob": "good"}).breakdown is None
+
+
+def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
+    with Cast([implementation("own", lesser(pb.CAPABILITY_VIRTUAL_CLOCK)), implementation("ref", reference)]) as cast:
+        cast.start()
+        show = cast.play(A_AND_B, {"alice": "own", "bob": "ref"})
+    assert len({trace.start_ms for trace in show.traces}) == 1
+    assert len({act.step.now_ms for act in show.acts}) == 1
+
+
+def test_two_of_one_name_are_no_cast() -> None:
+    with pytest.raises(ValueError, match="same name"):
+        Cast([implementation("one", reference), implementation("one", reference)])

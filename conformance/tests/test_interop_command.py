@@ -1,0 +1,188 @@
+"""``sds-conformance interop`` as it is typed, with implementations in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
+from suite_terminal import too_wide, typed, words
+from test_hostile_output import controls
+
+
+def named(name: str, command: list[str]) -> str:
+    return f"{name}={shlex.join(command)}"
+
+
+WAKU = REPOSITORY / "harness" / "adapters" / "waku-sds" / "adapter.mjs"
+REF = named("ref", reference_command())
+NIM = named("nim", reference_command("--dialect", "nim-sds", "--bloom-profile", "nim-sds"))
+
+
+def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
+    result = typed("interop", "--json", *arguments)
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_two_that_agree() -> None:
+    result = typed("interop", REF, named("other", reference_command("--variant", "history-of-ten")))
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "ref     ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓\n" in result.stdout
+    assert "Both agree (32 schedules, " in result.stdout
+    assert "✗ 1" not in result.stdout
+    assert too_wide(result.stdout) == []
+
+
+def test_three_of_which_one_speaks_a_private_layout() -> None:
+    result = typed("interop", REF, NIM, named("two", reference_command()))
+    assert result.exit_code == 1
+    assert "nim     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t\n" in result.stdout
+    assert "nim must act, and speak the layout of the text instead of dialect nim-sds." in words(result.stdout)
+    assert "2 to 9 were played with translation" in result.stdout
+    assert "Understood      ref → ref, ref → two, nim → nim, two → ref, two → two\n" in result.stdout
+    assert "Not understood  ref → nim: 1 wire, 5 filter\n" in result.stdout
+    assert too_wide(result.stdout) == []
+
+
+def test_many_columns_stay_within_the_width() -> None:
+    many = [named(f"{number}-of-a-long-name", reference_command()) for number in range(6)]
+    result = typed("interop", *many)
+    assert result.exit_code == 0
+    assert "All 6 agree" in result.stdout
+    assert result.stdout.count("receives") == 2
+    assert too_wide(result.stdout) == []
+
+
+@pytest.mark.skipif(not shutil.which("node") or not (WAKU.parent / "node_modules").is_dir(), reason="needs npm ci")
+def test_the_reference_and_waku_sds() -> None:
+    code, data = as_json(REF, named("waku", ["node", str(WAKU)]))
+    faults = {
+        (pair["sender"], pair["receiver"], name)
+        for pair in data["pairs"]
+        for name, cell in pair["aspects"].items()
+        if cell["mark"] != "understood"
+    }
+    assert code == 1
+    assert faults == {
+        ("ref", "waku", "dependencies"),
+        ("ref", "waku", "ephemeral"),
+        ("ref", "waku", "order"),
+        ("waku", "ref", "order"),
+        ("waku", "waku", "dependencies"),
+        ("waku", "waku", "ephemeral"),
+    }
+
+
+def test_both_framings() -> None:
+    other = named("other", reference_command())
+    outcomes = [as_json("--framing", framing, REF, other) for framing in ("json", "binary")]
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == 0
+
+
+def test_as_json() -> None:
+    code, data = as_json(REF, NIM)
+    assert code == data["exit_code"] == 1
+    assert [row["name"] for row in data["implementations"]] == ["ref", "nim"]
+    assert data["implementations"][0]["command"] == reference_command()
+    assert len(data["aspects"]) == 9
+    pair = next(pair for pair in data["pairs"] if (pair["sender"], pair["receiver"]) == ("ref", "nim"))
+    assert (pair["understood"], pair["translated"]) == (False, True)
+    assert pair["aspects"]["wire"]["mark"] == "not understood"
+    assert pair["aspects"]["content"] == {"mark": "understood", "reason": ""}
+    assert data["breakdowns"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "sds-conformance interop 'mine=./my-adapter' 'ref=python -m sds_reference'"),
+        (["mine=./it --fast"], "interop 'mine=./it --fast' 'ref=python -m sds_reference'"),
+        (["a=./x", "a=./y"], "the name 'a' stands for two implementations"),
+        (["a=./x", "./y"], "'./y' is neither an option nor NAME=COMMAND"),
+        (["a=python", "-m", "sds_reference"], "'-m' is neither an option nor NAME=COMMAND"),
+        (["--timout=3", "a=./x", "b=./y"], "'--timout=3' is neither an option nor NAME=COMMAND"),
+        (["=./x", "b=./y"], "needs a NAME"),
+        (["seventeen-letters=./x", "b=./y"], "needs a NAME of 1 to 16"),
+        (["a\x1b[31m=./x", "b=./y"], "needs a NAME"),
+        (["a=", "b=./y"], "'a' has no COMMAND"),
+        (["a='./x", "b=./y"], "cannot be split into words: No closing quotation"),
+    ],
+)
+def test_wrong_use_says_what_to_type(arguments: list[str], said: str) -> None:
+    result = typed("interop", *arguments)
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+    assert controls(result.stderr) == set()
+
+
+def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
+    result = typed("interop", REF, "gone=./does-not-exist", named("two", reference_command()))
+    assert result.exit_code == 3
+    assert "gone could not be driven: nothing was learnt of it.\n" in result.stdout
+    assert "Understood      ref → ref, ref → two, two → ref, two → two\n" in result.stdout
+    assert "no-start" in result.stderr
+
+
+def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
+    result = typed("interop", REF, named("bad", broken_adapter("crashes")), named("two", reference_command()))
+    assert result.exit_code == 1
+    assert "BROKE crash" in result.stdout
+    assert "Broke down      bad\n" in result.stdout
+    assert "ref → ref, ref → two" in result.stdout
+    assert too_wide(result.stdout) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["refuses-in-colour", "refuses-to-open-in-colour", "fails-in-colour", "presents-itself-in-colour"]
+)
+def test_no_control_character_reaches_the_terminal(name: str) -> None:
+    result = typed("interop", REF, named("odd", odd_adapter(name)))
+    assert result.exit_code == 1 or name == "presents-itself-in-colour"
+    assert controls(result.stdout + result.stderr) == set()
+
+
+def test_without_a_terminal_there_are_no_escape_codes_and_ascii_is_enough() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "sds_conformance", "interop", REF, NIM],
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1", "NO_COLOR": "1"},
+        check=False,
+    )
+    assert result.returncode == 1
+    assert b"\x1b" not in result.stdout + result.stderr
+    assert b"nim     x + + + x + + + + t   + + + + + + + + +\n" in result.stdout
+    assert b"?" not in result.stdout
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
+def test_no_process_is_left_after_an_interrupt(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    slow = named("slow", odd_adapter("slow", "0.2", str(started)))
+    suite = subprocess.Popen(
+        [sys.executable, "-m", "sds_conformance", "interop", REF, slow],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 30
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    children = psutil.Process(suite.pid).children(recursive=True)
+    suite.send_signal(number)
+    assert suite.wait(30) == code
+    assert len(children) >= 2
+    assert psutil.wait_procs(children, 5)[1] == []
