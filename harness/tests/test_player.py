@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, shown
+from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown
 from sds_harness.schedules import Member, Route
 from sds_harness.schedules import operations as ops
+from sds_harness.schedules.encodings import ENCODINGS
+from sds_harness.schedules.player import hint_of
 from sds_harness.stage import START_MS
-from sds_reference import Config, HistoryEntry, Message, build_filter, encode
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import UNNAMED_CHANNEL, Config, HistoryEntry, Message, build_filter, encode
 
 # ---- Order and time --------------------------------------------------------------------------------------------------
 
@@ -28,6 +31,20 @@ def test_a_broadcast_reaches_the_others_in_order_before_the_next_operation_begin
     assert delivered(show, "alice") == ["m1", ""]
     assert {act.source for act in show.acts} == {"network"}
     assert (show.breakdown, show.left_out, show.losses, show.storm) == (None, {}, [], False)
+
+
+def test_a_message_is_of_its_channel_and_has_the_content_it_is_given() -> None:
+    show = shown(
+        *(ops.Send("alice", "m1"), ops.Send("alice", "m2", channel=1, content="hi"), ops.Send("bob", "m3", raw="00ff")),
+        ops.Look("carol"),
+        channels=("c1", "c2"),
+    )
+    messages = [message(show, label) for label in ("m1", "m2", "m3")]
+    assert [one.channel_id for one in messages] == ["c1", "c2", "c1"]
+    assert [one.content for one in messages] == [b"content m1 of alice", b"hi", b"\x00\xff"]
+    looks = [act.step.request.observe for act in show.acts if act.step.command == "observe"]
+    ids = [one.message_id for one in messages]
+    assert [(look.channel_id, list(look.filter_ids)) for look in looks] == [("c1", ids[::2]), ("c2", ids[1:2])]
 
 
 def test_every_step_of_a_trace_is_an_act_and_can_be_looked_up() -> None:
@@ -59,6 +76,20 @@ def test_late_routes_turn_the_order_of_arrival_round() -> None:
     assert heard(show, "bob") == ["m3", "m2", "m1"]
     assert [act.at_ms for act in arrivals(show, "bob")] == [10, 20, 30]
     assert heard(show, "carol") == delivered(show, "carol") == delivered(show, "bob") == ["m1", "m2", "m3"]
+
+
+def test_a_route_is_for_whatever_an_operation_broadcasts() -> None:
+    show = shown(
+        ops.Sync("alice", route=NOT_CAROL),
+        ops.Ephemeral("alice", route=NOT_CAROL),
+        ops.Say("xavier", "x1", route=NOT_CAROL),
+        ops.Send("alice", "m1", route=Route(lost=("bob", "carol"))),
+        ops.Wait(40_000),
+        ops.Tick(route=NOT_CAROL),
+    )
+    assert [act.operation for act in arrivals(show, "bob")] == [0, 1, 2, 5]
+    assert delivered(show, "bob")[-1] == "m1"
+    assert heard(show, "carol") == []
 
 
 def test_what_the_network_loses_is_told() -> None:
@@ -167,7 +198,7 @@ def test_a_lookup_fetches_what_is_missing_through_all_dependencies() -> None:
 def test_no_store_has_what_was_never_sent() -> None:
     show = shown(ops.Say("xavier", "x1", after=("never", "m1")), ops.Send("alice", "m1", route=NOT_CAROL), ops.Lookup())
     # x1 depends on a message of the label that nobody had, and not on the one that was sent later.
-    assert [entry.message_id for entry in message(show, "x1").causal_history] == ["never-never", "never-m1"]
+    assert message(show, "x1").causal_history == (HistoryEntry("never-never"), HistoryEntry("never-m1"))
     assert [act.source for act in show.acts] == ["network"] * len(show.acts)
     assert heard(show, "carol") == ["x1"]
 
@@ -202,7 +233,7 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
         channels=("c1", "c2"),
     )
     first = message(show, "m1").message_id
-    m1, x0 = HistoryEntry(first, b"hint of m1", "alice"), HistoryEntry("never-x0", b"hint of x0", "nobody")
+    m1, x0 = HistoryEntry(first, hint_of("m1"), "alice"), HistoryEntry("never-x0", hint_of("x0"), "nobody")
     size = Config().bloom_profile, Config().bloom_parameters
     now = START_MS + 100
     asked = (replace(m1, retrieval_hint=None),)
@@ -216,6 +247,28 @@ def test_a_scripted_peer_says_whatever_it_is_told_to() -> None:
     assert {(packet.sender, packet.act) for packet in show.packets[1:]} == {("xavier", 0)}
     assert heard(show, "bob") == ["m1", "x1", "x2", "x3", "x4"]
     assert heard(show, "carol") == ["m1", "x1", "x3", "x4"]
+
+
+def test_a_scripted_peer_writes_the_same_in_other_ways() -> None:
+    show = shown(ops.Send("alice", "m1"), *(ops.Say("xavier", "x1", after=("m1",), encoding=way) for way in ENCODINGS))
+    usual, *others = [packet.wire for packet in show.packets[1:]]
+    assert {usual.message} == {wire.message for wire in others}
+    assert len({usual.raw, *(wire.raw for wire in others)}) == len(ENCODINGS)
+    assert encode(message(show, "x1")) == usual.raw
+    assert delivered(show, "bob") == ["m1", "x1"]
+
+
+def test_an_ephemeral_message_says_what_it_is_told_to() -> None:
+    show = shown(ops.Ephemeral("alice"), ops.Ephemeral("alice", raw="00ff"))
+    messages = [packet.wire.message for packet in show.packets]
+    assert [one.content for one in messages if one is not None] == [b"typing", b"\x00\xff"]
+
+
+def test_without_a_channel_all_use_the_one_without_a_name() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Say("xavier", "x1", after=("m1",)), ops.Calm(rounds=9), channels=())
+    assert {party.channels for party in show.parties.values()} == {(UNNAMED_CHANNEL,)}
+    assert delivered(show, "bob") == ["m1", "x1"]
+    assert "send_sync" in commands(show, "bob")
 
 
 def test_what_is_garbled_arrives_as_it_is_at_one_participant() -> None:
@@ -232,3 +285,19 @@ def test_several_messages_at_once_have_labels_of_their_own() -> None:
     show = shown(ops.Send("alice", "m", times=3))
     assert heard(show, "bob") == ["m.1", "m.2", "m"]
     assert len({message(show, label).message_id for label in show.labels}) == 3
+
+
+def test_a_label_is_that_of_the_first_message_that_was_sent_with_it() -> None:
+    show = shown(ops.Send("alice", "m1"), ops.Send("bob", "m1"), ops.Again("m1", "carol"))
+    assert message(show, "m1").sender_id == "alice"
+    assert show.acts[-1].packet is show.packets[0]
+
+
+def test_of_what_a_step_broadcasts_the_first_has_the_label() -> None:
+    def chatter(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "send":
+            reply.effects.broadcasts.append(encode(Message("alice", "more", "c1", START_MS, content=b"more")))
+
+    show = shown(ops.Send("alice", "m1"), handle=reference(chatter))
+    assert heard(show, "bob") == ["m1", ""]
+    assert [act.number for act in show.acts if act.step.broadcasts] == [packet.act for packet in show.packets[:1]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.schedules import Member, Operation, Route, Schedule, ScheduleFileError, dumps, load, loads
 from sds_harness.schedules import operations as ops
+from sds_harness.schedules.encodings import ENCODINGS
 from sds_harness.schedules.files import MAX_BYTES, from_json, named_in, schema, to_json
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -27,7 +28,7 @@ FULL: dict[str, Operation] = {
     for operation in (
         ops.Send("alice", "m1", channel=1, content="hi\n\u2028", raw="00ff", hint=True, times=3, route=ROUTE),
         ops.Sync("alice", channel=1, route=ROUTE),
-        ops.Ephemeral("alice", channel=1, route=ROUTE),
+        ops.Ephemeral("alice", channel=1, raw="7f", route=ROUTE),
         ops.Tick("bob", route=ROUTE),
         ops.Wait(1_000),
         ops.Look("bob"),
@@ -55,6 +56,7 @@ FULL: dict[str, Operation] = {
             poses_as="bob",
             channel=1,
             to="alice",
+            encoding="reversed",
             route=ROUTE,
         ),
         ops.Garble("bob", "00ff"),
@@ -126,6 +128,7 @@ def test_everything_around_the_operations_survives_and_a_route_keeps_its_order()
         'so "named"',
     )
     assert loads(dumps(whole)) == whole
+    assert loads(dumps(replace(whole, channels=()))).channels == ()
     assert to_json(schedule()).keys() == {"version", "seed", "members", "channels", "operations"}
     assert to_json(whole)["members"][0] == {"name": "alice"}
 
@@ -179,6 +182,10 @@ def test_the_schema_knows_every_operation_and_leads_to_its_shape() -> None:
     assert [case["if"]["properties"]["op"]["const"] for case in items["allOf"]] == list(ops.OPERATIONS)
 
 
+def test_the_schema_knows_every_encoding() -> None:
+    assert schema()["$defs"]["say"]["properties"]["encoding"]["enum"] == list(ENCODINGS)
+
+
 def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
     asked = schema()["properties"]["configuration"]["properties"]
     assert {*asked} == {*pb.Configuration.DESCRIPTOR.fields_by_name}
@@ -209,6 +216,8 @@ def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
         return special[name] if name in special else values(key, schema()["$defs"][name])
     if "const" in shape:
         return st.just(shape["const"])
+    if "enum" in shape:
+        return st.sampled_from(shape["enum"])
     if "oneOf" in shape:
         return st.one_of(*(values(key, case) for case in shape["oneOf"]))
     if isinstance(shape["type"], list):
@@ -295,6 +304,10 @@ BAD: dict[str, tuple[str, str]] = {
     "two of the same name": (row(members=[{"name": "a"}, {"name": "a"}]), "members: two participants have the same"),
     "two channels of a name": (row(channels=["c", "c"]), "channels: two channels have the same name"),
     "a channel too far": (row({"op": "sync", "who": "bob", "channel": 2}), "operations[0] (sync): there is no channel"),
+    "a second channel where none has a name": (
+        row({"op": "tick"}, {"op": "sync", "who": "bob", "channel": 1}, channels=[]),
+        "operations[1] (sync): there is no channel 1",
+    ),
     "a peer who takes part": (
         row({"op": "tick"}, {"op": "say", "peer": "bob", "label": "x"}),
         "operations[1] (say): the scripted peer 'bob' is a participant, too",

@@ -39,6 +39,8 @@ class Grammar:
     def __post_init__(self) -> None:
         if not 1 <= self.fewest <= self.most <= len(NAMES):
             raise ValueError(f"participants are between 1 and {len(NAMES)}, not {self.fewest} to {self.most}")
+        if self.longest < 1:
+            raise ValueError(f"a schedule has at least one passage, not {self.longest}")
         if unknown := set(self.passages) - set(PASSAGES):
             raise ValueError(f"there is no passage {min(unknown)!r}: there are {', '.join(PASSAGES)}")
 
@@ -109,9 +111,9 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    if chance(choices, 12):
+    if chance(choices, 18):
         chosen["sync_interval_ms"] = pick(choices, (30_000, 60_000))
-    if chance(choices, 8):
+    if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))
     if chance(choices, 10):
         chosen["possible_ack_threshold"] = pick(choices, (2, 3))

@@ -47,7 +47,7 @@ class Act:
     """Counts acts from 1."""
     who: str
     step: Step
-    trace: Trace
+    trace: Trace = field(repr=False)
     """The trace it is a step of: that of the implementation the participant is made of."""
     at_ms: int
     """When, in milliseconds since the start, by no clock of any participant."""
@@ -64,9 +64,9 @@ class Performance:
     """One run of one schedule on a cast."""
 
     schedule: Schedule
-    traces: list[Trace]
+    traces: list[Trace] = field(repr=False)
     """One for each implementation of the cast."""
-    cast: dict[str, Trace]
+    cast: dict[str, Trace] = field(repr=False)
     """The trace of each participant."""
     acts: list[Act] = field(default_factory=list)
     packets: list[Packet] = field(default_factory=list)

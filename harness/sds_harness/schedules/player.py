@@ -115,14 +115,25 @@ class Player:
                 self._packets_before = len(show.packets)
                 show.began[index] = self._elapsed
                 self._try(index, lambda op=operation: self._does[type(op)](op))  # type: ignore[misc]
-            for stage in self._distinct:
-                stage.close()
         except TesteeFault as fault:
-            show.breakdown = fault.breakdown
-            show.broken = next((a.who for a in reversed(show.acts) if a.step.reply is None), "")
+            self._broke(fault)
         except Storm:
             show.storm = True
+        for stage in self._distinct:
+            if stage.trace.breakdown is None:
+                try:
+                    stage.close()
+                except TesteeFault as fault:
+                    self._broke(fault)
         return show
+
+    def _broke(self, fault: TesteeFault) -> None:
+        """Note the first breakdown, and with whom."""
+        show = self.performance
+        if show.breakdown is None:
+            show.breakdown = fault.breakdown
+            last = [trace.steps[-1] for trace in show.traces if trace.breakdown is not None and trace.steps]
+            show.broken = last[0].participant if last else ""
 
     def _try(self, index: int, play: Callable[[], None]) -> None:
         """An operation that cannot be had is left out; the rest is played all the same."""
@@ -157,8 +168,8 @@ class Player:
         )
 
     def _crash(self, op: Crash) -> None:
-        if self._actors.pop(op.who, None) is not None:
-            self.performance.crashed[op.who] = self._operation
+        if self._actors.pop(op.who, None) is not None or op.who not in self.performance.parties:
+            self.performance.crashed.setdefault(op.who, self._operation)
 
     def _step_clock(self, op: StepClock) -> None:
         self._clocks[op.who] += op.ms

@@ -85,7 +85,10 @@ def odd_syncs(writer: Writer) -> None:
     """Sync messages with IDs of content, with empty content, with gaps."""
     if not writer.labels:
         writer.send(writer.someone())
-    match writer.choices.integer(0, 4):
+    match writer.choices.integer(0, 5):
+        case 5:
+            for number in range(4):
+                writer.say(content="", lamport_ms=number)
         case 4:
             own = [writer.send(writer.someone()), writer.send(writer.someone())]
             label = writer.say(content=None, after=(own[0],))

@@ -16,7 +16,11 @@ def step_ms(writer: Writer) -> int:
 
 
 def pass_time(writer: Writer, least: int, most: int) -> None:
-    """Time in steps, with periodic work after each, so that what is due is done."""
+    """Time in steps, with periodic work after each, so that what is due is done; now and then in small ones."""
+    if writer.chance(20):
+        for _ in range(8):
+            writer.add(Wait(max(1, writer.t_max_ms // 6)), Tick())
+        return
     for _ in writer.times(least, most):
         writer.add(Wait(step_ms(writer)), Tick())
 
@@ -34,6 +38,8 @@ def gap(writer: Writer) -> None:
         return
     witness = writer.someone(poor)
     writer.send(witness) if writer.chance(70) else writer.sync(witness)
+    if writer.chance(25):
+        writer.add(Look(poor))
     pass_time(writer, 1, 3)
     if writer.chance(20):
         writer.add(Again(missed[0], poor)) if poor in writer.here else None
@@ -78,6 +84,8 @@ def asked(writer: Writer) -> None:
         after=tuple(some(writer.choices, writer.recent(3), 30)),
         senders_named=True,
     )
+    if writer.chance(40):
+        writer.add(Look())
     if writer.chance(30):
         writer.add(Again(wanted[0], writer.someone()))
     if writer.chance(30):
@@ -88,7 +96,20 @@ def asked(writer: Writer) -> None:
     if writer.chance(40):
         # Once answered, asked for again, by the same peer or another.
         writer.say(asks=tuple(wanted), senders_named=True, content=None)
+        if writer.chance(40):
+            writer.add(Look())
         pass_time(writer, 2, 4)
+
+
+@passage(4, repairs=True, scripted=True)
+def asked_for_many(writer: Writer) -> None:
+    """Messages of several authors, asked for one after the other: who answers for which, and when?"""
+    labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
+    for label in labels:
+        writer.say(asks=(label,), content=None, senders_named=True)
+    writer.add(Look())
+    pass_time(writer, 1, 3)
+    writer.add(Look())
 
 
 @passage(6, repairs=True, scripted=True)

@@ -73,7 +73,18 @@ def ephemerals(writer: Writer) -> None:
     writer.send(writer.someone())
 
 
-@passage(6)
+@passage(2)
+def crowded_buffer(writer: Writer) -> None:
+    """So many messages wait for one that was lost that a buffer of a fixed size would overflow."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
+    writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(20, 70))
+    writer.add(Again(first, who))
+    writer.add(Tick(who))
+
+
+@passage(7)
 def given_up(writer: Writer) -> None:
     """A gap that nothing closes for a long time, then perhaps what was missing."""
     who = writer.someone()

@@ -1,0 +1,268 @@
+"""Generated schedules: the same everywhere, valid, with every passage within reach, and within their grammar."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sds_harness.schedules import Schedule, dumps, loads
+from sds_harness.schedules import operations as ops
+from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
+from sds_harness.schedules.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.schedules.passages import PASSAGES
+from sds_harness.schedules.writer import PEERS, Writer
+
+HARNESS = Path(__file__).parents[1]
+OTHERS = [
+    python
+    for minor in (11, 12, 13, 14)
+    for python in sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))
+    if minor != sys.version_info.minor
+][:2]
+"""Interpreters of other versions."""
+
+# The packages are stubs: what they import, other interpreters do not have, and the generator does not need it.
+DIGEST = """
+import hashlib, sys, types
+for name in ("sds_harness", "sds_harness.schedules"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
+from sds_harness.schedules.generator import generated
+print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
+"""
+
+
+class Told:
+    """Choices that were made before; what is asked for is noted."""
+
+    def __init__(self, *numbers: int) -> None:
+        self._numbers = iter(numbers)
+        self.asked: list[tuple[int, int]] = []
+
+    def integer(self, least: int, most: int) -> int:
+        self.asked.append((least, most))
+        return next(self._numbers)
+
+
+class Simplest:
+    def integer(self, least: int, most: int) -> int:
+        return least
+
+
+class Greatest:
+    def integer(self, least: int, most: int) -> int:
+        return most
+
+
+def drawn(count: int, grammar: Grammar | None = None, seed: int = 3) -> Iterator[Schedule]:
+    return (generated(seed, index, grammar or Grammar()) for index in range(count))
+
+
+def survives(schedule: Schedule) -> bool:
+    """As a file it satisfies the schema, names nobody who is not there, and is read as what it was."""
+    return loads(dumps(schedule)) == schedule
+
+
+# ---- The same everywhere ---------------------------------------------------------------------------------------------
+
+
+def test_the_same_number_is_the_same_schedule_and_any_other_is_another() -> None:
+    assert list(drawn(30)) == list(drawn(30))
+    assert len({replace(s, name="") for seed in (1, 2, 11) for s in drawn(30, seed=seed)}) == 90
+    assert generated(5, 7).name == "seed 5, schedule 7"
+
+
+@pytest.mark.parametrize(("python", "hash_seed"), [(Path(sys.executable), "1"), *((python, "2") for python in OTHERS)])
+def test_every_interpreter_draws_the_same(python: Path, hash_seed: str) -> None:
+    done = subprocess.run(
+        [str(python), "-c", DIGEST, str(HARNESS)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    here = "".join(ascii(generated(0, index)) for index in range(20))
+    assert (done.stdout.strip(), done.stderr) == (hashlib.sha256(here.encode()).hexdigest(), "")
+
+
+# ---- Valid -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_schedule_survives_as_a_file() -> None:
+    for schedule in drawn(40, seed=11):
+        assert survives(schedule), schedule.name
+
+
+@pytest.mark.parametrize("name", PASSAGES)
+def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
+    for index, bounds in enumerate(((1, 1), (2, 2), (3, 8))):
+        schedule = generated(2, index, Grammar(*bounds, passages=(name,)))
+        assert survives(schedule)
+        assert schedule.operations
+
+
+@pytest.mark.parametrize("choices", [Simplest(), Greatest()])
+def test_the_simplest_and_the_greatest_choices_make_valid_schedules(choices: Simplest | Greatest) -> None:
+    assert survives(draw_schedule(choices))
+
+
+def test_the_simplest_schedule_is_small() -> None:
+    schedule = draw_schedule(Simplest())
+    assert (len(schedule.members), schedule.channels, schedule.seed) == (3, ("c1",), 0)
+    assert len(schedule.operations) <= 8
+    assert not any(member.late or member.clock_ms for member in schedule.members)
+
+
+# ---- Passages --------------------------------------------------------------------------------------------------------
+
+
+def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts which passages are written from now on."""
+    written: Counter[str] = Counter()
+
+    def counting(name: str, write: Callable[[Writer], None]) -> Callable[[Writer], None]:
+        def count(writer: Writer) -> None:
+            written[name] += 1
+            write(writer)
+
+        return count
+
+    for name, passage in list(PASSAGES.items()):
+        monkeypatch.setitem(PASSAGES, name, replace(passage, write=counting(name, passage.write)))
+    return written
+
+
+def test_each_passage_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = noting(monkeypatch)
+    list(drawn(400))
+    assert set(written) == set(PASSAGES)
+    assert min(written.values()) >= 5
+
+
+def test_only_those_passages_that_were_asked_for_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = noting(monkeypatch)
+    schedules = list(drawn(30, Grammar(passages=("gap", "diamond"), longest=2)))
+    assert set(written) == {"gap", "diamond"}
+    assert len(schedules) <= sum(written.values()) <= 2 * len(schedules)
+
+
+def test_without_sds_r_nothing_is_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = noting(monkeypatch)
+    about = {"t_min_ms", "t_max_ms", "num_participants", "num_response_groups", "max_repair_requests"}
+    for schedule in drawn(150, Grammar(sds_r=False)):
+        configuration = dict(schedule.configuration)
+        assert configuration["sds_r"] is False
+        assert not about & set(configuration)
+    assert not any(PASSAGES[name].repairs for name in written)
+
+
+def test_with_sds_r_every_schedule_has_it_and_undecided_some_have_it() -> None:
+    assert {dict(schedule.configuration)["sds_r"] for schedule in drawn(50, Grammar(sds_r=True))} == {True}
+    assert {dict(schedule.configuration)["sds_r"] for schedule in drawn(50)} == {True, False}
+
+
+def test_unscripted_nobody_says_odd_things() -> None:
+    def odd(grammar: Grammar) -> set[str]:
+        kinds = {operation.op for schedule in drawn(150, grammar) for operation in schedule.operations}
+        return kinds & {"say", "garble"}
+
+    assert odd(Grammar(scripted=False)) == set()
+    assert odd(Grammar()) == {"say", "garble"}
+
+
+@pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
+def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(passage: object) -> None:
+    entry = next(one for one in PASSAGES.values() if one is passage)
+    assert entry.summary.endswith(".")
+    assert entry.weight > 0
+    kinds = {op.op for schedule in drawn(12, Grammar(passages=(entry.name,))) for op in schedule.operations}
+    assert bool(kinds & {"say", "garble"}) == entry.scripted
+
+
+def test_every_operation_is_drawn() -> None:
+    assert {operation.op for schedule in drawn(300) for operation in schedule.operations} == set(ops.OPERATIONS)
+
+
+# ---- Grammar ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bounds", [(1, 1), (2, 3), (4, 4), (5, 8), (8, 8)])
+def test_as_many_participants_as_were_asked_for(bounds: tuple[int, int]) -> None:
+    sizes = {len(schedule.members) for schedule in drawn(80, Grammar(*bounds))}
+    least, most = bounds
+    # Numbers without a weight of their own are drawn only where there is no other.
+    assert sizes == set(range(max(least, min(3, most)), most + 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"fewest": 0}, "between 1 and 8"),
+        ({"most": 9}, "not 3 to 9"),
+        ({"fewest": 5, "most": 4}, "not 5 to 4"),
+        ({"longest": 0}, "at least one passage"),
+        ({"passages": ("gap", "no-such")}, "no passage 'no-such': there are .*gap"),
+    ],
+)
+def test_a_grammar_that_makes_no_sense_is_refused(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Grammar(**arguments)  # type: ignore[arg-type]
+
+
+def test_no_participant_is_a_scripted_peer() -> None:
+    assert len({*NAMES, *ODD_NAMES, *PEERS}) == len(NAMES) + len(ODD_NAMES) + len(PEERS)
+
+
+# ---- Choices ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 2), (-3, 2), (0, 9), (5, 21), (0, 99)])
+def test_every_number_within_the_bounds_is_as_likely_as_any_other(least: int, most: int) -> None:
+    choices = SeededChoices(0, 0)
+    number = most - least + 1
+    counts = Counter(choices.integer(least, most) for _ in range(400 * number))
+    assert set(counts) == set(range(least, most + 1))
+    assert all(300 < count < 500 for count in counts.values())
+
+
+def test_where_there_is_no_choice_none_is_made() -> None:
+    choices, other = SeededChoices(1, 1), SeededChoices(1, 1)
+    assert [choices.integer(7, 7) for _ in range(5)] == [7] * 5
+    assert choices.integer(0, 1 << 40) == other.integer(0, 1 << 40)
+
+
+def test_seed_and_index_are_not_mixed_up() -> None:
+    streams = [(1, 11), (11, 1), (111, 0), (0, 111)]
+    assert len({SeededChoices(*stream).integer(0, 1 << 60) for stream in streams}) == len(streams)
+
+
+def test_chance_is_a_percentage_and_the_simplest_is_no() -> None:
+    assert [chance(Told(number), 30) for number in (0, 69, 70, 99)] == [False, False, True, True]
+    assert not chance(Told(99), 0)
+    assert chance(Told(0), 100)
+
+
+def test_pick_takes_any_and_the_simplest_is_the_first() -> None:
+    told = Told(0, 2)
+    assert [pick(told, "abc"), pick(told, "abc")] == ["a", "c"]
+    assert told.asked == [(0, 2)] * 2
+
+
+def test_weighted_gives_each_its_share() -> None:
+    told = Told(*range(6))
+    items = (("a", 1), ("b", 3), ("never", 0), ("c", 2))
+    assert "".join(weighted(told, items) for _ in range(6)) == "abbbcc"
+    assert told.asked == [(0, 5)] * 6
+
+
+def test_some_keeps_the_order() -> None:
+    assert some(Told(99, 0, 99, 50), "abcd", 50) == ["a", "c", "d"]
+    assert some(SeededChoices(0, 0), "abcd", 0) == []

@@ -1,0 +1,142 @@
+"""The Hypothesis strategies: what they draw is valid, shrinks, and finds faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+
+from performed import reference, stage_on
+from sds_harness.schedules import Performance, Schedule, dumps, loads, play
+from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Wait
+from sds_harness.schedules.passages import PASSAGES
+from sds_harness.schedules.strategies import schedules
+from sds_reference import Config, Participant
+from sds_reference.mutants import MUTANTS
+
+SMALL = 8
+"""Operations of one simple passage."""
+
+
+def few(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def played(
+    schedule: Schedule, participant: type[Participant] = Participant, config: Config | None = None
+) -> Performance:
+    stage = stage_on(reference(participant_class=participant, config=config or Config()))
+    return play(schedule, dict.fromkeys(schedule.names, stage))
+
+
+def delivered_twice(show: Performance) -> bool:
+    """Was a message delivered to a participant more than once?"""
+    deliveries = Counter(
+        (act.who, event.channel_id, event.delivered.message_id)
+        for act in show.acts
+        for event in act.step.events
+        if event.HasField("delivered")
+    )
+    return any(count > 1 for count in deliveries.values())
+
+
+def sends(schedule: Schedule) -> int:
+    return sum(isinstance(operation, Send) for operation in schedule.operations)
+
+
+# ---- What is drawn ---------------------------------------------------------------------------------------------------
+
+
+@given(schedules())
+@few(25)
+def test_schedules_are_valid(schedule: Schedule) -> None:
+    assert loads(dumps(schedule)) == schedule
+    assert 3 <= len(schedule.members) <= 8
+
+
+@given(schedules(4, 5, sds_r=False, scripted=False, longest=1))
+@few(40)
+def test_arguments_are_respected(schedule: Schedule) -> None:
+    assert 4 <= len(schedule.members) <= 5
+    assert dict(schedule.configuration)["sds_r"] is False
+    assert not any(isinstance(operation, Say | Garble) for operation in schedule.operations)
+    assert len(schedule.operations) <= 45
+
+
+@given(schedules(passages=["syncs"], sds_r=True))
+@few(25)
+def test_only_the_passages_asked_for(schedule: Schedule) -> None:
+    kinds = {type(operation) for operation in schedule.operations if operation.op not in ("join", "calm")}
+    assert Sync in kinds
+    assert kinds <= {Sync, Send, Wait, Look}
+    assert dict(schedule.configuration)["sds_r"] is True
+
+
+def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
+    for arguments in ({"most": 99}, {"fewest": 0}, {"passages": ["no-such"]}, {"longest": 0}):
+        with pytest.raises(ValueError, match="there|between|at least"):
+            schedules(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("lossy", "links"), ("garbled", "garble"), ("late-joiner", "lookup")])
+def test_every_passage_can_be_found(name: str, kind: str) -> None:
+    assert name in PASSAGES
+
+    def has_it(schedule: Schedule) -> bool:
+        return any(operation.op == kind for operation in schedule.operations)
+
+    assert has_it(find(schedules(passages=[name]), has_it, settings=settings(few(100), phases=[Phase.generate])))
+
+
+# ---- Shrinking -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_found_is_shrunk() -> None:
+    found = find(schedules(), lambda schedule: sends(schedule) >= 2, settings=few(300))
+    assert sends(found) >= 2
+    assert len(found.members) == 3
+    assert len(found.operations) <= SMALL
+    assert (found.channels, found.seed) == (("c1",), 0)
+    assert not any(member.late or member.clock_ms for member in found.members)
+
+
+def test_shrinking_keeps_what_has_to_be_kept() -> None:
+    found = find(schedules(), lambda schedule: len(schedule.members) >= 5 and sends(schedule) >= 1, settings=few(300))
+    assert len(found.members) == 5
+    assert len(found.operations) <= SMALL
+
+
+# ---- Finding faults --------------------------------------------------------------------------------------------------
+
+
+def test_a_fault_is_found() -> None:
+    mutant = MUTANTS["delivers-copies"]
+    tried: list[Schedule] = []
+
+    def fails(schedule: Schedule) -> bool:
+        tried.append(schedule)
+        return delivered_twice(played(schedule, mutant.participant_class, mutant.configure(Config())))
+
+    found = find(
+        schedules(3, 4, scripted=False, longest=2),
+        fails,
+        settings=settings(few(60), phases=[Phase.generate]),
+    )
+    assert len(tried) <= 60
+    assert delivered_twice(played(found, mutant.participant_class, mutant.configure(Config())))
+    assert not delivered_twice(played(found))
+
+
+@given(schedules(3, 4, longest=2))
+@few(15)
+def test_the_reference_has_no_such_fault(schedule: Schedule) -> None:
+    show = played(schedule)
+    assert show.breakdown is None
+    assert not delivered_twice(show)
