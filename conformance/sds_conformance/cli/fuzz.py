@@ -218,12 +218,12 @@ def fuzz(
         for where, what in tally.errors.items():
             out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
         if tally.gave_up:
-            out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow", soft_wrap=True)
+            out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         line = last_line(tally, name)
         if tally.schedules and exit_code(tally) == EXIT_NOTHING_EXERCISED:
             line = Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
-        out.print(line, soft_wrap=True)
+        out.print(line)
     sys.exit(EXIT_USAGE if not written else exit_code(tally))
 
 

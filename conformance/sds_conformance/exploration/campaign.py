@@ -52,10 +52,12 @@ class Order:
     jobs: int = 1
     strict: bool = False
     twins: bool = True
+    told: bool = False
+    """Deviations from a MAY count as findings."""
 
     @property
     def scope(self) -> Scope:
-        return Scope.of(self.profile, self.revision, strict=self.strict)
+        return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
 
     def company(self) -> Company:
         return Company(self.connect, self.limits, self.casting, self.revision, self.dialect)
@@ -102,7 +104,8 @@ class Tally:
         assessment = played.assessment
         self.exercised.update({what: 1 for what, count in assessment.exercised.items() if count})
         self.situations.update({what: 1 for what, count in assessment.situations.items() if count})
-        self.errors.update(assessment.errors)
+        for where, error in assessment.errors.items():
+            self.errors[where] = min(error, self.errors.get(where, error))
         for what in {finding.requirement for finding in assessment.findings}:
             self.found_in[what] += 1
         for finding in assessment.findings:

@@ -117,15 +117,12 @@ class Cast:
         except BaseException:
             self.kill()  # nobody knows what state they are in
             raise
-        broken_off = show.storm or any(_broke_before_the_end(trace) for trace in show.traces)
         for name, stage in stages.items():
             breakdown = stage.trace.breakdown
             if breakdown is not None:
                 self._broke(name, schedule.name, stage.trace, breakdown)
             else:
                 self._in_a_row[name] = 0
-                if broken_off:
-                    self._free(name, schedule, stage)
         return show
 
     def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
@@ -175,13 +172,6 @@ class Cast:
                 stage.now_ms = stage.trace.start_ms = now_ms
         return stages
 
-    def _free(self, name: str, schedule: Schedule, stage: Stage) -> None:
-        """Close what the player left open because of somebody else."""
-        try:
-            stage.close()
-        except TesteeFault as fault:
-            self._broke(name, schedule.name, stage.trace, fault.breakdown)
-
     def _undriven(self, name: str, breakdown: Breakdown) -> None:
         self.undriven[name] = breakdown
         self._kill(name)
@@ -197,8 +187,3 @@ class Cast:
         session = self._sessions.pop(name, None)
         if session is not None:
             session.kill()
-
-
-def _broke_before_the_end(trace: Trace) -> bool:
-    """Did the conversation break before participants were freed?"""
-    return trace.breakdown is not None and not (trace.steps and trace.steps[-1].command == "close")

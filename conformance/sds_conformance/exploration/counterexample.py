@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, dumps
 from sds_harness.schedules.generator import generated
 
@@ -13,8 +14,11 @@ from ..verdict import Finding
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed
-from .judging import RANK, Assessment, assess
+from .judging import BREAKDOWN, RANK, Assessment, assess
 from .shrinking import MAX_ATTEMPTS, shrink
+
+BROKEN_ATTEMPTS = 100
+"""Of a breakdown: each that shows it costs a restart, and if it hangs the patience of a command."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,12 @@ def counterexample(
     Raises NotPlayed when the implementation was given up.
     """
     scope = order.scope.only(found.requirement)
+    if found.requirement == BREAKDOWN:
+        max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
     def judged(candidate: Schedule) -> tuple[Performance, Assessment]:
-        performance = company.play(candidate)
+        performance = _played(order, company, candidate)
         replay = company.play if twin and performance.breakdown is None else None
         return performance, assess(performance, scope, company.judged(candidate), replay)
 
@@ -86,6 +92,20 @@ def counterexample(
     if finding is None:
         return None
     return Counterexample(found.requirement, finding, small, performance, schedule, shrunk.attempts)
+
+
+def _played(order: Order, company: Company, schedule: Schedule) -> Performance:
+    """Who breaks many times in a row is given up; but a breakdown that is shrunk does just that."""
+    try:
+        return company.play(schedule)
+    except NotPlayed as given_up:
+        company.kill()
+        company.cast = order.company().cast
+        try:
+            company.start()
+        except TesteeFault:
+            raise given_up from None
+        return company.play(schedule)
 
 
 def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | None:

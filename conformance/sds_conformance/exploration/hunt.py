@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
@@ -51,7 +51,8 @@ def order_for(mutant: Mutant, casting: Casting = Casting.TOGETHER, seed: int = 0
         suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
     )
     revision = violated.revisions[0] if violated.revisions else CURRENT
-    return Order(lambda _: LocalLink(Testee(options).handle), revision=revision, casting=casting, seed=seed)
+    connect = lambda _: LocalLink(Testee(options).handle)  # noqa: E731
+    return Order(connect, revision=revision, casting=casting, seed=seed, told=violated.optional)
 
 
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
@@ -66,8 +67,9 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
     for company in companies:
         company.start()
     scope = orders[0].scope
-    own = Scope(tuple(r for r in scope.requirements if r.id == mutant.requirement), (), scope.strict)
-    for narrowed in (own, scope):
+    own = replace(scope.only(mutant.requirement), properties=())
+    # That something else is told says nothing.
+    for narrowed in (own, replace(scope, told=False)):
         for index, finding in _findings(orders, companies, narrowed, examples):
             which = index % 2
             schedule = generated(seed, index, orders[which].grammar)

@@ -32,9 +32,11 @@ class Scope:
     requirements: tuple[Requirement, ...]
     properties: tuple[str, ...] = tuple(PROPERTIES)
     strict: bool = False
+    told: bool = False
+    """What is told and not reproached, a deviation from a MAY, counts as a finding, too."""
 
     @classmethod
-    def of(cls, profile: str = "full", revision: str = CURRENT, *, strict: bool = False) -> Scope:
+    def of(cls, profile: str = "full", revision: str = CURRENT, *, strict: bool = False, told: bool = False) -> Scope:
         """All that has checks in a profile of a revision."""
         catalogue: Catalogue = load_catalogue()
         return cls(
@@ -44,6 +46,7 @@ class Scope:
                 if r.id in CHECKS and r.stated_in(revision) and (profile == "full" or r.core == (profile == "core"))
             ),
             strict=strict,
+            told=told,
         )
 
     def only(self, what: str) -> Scope:
@@ -52,6 +55,7 @@ class Scope:
             tuple(r for r in self.requirements if r.id == what),
             tuple(p for p in self.properties if p == what),
             self.strict,
+            self.told,
         )
 
 
@@ -96,7 +100,7 @@ def assess(
                 for check in CHECKS[requirement.id]:
                     if all(map(trace.declaration.can, check.needs)):
                         for view in those:
-                            _apply(check, requirement, view, scope.strict, out)
+                            _apply(check, requirement, view, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
     if performance.breakdown is not None and (not performance.broken or performance.broken in judged):
@@ -116,15 +120,15 @@ def _views(trace: Trace, out: Assessment) -> Iterable[ChannelView]:
         return ()
 
 
-def _apply(check: Check, requirement: Requirement, view: ChannelView, strict: bool, out: Assessment) -> None:
+def _apply(check: Check, requirement: Requirement, view: ChannelView, scope: Scope, out: Assessment) -> None:
     told: set[Verdict] = set()
     try:
         for observation in check.function(view):
             out.exercised[requirement.id] += 1
             if observation.outcome is Outcome.HELD:
                 continue
-            severity = severity_of(requirement, observation, strict=strict)
-            if severity in told or severity is Verdict.PASS:
+            severity = severity_of(requirement, observation, strict=scope.strict)
+            if severity in told or (severity is Verdict.PASS and not scope.told):
                 continue
             told.add(severity)
             out.findings.append(

@@ -76,7 +76,9 @@ class _Shrinker:
                     break
             # IDs and with them ties and times follow from names: these may not show it any more.
             self._try(with_numbered_labels(self.best))
-            self._try(with_usual_names(self.best))
+            usual = with_usual_names(self.best)
+            if not {o.peer for o in usual.operations if isinstance(o, Say)} & set(usual.names):
+                self._try(usual)
         except _Enough:
             pass
         return Shrunk(self.best, self._max - self._left)

@@ -1,0 +1,107 @@
+"""Where the time of generated schedules goes: into the implementation, into driving it, or into judging.
+
+    python harness/benchmarks/schedules.py [--examples N] [--framing json|binary] [-- COMMAND]
+
+Without COMMAND the reference model is driven. The implementation's share is what passes between a request and its
+reply, which includes carrying both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+
+from sds_conformance.certification import REGISTERED
+from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.judging import assess
+from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.schedules.generator import generated
+from sds_proto.testee.v1.testee_pb2 import Reply, Request
+from sds_reference.testee.framing import Framing
+
+
+class TimedLink:
+    """A link, and how long its other end took."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.seconds = 0.0
+        self.calls = 0
+
+    def call(self, request: Request, timeout_s: float) -> Reply:
+        began = time.perf_counter()
+        try:
+            return self._link.call(request, timeout_s)
+        finally:
+            self.seconds += time.perf_counter() - began
+            self.calls += 1
+
+    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
+        return self._link.call_unknown(request_id, timeout_s)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._link.stderr_lines()
+
+    def close(self) -> None:
+        self._link.close()
+
+    def kill(self) -> None:
+        self._link.kill()
+
+
+def measure(command: tuple[str, ...], framing: Framing, examples: int) -> None:
+    """Play, and print where the time went."""
+    links: list[TimedLink] = []
+
+    def connect(variables: Mapping[str, str]) -> TimedLink:
+        links.append(TimedLink(StdioLink(command, framing, Limits(), variables)))
+        return links[-1]
+
+    order = Order(connect, examples=examples)
+    company, scope = order.company(), order.scope
+    company.start()
+    generating = playing = judging = 0.0
+    steps = 0
+    try:
+        for index in range(examples):
+            times = [time.perf_counter()]
+            schedule = generated(order.seed, index)
+            times.append(time.perf_counter())
+            performance = company.play(schedule)
+            times.append(time.perf_counter())
+            assess(performance, scope, company.judged(schedule))
+            times.append(time.perf_counter())
+            steps += performance.steps
+            generating += times[1] - times[0]
+            playing += times[2] - times[1]
+            judging += times[3] - times[2]
+    finally:
+        company.kill()
+    answering = sum(link.seconds for link in links)
+    whole = generating + playing + judging
+    print(f"{' '.join(command)}, {framing.value}: {examples} schedules, {steps} steps, {whole:.1f} s on one processor")
+    for what, seconds in (
+        ("generating schedules", generating),
+        ("the implementation, with what carries it", answering),
+        ("driving it, and the network", playing - answering),
+        ("judging", judging),
+    ):
+        print(f"  {what:<42} {seconds:7.2f} s  {100 * seconds / whole:4.0f} %  {1e6 * seconds / steps:6.0f} us a step")
+
+
+def main() -> None:
+    """Read the command line."""
+    assert REGISTERED
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--examples", type=int, default=200)
+    parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")
+    parser.add_argument("command", nargs="*")
+    arguments = parser.parse_args()
+    command = tuple(arguments.command) or (sys.executable, "-m", "sds_reference")
+    measure(command, Framing(arguments.framing), arguments.examples)
+
+
+if __name__ == "__main__":
+    main()
