@@ -121,6 +121,16 @@ def test_the_simplest_schedule_is_small() -> None:
     assert not any(member.late or member.clock_ms for member in schedule.members)
 
 
+def test_only_those_join_who_are_late_and_only_once() -> None:
+    joined = 0
+    for schedule in drawn(400, Grammar(passages=("late-joiner", "syncs"))):
+        joins = [operation.who for operation in schedule.operations if isinstance(operation, ops.Join)]
+        assert len(joins) == len(set(joins))
+        assert set(joins) <= {member.name for member in schedule.members if member.late}
+        joined += len(joins)
+    assert joined > 5
+
+
 # ---- Passages --------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +191,7 @@ def test_unscripted_nobody_says_odd_things() -> None:
 @pytest.mark.parametrize("passage", PASSAGES.values(), ids=PASSAGES)
 def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(passage: object) -> None:
     entry = next(one for one in PASSAGES.values() if one is passage)
-    assert entry.summary.endswith(".")
+    assert entry.summary.endswith((".", "?"))
     assert entry.weight > 0
     kinds = {op.op for schedule in drawn(12, Grammar(passages=(entry.name,))) for op in schedule.operations}
     assert bool(kinds & {"say", "garble"}) == entry.scripted

@@ -81,6 +81,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
         if _fits(passage, grammar, sds_r=sds_r)
     ]
     for _ in range(choices.integer(1, grammar.longest)):
+        writer.home = writer.channel()
         weighted(choices, possible).write(writer)
         if chance(choices, 40):
             writer.add(Wait(pick(choices, (1, 1_000, 6_000, 31_000, 61_000))))
@@ -96,7 +97,7 @@ def _fits(passage: Passage, grammar: Grammar, *, sds_r: bool) -> bool:
 
 def _finish(writer: Writer, choices: Choices) -> None:
     """Now and then time for everything to come right; mostly a look at what it is like."""
-    if chance(choices, 22):
+    if chance(choices, 28):
         writer.join_all()
         writer.add(Calm(store=chance(choices, 50)))
     if chance(choices, 80):

@@ -24,6 +24,8 @@ class Writer:
         """Participants that are there and alive."""
         self.late = [member.name for member in members if member.late]
         self.channels = channels
+        self.home = 0
+        """The channel that a passage is about, unless it says otherwise."""
         self.sds_r = bool(configuration["sds_r"])
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
@@ -79,24 +81,27 @@ class Writer:
         self.mine.setdefault(who, []).append(label)
         return label
 
-    def send(self, who: str, route: Route = STRAIGHT, channel: int = 0, **rest: object) -> str:
+    def send(self, who: str, route: Route = STRAIGHT, channel: int | None = None, **rest: object) -> str:
         """A content message; its label."""
         label = self.label(who)
-        self.add(replace(Send(who, label, channel, route=route), **rest))  # type: ignore[arg-type]
+        self.add(replace(Send(who, label, self._channel(channel), route=route), **rest))  # type: ignore[arg-type]
         return label
 
-    def sync(self, who: str, route: Route = STRAIGHT, channel: int = 0) -> None:
-        self.add(Sync(who, channel, route))
+    def sync(self, who: str, route: Route = STRAIGHT, channel: int | None = None) -> None:
+        self.add(Sync(who, self._channel(channel), route))
 
-    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int = 0, raw: str = "") -> None:
-        self.add(Ephemeral(who, channel, raw, route))
+    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int | None = None, raw: str = "") -> None:
+        self.add(Ephemeral(who, self._channel(channel), raw, route))
 
     def say(self, peer: str = "", **rest: object) -> str:
         """A scripted peer says something; its label."""
         peer = peer or pick(self.choices, PEERS)
         label = self.label(peer)
-        self.add(replace(Say(peer, label), **rest))  # type: ignore[arg-type]
+        self.add(replace(Say(peer, label, channel=self.home), **rest))  # type: ignore[arg-type]
         return label
+
+    def _channel(self, channel: int | None) -> int:
+        return self.home if channel is None else channel
 
     def crash(self, who: str) -> None:
         """Somebody stops, unless too few would be left to notice."""

@@ -52,9 +52,7 @@ PROPERTIES: dict[str, GlobalProperty] = {}
 """By ID."""
 
 
-def global_property(
-    property_id: str, title: str, *requirements: str
-) -> Callable[[PropertyFunction], PropertyFunction]:
+def global_property(property_id: str, title: str, *requirements: str) -> Callable[[PropertyFunction], PropertyFunction]:
     """Register a property of one performance; requirements are given without their prefix SDS-."""
 
     def register(function: PropertyFunction) -> PropertyFunction:

@@ -1,0 +1,239 @@
+"""Campaigns: what they find does not depend on who plays what, and whatever an implementation does, they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from itertools import count
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from played import Handle, altered, broken_adapter, reference, reference_command
+from sds_conformance.cli.options import Driven
+from sds_conformance.exploration import campaign
+from sds_conformance.exploration.campaign import Order, Tally, explore, play_one
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.counterexample import counterexample_of
+from sds_conformance.exploration.hunt import order_for
+from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
+from sds_conformance.exploration.properties import PROPERTIES
+from sds_conformance.exploration.situations import SITUATIONS
+from sds_conformance.registry import CHECKS
+from sds_conformance.runner import PATIENCE
+from sds_conformance.verdict import Verdict
+from sds_harness import faults
+from sds_harness.link import Limits, Link, LocalLink
+from sds_harness.schedules.generator import Grammar
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee.framing import Framing
+
+
+def order(handle: Handle | None = None, **rest: Any) -> Order:
+    """A campaign against the reference, or against what ``handle`` is."""
+    return Order(lambda _: LocalLink(handle or reference()), **({"examples": 10} | rest))
+
+
+def raising(error: type[BaseException], command: str, times: int = 1_000_000) -> Handle:
+    """The reference, which raises something so many times when it gets a command."""
+    inner, left = reference(), iter(range(times))
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if request.WhichOneof("command") == command and next(left, None) is not None:
+            raise error("out of order")
+        return inner(request)
+
+    return handle
+
+
+def told(tally: Tally) -> dict[str, Any]:
+    """What a campaign says, without the time it took."""
+    return {f.name: getattr(tally, f.name) for f in fields(tally) if f.name != "seconds"}
+
+
+# ---- The reference ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("casting", Casting)
+def test_nothing_is_found_against_the_reference(casting: Casting) -> None:
+    tally = explore(order(examples=40, casting=casting, seed=5))
+    assert (tally.found, tally.errors, tally.gave_up) == ({}, {}, "")
+    assert (tally.schedules, tally.interrupted, tally.out_of_time) == (40, False, False)
+    assert tally.steps > 1_000
+    assert len(+tally.exercised) > 100
+    assert {"waits", "lost", "acknowledged"} <= set(+tally.situations) <= set(SITUATIONS)
+
+
+def test_what_is_judged_follows_from_the_order() -> None:
+    full, core = Scope.of("full"), Scope.of("core")
+    assert {r.id for r in full.requirements} <= set(CHECKS)
+    assert full.properties == tuple(PROPERTIES)
+    assert {r.id for r in core.requirements} == {r.id for r in full.requirements if r.core}
+    judged = explore(order(examples=3, profile="core", grammar=Grammar(sds_r=False))).exercised
+    assert set(judged) <= {r.id for r in core.requirements} | set(PROPERTIES)
+
+
+def test_a_narrowed_scope_judges_one_thing() -> None:
+    scope = Scope.of()
+    assert [r.id for r in scope.only("SDS-RECV-06").requirements] == ["SDS-RECV-06"]
+    assert scope.only("SDS-RECV-06").properties == ()
+    assert (scope.only("G-08").requirements, scope.only("G-08").properties) == ((), ("G-08",))
+
+
+# ---- Tallies ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
+    what = replace(order_for(MUTANTS["delivers-copies"]), twins=False)
+    company = what.company()
+    declaration = company.start()
+    played = [play_one(what, company, index) for index in range(12)]
+    for index, one in enumerate(played):
+        one.assessment.errors["a check"] = f"said {index * 7 % 12:02}"
+    dice, tallies = Random(0), []
+    for _ in range(6):
+        tally = Tally(declaration)
+        for one in played:
+            tally.add(one)
+        tallies.append(told(tally))
+        dice.shuffle(played)
+    assert all(tally == tallies[0] for tally in tallies[1:])
+    assert tallies[0]["found"]
+
+
+def test_the_worst_finding_counts_and_of_these_the_first() -> None:
+    what = order_for(MUTANTS["lamport-in-twos"])
+    company = what.company()
+    tally = Tally(company.start())
+    played = [play_one(what, company, index) for index in (2, 5, 6)]
+    soft = replace(played[0].assessment.findings[0], severity=Verdict.WARN)
+    hard = [replace(soft, severity=Verdict.FAIL, seen=f"in {one.index}") for one in played]
+    for one, finding in zip(played, (soft, *hard[1:]), strict=True):
+        one.assessment.findings[:] = [finding]
+        tally.add(one)
+    assert tally.found == {soft.requirement: hard[1]}
+    assert tally.found_at == {soft.requirement: 5}
+    assert tally.found_in == {soft.requirement: 3}
+
+
+# ---- Processes -------------------------------------------------------------------------------------------------------
+
+
+def test_two_workers_say_what_one_says() -> None:
+    command = reference_command("--mutant", "sync-does-not-increase")
+    driven = Driven(tuple(command), Framing.JSON, "", Limits())
+    one = Order(driven.connect, examples=30, seed=2, grammar=Grammar(most=4, longest=2))
+    alone, together = explore(one), explore(replace(one, jobs=2))
+    assert told(together) == told(alone)
+    assert alone.schedules == 30
+    assert "SDS-SYNC-03" in alone.found
+
+
+def test_workers_tell_that_the_implementation_was_given_up() -> None:
+    driven = Driven(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
+    tally = explore(Order(driven.connect, examples=40, jobs=2, grammar=Grammar(passages=("quiet-time",))))
+    assert "given up" in tally.gave_up
+    assert tally.schedules == tally.found_in[BREAKDOWN] == 2 * PATIENCE
+    assert tally.errors == {}
+
+
+# ---- Ends ------------------------------------------------------------------------------------------------------------
+
+
+def test_no_schedule_is_begun_after_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count()
+    monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
+    tally = explore(order(examples=50, time_budget_s=5.0))
+    # The clock is read once at the start and once before each schedule; at the fifth reading the time is up.
+    assert (tally.schedules, tally.out_of_time, tally.interrupted) == (4, True, False)
+
+
+def test_who_breaks_now_and_then_is_found_out_and_the_rest_is_played() -> None:
+    now_and_then = Grammar(passages=("ephemerals", "burst", "diamond"), longest=1)
+    tally = explore(order(raising(RuntimeError, "send_ephemeral"), grammar=now_and_then, examples=20))
+    assert (tally.schedules, tally.gave_up) == (20, "")
+    assert 0 < tally.found_in[BREAKDOWN] < 20
+    assert tally.found[BREAKDOWN].seen == "crash: RuntimeError: out of order"
+    assert tally.found[BREAKDOWN].severity is Verdict.FAIL
+
+
+def test_who_always_breaks_is_given_up_with_a_reason() -> None:
+    tally = explore(order(raising(RuntimeError, "send"), grammar=Grammar(passages=("burst",))))
+    assert tally.schedules == tally.found_in[BREAKDOWN] == PATIENCE
+    assert tally.gave_up == f"under test broke down {PATIENCE} times in a row and was given up"
+
+
+def test_who_cannot_be_driven_is_not_played() -> None:
+    with pytest.raises(faults.TesteeFault, match="out of order"):
+        explore(order(raising(RuntimeError, "hello")))
+
+
+def test_an_interrupt_keeps_what_was_played() -> None:
+    def progress(tally: Tally) -> None:
+        if tally.schedules == 3:
+            raise KeyboardInterrupt
+
+    tally = explore(order(examples=50), progress)
+    assert (tally.schedules, tally.interrupted) == (3, True)
+    assert told(tally) == told(explore(order(examples=3))) | {"interrupted": True}
+
+
+def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:
+    inner, sent = reference(), count()
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if request.WhichOneof("command") == "send" and next(sent) == 60:
+            raise KeyboardInterrupt
+        return inner(request)
+
+    tally = explore(order(handle, examples=50))
+    assert tally.interrupted
+    assert 0 < tally.schedules < 50
+    assert tally.found == {}
+
+
+def test_messages_without_end_are_found() -> None:
+    tally = explore(replace(order_for(MUTANTS["answers-by-itself"]), examples=2, grammar=Grammar(passages=("burst",))))
+    assert tally.found[STORM].severity is Verdict.FAIL
+    assert tally.gave_up == ""
+    assert tally.schedules == 2
+
+
+# ---- Who does not do the same twice ----------------------------------------------------------------------------------
+
+
+def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
+    mutant = order_for(MUTANTS["lamport-in-twos"])
+    links = iter([mutant.connect])
+
+    def connect(variables: Mapping[str, str]) -> Link:
+        faulty = next(links, None)
+        return faulty(variables) if faulty else LocalLink(reference())
+
+    what = Order(connect, examples=2)
+    tally = explore(what)
+    finding = tally.found["SDS-SEND-01"]
+    company = what.company()
+    company.start()
+    assert counterexample_of(what, company, 0, finding) is None
+    again = mutant.company()
+    again.start()
+    assert counterexample_of(mutant, again, 0, finding) is not None
+
+
+def test_every_so_many_schedules_are_played_a_second_time() -> None:
+    opened: list[str] = []
+
+    def note(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "open":
+            opened.append(request.open.participant_id)
+
+    counts = []
+    for twins in (False, True):
+        opened.clear()
+        explore(order(altered(note), examples=1, twins=twins))
+        counts.append(len(opened))
+    assert 0 < counts[0] < counts[1]

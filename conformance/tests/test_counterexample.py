@@ -1,0 +1,246 @@
+"""Counterexamples: faults are found soon, what shows them is small, and whoever has the files sees the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from played import reference
+from sds_conformance.exploration.campaign import Order, explore, play_one
+from sds_conformance.exploration.casting import Casting, Company
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, save
+from sds_conformance.exploration.hunt import order_for
+from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, assess
+from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
+from sds_conformance.verdict import Finding
+from sds_harness.link import LocalLink
+from sds_harness.schedules import Schedule, load
+from sds_harness.schedules.generator import Grammar, generated
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+
+EXAMPLES = 60
+SMALL = 10
+"""Operations."""
+KILLED = {
+    "buffered-is-met": "SDS-RECV-06",
+    "delivers-children-first": "SDS-DELIVER-07",
+    "highest-hash-first": "SDS-CONFLICT-02",
+    "acknowledges-the-first": "SDS-ACK-01",
+    "sync-does-not-increase": "SDS-SYNC-03",
+    "flipping-history": "SDS-SEND-05",
+    "rebroadcasts-once": "SDS-OUTSWEEP-01",
+    "asks-in-content-only": "SDS-R-SEND-01",
+    "keeps-content-as-text": "SDS-R-SWEEP-05",
+    "counts-the-items": "SDS-R-STATE-06",
+}
+"""Mutants, with what each of them violates."""
+
+
+def company_of(order: Order) -> Company:
+    company = order.company()
+    company.start()
+    return company
+
+
+def first_finding(order: Order, what: str) -> tuple[int, Finding]:
+    """The first schedule on which it is found, and the finding."""
+    company = company_of(order)
+    for index in range(EXAMPLES):
+        for finding in play_one(order, company, index).assessment.findings:
+            if finding.requirement == what:
+                return index, finding
+    raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
+
+
+def judged(order: Order, schedule: Schedule) -> Assessment:
+    company = company_of(order)
+    return assess(company.play(schedule), order.scope, company.judged(schedule), company.play)
+
+
+@pytest.fixture(scope="module", params=KILLED)
+def shrunk(request: pytest.FixtureRequest) -> tuple[Order, Counterexample]:
+    """A campaign against a mutant, and the counterexample that it gives."""
+    mutant = MUTANTS[request.param]
+    order = replace(order_for(mutant), twins=False)
+    index, finding = first_finding(order, KILLED[mutant.name])
+    example = counterexample_of(order, company_of(order), index, finding)
+    assert example is not None
+    return order, example
+
+
+def broken(command: str) -> Order:
+    """A campaign against the reference, which crashes whenever it gets a command."""
+
+    def connect(_: object) -> LocalLink:
+        inner = reference()
+
+        def handle(request: pb.Request) -> pb.Reply:
+            if request.WhichOneof("command") == command:
+                raise RuntimeError("out of order")
+            return inner(request)
+
+        return LocalLink(handle)
+
+    return Order(connect, examples=20)
+
+
+# ---- Shrunk ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_found_is_small(shrunk: tuple[Order, Counterexample]) -> None:
+    _, example = shrunk
+    assert 1 <= len(example.schedule.operations) <= SMALL
+    assert len(example.schedule.operations) < len(example.original.operations)
+    assert len(example.schedule.members) <= len(example.original.members)
+    assert example.attempts > 0
+    assert example.finding.requirement == example.what
+    assert example.act is not None
+    assert example.act.who == example.finding.participant
+
+
+def test_nothing_is_found_where_the_reference_plays_it(shrunk: tuple[Order, Counterexample]) -> None:
+    order, example = shrunk
+    sound = replace(order, connect=lambda _: LocalLink(reference()))
+    seen = judged(sound, example.schedule)
+    assert (seen.findings, seen.errors) == ([], {})
+
+
+def test_files_show_the_same_again(shrunk: tuple[Order, Counterexample], tmp_path: Path) -> None:
+    order, example = shrunk
+    files = save(example, tmp_path / "a" / "b", svg_of(example), plain_story(example))
+    assert set(files) == {"schedule", "trace", "picture", "story"}
+    assert sorted(files.values()) == sorted((tmp_path / "a" / "b").iterdir())
+
+    schedule = load(files["schedule"])
+    assert schedule == example.schedule
+    notes = dict(schedule.notes)
+    assert notes["shows"] == example.what
+    assert (notes["cast"], notes["revision"]) == (order.casting.value, order.revision)
+    again = [finding for finding in judged(order, schedule).findings if finding.requirement == example.what]
+    assert example.finding in again
+
+    lines = [json.loads(line) for line in files["trace"].read_text("utf-8").splitlines()]
+    assert lines[0]["schedule"] == example.schedule.name
+    assert lines[0]["steps"] == len(lines) - 1 > 0
+    picture = ElementTree.parse(files["picture"]).getroot()
+    assert picture.tag.endswith("svg")
+    assert example.what in "".join(picture.itertext())
+    story = files["story"].read_text("utf-8")
+    assert story.startswith(f"{example.finding.severity.value.upper()} {example.what} ")
+    assert all(line in story for line in proof_of(example))
+
+
+def test_a_second_time_the_same_is_shrunk_to_the_same() -> None:
+    order = replace(order_for(MUTANTS["highest-hash-first"]), twins=False)
+    index, finding = first_finding(order, "SDS-CONFLICT-02")
+    one, two = (counterexample_of(order, company_of(order), index, finding) for _ in range(2))
+    assert one is not None
+    assert two is not None
+    assert (one.schedule, one.attempts, one.finding) == (two.schedule, two.attempts, two.finding)
+
+
+# ---- Of other kinds --------------------------------------------------------------------------------------------------
+
+
+def test_properties_of_the_group_have_counterexamples() -> None:
+    order = replace(order_for(MUTANTS["log-by-arrival"]), twins=False)
+    company = company_of(order)
+    found = explore(replace(order, examples=10))
+    whats = [what for what in found.found if what.startswith("G-")]
+    assert whats
+    example = counterexample_of(order, company, found.found_at[whats[0]], found.found[whats[0]])
+    assert example is not None
+    assert len(example.schedule.operations) <= SMALL
+    assert whats[0] in plain_story(example)
+
+
+@pytest.mark.parametrize("command", ["send_sync", "send"])
+def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
+    order = broken(command)
+    tally = explore(order)
+    company = company_of(order)
+    example = counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
+    assert example is not None
+    assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
+    assert len(example.schedule.members) == 1
+    assert "out of order" in example.finding.seen
+
+
+def test_after_a_breakdown_was_shrunk_other_findings_are() -> None:
+    order = broken("send_sync")
+    tally = explore(order)
+    company = company_of(order)
+    for _ in range(2):
+        assert counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN]) is not None
+
+
+def test_a_storm_is_shrunk() -> None:
+    grammar = Grammar(most=3, passages=("diamond",), longest=1)
+    order = replace(order_for(MUTANTS["answers-by-itself"]), grammar=grammar, twins=False)
+    finding = next(f for f in play_one(order, company_of(order), 0).assessment.findings if f.requirement == STORM)
+    example = counterexample(order, company_of(order), generated(0, 0, grammar), finding, max_attempts=6)
+    assert example is not None
+    assert example.performance.storm
+    assert len(example.schedule.operations) < len(example.original.operations)
+
+
+def test_among_references_the_mutant_is_blamed() -> None:
+    order = replace(order_for(MUTANTS["sync-does-not-increase"], Casting.AMONG), twins=False)
+    index, finding = first_finding(order, "SDS-SYNC-03")
+    example = counterexample_of(order, company_of(order), index, finding)
+    assert example is not None
+    assert dict(example.schedule.notes)["cast"] == "among"
+    assert example.finding.participant == example.schedule.names[0]
+
+
+# ---- Files -----------------------------------------------------------------------------------------------------------
+
+
+def small_example(name: str = "sloppy") -> Counterexample:
+    mutant = MUTANTS["sync-does-not-increase"]
+    order = Order(
+        lambda _: LocalLink(reference(mutant.configure(Config()), participant=mutant.participant_class, name=name)),
+        grammar=Grammar(passages=("syncs",)),
+        twins=False,
+    )
+    index, finding = first_finding(order, "SDS-SYNC-03")
+    example = counterexample_of(order, company_of(order), index, finding)
+    assert example is not None
+    return example
+
+
+@pytest.mark.parametrize("what", ["../../etc/passwd", "a/b\\c:d", "Grüße 🦊\n", "G-01"])
+def test_names_of_files_are_safe(what: str, tmp_path: Path) -> None:
+    example = replace(small_example(), what=what)
+    files = save(example, tmp_path / "kept", "<svg/>", "story")
+    for path in files.values():
+        assert path.parent == tmp_path / "kept"
+        assert set(path.name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")
+        assert path.is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("name", ["x" * 5_000, "\x1b[31mred\n\u202e\ud7ff", "Ж" * 300])
+def test_whatever_an_implementation_calls_itself_its_schedules_can_be_read(name: str, tmp_path: Path) -> None:
+    example = small_example(name)
+    files = save(example, tmp_path, svg_of(example), plain_story(example))
+    assert load(files["schedule"]) == example.schedule
+    ElementTree.parse(files["picture"])
+
+
+def test_what_cannot_be_written_is_an_error_and_leaves_nothing_half_done(tmp_path: Path) -> None:
+    example = small_example()
+    (tmp_path / "file").write_text("I am no folder")
+    with pytest.raises(OSError, match="file"):
+        save(example, tmp_path / "file", "<svg/>", "story")
+    kept = tmp_path / "kept"
+    for text in ("first", "second"):
+        files = save(example, kept, "<svg/>", text)
+    assert files["story"].read_text("utf-8") == "second"
+    assert not list(kept.glob("*.tmp"))

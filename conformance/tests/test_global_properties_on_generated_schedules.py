@@ -1,0 +1,73 @@
+"""Global properties on generated schedules: no legal implementation is accused, and faults are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from global_schedules import performed, replaying
+from played import Handle, reference
+from sds_conformance.exploration.properties import Sighting, examine
+from sds_conformance.judgement import Outcome
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.generator import Grammar, generated
+from sds_harness.schedules.operations import Calm, Look
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+SEED = 11
+SMALL = Grammar(most=4, longest=2)
+UNSEEN = (pb.CAPABILITY_OBSERVE,)
+VARIANT_NAMES = tuple(VARIANTS)
+
+
+def calmed(index: int) -> Schedule:
+    """A generated schedule that ends in peace, now and then with a store."""
+    drawn = generated(SEED, index, SMALL)
+    return replace(drawn, operations=(*drawn.operations, Calm(rounds=20, store=index % 3 == 0), Look()))
+
+
+def accusations(what: Schedule, handle: Handle) -> list[tuple[str, Sighting]]:
+    found = examine(performed(what, lambda: handle), replaying(lambda: handle))
+    return [(name, s) for name, seen in found.items() for s in seen if s.outcome is Outcome.VIOLATED]
+
+
+@pytest.mark.parametrize("without", [(), UNSEEN], ids=["seen", "unseen"])
+@pytest.mark.parametrize("index", range(4))
+def test_the_reference_is_never_accused(index: int, without: tuple[int, ...]) -> None:
+    assert accusations(calmed(index), reference(without=without)) == []
+
+
+@pytest.mark.parametrize("name", VARIANT_NAMES)
+def test_no_legal_variant_is_accused(name: str) -> None:
+    index = 100 + VARIANT_NAMES.index(name)
+    assert accusations(calmed(index), reference(VARIANTS[name].configure(Config()))) == []
+
+
+@pytest.mark.parametrize(
+    "capability",
+    [
+        pb.CAPABILITY_DELIVERED,
+        pb.CAPABILITY_ACKNOWLEDGED,
+        pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
+        pb.CAPABILITY_SYNC,
+        pb.CAPABILITY_EPHEMERAL,
+        pb.CAPABILITY_RESEND,
+        pb.CAPABILITY_SDS_R,
+        pb.CAPABILITY_CHANNELS,
+    ],
+)
+def test_what_is_not_declared_is_not_held_against_anybody(capability: int) -> None:
+    for index in range(2):
+        assert accusations(calmed(200 + index), reference(without=(capability,))) == []
+        assert accusations(calmed(210 + index), reference(without=(capability, *UNSEEN))) == []
+
+
+@pytest.mark.parametrize("name", ["log-by-arrival", "deaf-clock", "ignores-filters", "first-dependency-only"])
+def test_generated_schedules_find_faults(name: str) -> None:
+    mutant = MUTANTS[name]
+    handle = reference(mutant.configure(Config()), participant=mutant.participant_class)
+    assert any(accusations(generated(SEED, index), handle) for index in range(10))

@@ -1,0 +1,351 @@
+"""Shrinking: what is left still fails, nothing of it is idle, and everything on the way is a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from played import stage
+from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
+from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
+from sds_harness.schedules import operations as ops
+from sds_harness.schedules.files import from_json, named_in, to_json
+from sds_harness.schedules.generator import Grammar, generated
+
+Predicate = Callable[[Schedule], bool]
+
+MEMBERS = (Member("alice"), Member("bob", clock_ms=250), Member("carol", late=True), Member("dave", sds_r=False))
+CONFIGURATION = (
+    ("bloom_capacity", 24),
+    ("resend_possibly_acknowledged_ms", 20_000),
+    ("resend_unacknowledged_ms", 5_000),
+    ("sds_r", True),
+    ("t_max_ms", 9_000),
+    ("t_min_ms", 2_000),
+)
+OPERATIONS: tuple[Operation, ...] = (
+    ops.Links(50, 20, (1, 20), "alice", "bob"),
+    ops.Send("alice", "m1", channel=1, hint=True, times=5, route=Route(("bob", "dave"), (("carol", 30),), ("bob",))),
+    ops.Cut(("alice", "bob"), ("carol", "dave"), both=False),
+    ops.Sync("bob", route=Route(late=(("alice", 40_000),))),
+    ops.Ephemeral("carol", channel=1, raw="00ff", route=Route(lost=("alice",))),
+    ops.Tick(),
+    ops.Wait(95_123),
+    ops.Heal(),
+    ops.StepClock("bob", -1_000),
+    ops.Garble("bob", "00ff"),
+    ops.Join("carol"),
+    ops.Lookup("carol"),
+    ops.Again("m1", "dave", asks=("m2", "m3")),
+    ops.Say(
+        "zoe",
+        "m2",
+        lamport_ms=-5,
+        after=("m1", "ghost"),
+        raw="7f",
+        filter=("m1",),
+        asks=("m1", "m3"),
+        senders_named=True,
+        hint=True,
+        id_of="m1",
+        poses_as="dave",
+        encoding="reversed",
+        channel=1,
+        to="alice",
+        route=Route(twice=("bob",)),
+    ),
+    ops.Crash("dave"),
+    ops.Look(),
+    ops.Send("bob", "m3", content="the same"),
+    ops.Calm(rounds=12, store=True),
+)
+RICH = Schedule(MEMBERS, OPERATIONS, ("Grüße", "GRÜSSE"), CONFIGURATION, 77, "rich")
+
+
+class Judge:
+    """Fails what satisfies the predicate, without playing it; remembers what it was asked about."""
+
+    def __init__(self, predicate: Predicate) -> None:
+        self._predicate = predicate
+        self.asked: list[Schedule] = []
+
+    def __call__(self, schedule: Schedule) -> Performance | None:
+        self.asked.append(schedule)
+        return Performance(schedule, [], {}) if self._predicate(schedule) else None
+
+
+def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
+    """What is left; that it fails and that everything on the way was a schedule was looked at."""
+    judge = Judge(predicate)
+    left = shrink(schedule, judge)
+    assert predicate(left.schedule)
+    assert left.attempts >= len(set(judge.asked)) - 1
+    for candidate in judge.asked:
+        assert from_json(to_json(candidate)) == candidate
+    return left.schedule
+
+
+def labels(schedule: Schedule) -> list[str]:
+    return [operation.label for operation in schedule.operations if isinstance(operation, ops.Send)]
+
+
+def has(kind: type, schedule: Schedule) -> bool:
+    return any(isinstance(operation, kind) for operation in schedule.operations)
+
+
+# ---- What is left ----------------------------------------------------------------------------------------------------
+
+
+def test_where_everything_fails_nothing_is_left() -> None:
+    left = shrunk(RICH, lambda schedule: True)
+    assert left == Schedule((Member("alice"),), (), ("c1",), (), 0, "rich")
+
+
+def test_where_nothing_else_fails_all_is_left() -> None:
+    assert shrunk(RICH, lambda schedule: schedule == RICH) == RICH
+
+
+def test_certain_messages_are_left_and_nothing_else() -> None:
+    left = shrunk(RICH, lambda schedule: {"m1", "m3"} <= set(labels(schedule)))
+    assert left.operations == (ops.Send("alice", "m1"), ops.Send("bob", "m3"))
+    assert left.members == (Member("alice"), Member("bob"))
+
+
+@pytest.mark.parametrize("kind", ops.OPERATIONS.values(), ids=ops.OPERATIONS)
+def test_one_operation_of_each_kind_is_left_as_simple_as_can_be(kind: type[Operation]) -> None:
+    least: dict[str, Operation] = {
+        "send": ops.Send("alice", "m1"),
+        "sync": ops.Sync("alice"),
+        "ephemeral": ops.Ephemeral("alice"),
+        "tick": ops.Tick("alice"),
+        "wait": ops.Wait(1),
+        "look": ops.Look(),
+        "join": ops.Join("alice"),
+        "crash": ops.Crash("alice"),
+        "step_clock": ops.StepClock("alice", -1_000),
+        "links": ops.Links(),
+        "cut": ops.Cut(("alice",), ("bob",)),
+        "heal": ops.Heal(),
+        "lookup": ops.Lookup("alice"),
+        "again": ops.Again("m1", "alice"),
+        "say": ops.Say("xavier", "m1", to="alice"),
+        "garble": ops.Garble("alice", "00ff"),
+        "calm": ops.Calm(rounds=1),
+    }
+    assert shrunk(RICH, lambda schedule: has(kind, schedule)).operations == (least[kind.op],)
+
+
+def test_a_participant_is_left_with_all_that_makes_it_special() -> None:
+    left = shrunk(RICH, lambda s: any(m.late for m in s.members) and any(m.clock_ms for m in s.members))
+    assert left.members == (Member("alice", clock_ms=250), Member("bob", late=True))
+    assert left.operations == ()
+
+
+def test_of_a_route_only_the_listener_is_left_that_matters() -> None:
+    left = shrunk(RICH, lambda s: any("dave" in getattr(o, "route", Route()).lost for o in s.operations))
+    assert left.operations == (ops.Send("alice", "m1", route=Route(lost=("dave",))),)
+    assert "dave" in left.names
+
+
+def test_late_becomes_lost_where_that_does() -> None:
+    def misses(schedule: Schedule) -> bool:
+        routes = [getattr(operation, "route", Route()) for operation in schedule.operations]
+        return any("carol" in (*route.lost, *dict(route.late)) for route in routes)
+
+    assert shrunk(RICH, misses).operations == (ops.Send("alice", "m1", route=Route(lost=("carol",))),)
+
+
+def test_times_waits_and_rounds_are_reduced_as_far_as_possible() -> None:
+    def total(schedule: Schedule) -> tuple[int, int, int]:
+        waits = sum(o.ms for o in schedule.operations if isinstance(o, ops.Wait))
+        times = max((o.times for o in schedule.operations if isinstance(o, ops.Send)), default=0)
+        return waits, times, max((o.rounds for o in schedule.operations if isinstance(o, ops.Calm)), default=0)
+
+    def fails(schedule: Schedule) -> bool:
+        waits, times, rounds = total(schedule)
+        return waits >= 30_000 and times >= 3 and rounds >= 5
+
+    assert total(shrunk(RICH, fails)) == (30_000, 3, 5)
+
+
+def test_waits_that_follow_each_other_become_one() -> None:
+    waits = Schedule((Member("alice"),), (ops.Wait(700), ops.Tick(), ops.Wait(500), ops.Wait(4)))
+    left = shrunk(waits, lambda s: sum(o.ms for o in s.operations if isinstance(o, ops.Wait)) >= 1_200)
+    assert left.operations == (ops.Wait(1_200),)
+
+
+def test_participants_and_messages_get_usual_names_where_they_do_not_matter() -> None:
+    odd = Schedule(
+        (Member("字"), Member("Ж"), Member("z")),
+        (
+            ops.Send("字", "first", route=Route(lost=("z",))),
+            ops.Say("zoe", "second", after=("first", "ghost"), poses_as="z"),
+        ),
+    )
+
+    def fails(schedule: Schedule) -> bool:
+        match schedule.operations:
+            case (ops.Send(route=Route(lost=(lost,))), ops.Say(after=(_, _), poses_as=posed)):
+                return lost == posed and len(schedule.members) == 3
+            case _:
+                return False
+
+    left = shrunk(odd, fails)
+    assert left.names == ("alice", "bob", "carol")
+    assert left.operations == (
+        ops.Send("alice", "m1", route=Route(lost=("carol",))),
+        ops.Say("xavier", "m2", after=("m1", "m3"), poses_as="carol"),
+    )
+
+
+def test_no_participant_gets_the_name_of_a_scripted_peer() -> None:
+    clash = Schedule((Member("x"), Member("xavier")), (ops.Say("alice", "m1"), ops.Tick("x"), ops.Tick("xavier")))
+    shrunk(clash, lambda schedule: len(schedule.members) == 2 and has(ops.Say, schedule))
+
+
+# ---- Setting ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_belongs_together_is_left_out_together() -> None:
+    pairs = ({"t_min_ms", "t_max_ms"}, {"resend_unacknowledged_ms", "resend_possibly_acknowledged_ms"})
+
+    def sensible(schedule: Schedule) -> bool:
+        keys = set(dict(schedule.configuration))
+        return all(not pair & keys or pair <= keys for pair in pairs)
+
+    judge = Judge(lambda schedule: sensible(schedule) and "t_min_ms" in dict(schedule.configuration))
+    left = shrink(RICH, judge).schedule
+    assert all(sensible(schedule) for schedule in judge.asked)
+    assert left.configuration == (("t_max_ms", 9_000), ("t_min_ms", 2_000))
+
+
+def test_a_second_channel_goes_with_all_that_is_said_in_it() -> None:
+    left = shrunk(RICH, lambda schedule: "m1" in labels(schedule))
+    assert (left.channels, left.operations) == (("c1",), (ops.Send("alice", "m1"),))
+
+
+def test_channels_that_are_needed_get_plain_names_however_many_there_are() -> None:
+    three = Schedule((Member("alice"),), (ops.Send("alice", "m1", channel=2),), ("Ж", "x", "字"))
+    left = shrunk(three, lambda s: any(getattr(o, "channel", 0) == 2 for o in s.operations))
+    assert (left.channels, left.operations) == (("c1", "c2", "c3"), three.operations)
+
+
+def test_a_schedule_without_channels_stays_one() -> None:
+    unnamed = Schedule((Member("alice"),), (ops.Send("alice", "m1"), ops.Tick()), ())
+    assert shrunk(unnamed, lambda s: has(ops.Send, s)).channels == ()
+
+
+# ---- Losses by rules -------------------------------------------------------------------------------------------------
+
+
+def play_it(schedule: Schedule) -> Performance:
+    on = stage()
+    return play(schedule, dict.fromkeys(schedule.names, on))
+
+
+def hears(show: Performance, who: str, label: str) -> bool:
+    return any(act.who == who and act.packet is not None and act.packet.label == label for act in show.acts)
+
+
+TRIO = (Member("alice"), Member("bob"), Member("carol"))
+
+
+@pytest.mark.parametrize("rule", [ops.Links(100, listener="carol"), ops.Cut(("alice", "bob"), ("carol",))])
+def test_losses_by_rules_become_routes(rule: Operation) -> None:
+    def fails(schedule: Schedule) -> Performance | None:
+        if not {"bob", "carol"} <= set(schedule.names) or "m1" not in labels(schedule):
+            return None
+        show = play_it(schedule)
+        return show if hears(show, "bob", "m1") and not hears(show, "carol", "m1") else None
+
+    long = Schedule(TRIO, (rule, ops.Send("alice", "m0"), ops.Send("alice", "m1"), ops.Heal(), ops.Sync("bob")))
+    assert shrink(long, fails).schedule.operations == (ops.Send("alice", "m1", route=Route(lost=("carol",))),)
+
+
+def test_what_rules_did_is_told_by_routes() -> None:
+    long = Schedule(
+        TRIO,
+        (
+            ops.Links(delay_ms=(7, 7), listener="bob"),
+            ops.Cut(("alice",), ("carol",), both=False),
+            ops.Send("alice", "m1", route=Route(twice=("bob",))),
+            ops.Wait(10),
+            ops.Heal(),
+            ops.Send("bob", "m2"),
+        ),
+    )
+    show = play_it(long)
+    told = told_by_routes(long, show)
+    assert told.operations == (
+        ops.Send("alice", "m1", route=Route(("carol",), (("bob", 7),), ("bob",))),
+        ops.Wait(10),
+        ops.Send("bob", "m2"),
+    )
+
+    def heard(shown: Performance) -> list[tuple[str, int, str]]:
+        return [(act.who, act.at_ms, act.packet.label) for act in shown.acts if act.packet is not None]
+
+    assert heard(play_it(told)) == heard(show)
+
+
+# ---- Ways and means --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [member.name for member in MEMBERS])
+def test_whoever_is_taken_out_is_not_named_any_more(name: str) -> None:
+    left = without_member(RICH, name)
+    assert name not in left.names
+    assert len(left.members) == len(MEMBERS) - 1
+    assert not any(name in named_in(operation) for operation in left.operations)
+    assert from_json(to_json(left)) == left
+    untouched = [o for o in OPERATIONS if name not in named_in(o)]
+    assert [o for o in left.operations if o in untouched] == untouched
+
+
+def test_simpler_operations_are_operations_and_not_the_same() -> None:
+    for operation in OPERATIONS:
+        for simpler in simpler_operations(operation, RICH):
+            assert simpler != operation
+            one = replace(RICH, operations=(simpler,))
+            assert from_json(to_json(one)) == one
+
+
+@pytest.mark.parametrize("index", [1, 4])
+def test_generated_schedules_are_shrunk_to_the_same_every_time(index: int) -> None:
+    schedule = generated(0, index, Grammar(longest=3))
+
+    def fails(candidate: Schedule) -> bool:
+        return has(ops.Wait, candidate) and len(labels(candidate)) >= 2
+
+    assert fails(schedule)
+    left = shrunk(schedule, fails)
+    again = shrink(schedule, Judge(fails))
+    assert (again.schedule, len(left.operations)) == (left, 3)
+
+
+def test_no_schedule_is_played_twice() -> None:
+    judge = Judge(lambda schedule: {"m1", "m3"} <= set(labels(schedule)) and not has(ops.Links, schedule))
+    plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
+    left = shrink(plain, judge)
+    assert len(judge.asked) == len(set(judge.asked)) == left.attempts
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 20])
+def test_no_more_attempts_are_made_than_allowed(most: int) -> None:
+    plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
+    predicate: Predicate = lambda schedule: "m3" in labels(schedule)  # noqa: E731
+    judge = Judge(predicate)
+    left = shrink(plain, judge, max_attempts=most)
+    assert left.attempts == len(judge.asked) == most
+    assert predicate(left.schedule)
+    assert (len(left.schedule.operations) < len(plain.operations)) == (most >= 5)
+
+
+def test_an_interrupt_is_not_caught() -> None:
+    def interrupted(schedule: Schedule) -> Performance | None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shrink(RICH, interrupted)
