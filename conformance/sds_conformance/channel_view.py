@@ -302,7 +302,9 @@ class ChannelView:
                     self.repair.lose(event.lost.message_ids, step)
 
     def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
-        outstanding = message_id in self._own and message_id not in self._acknowledged
+        # An ID that was used for a second message stands for both: the later one is outstanding, too.
+        again = any(sent.repeat and sent.message.message_id == message_id for sent in self.sent)
+        outstanding = (message_id in self._own or again) and message_id not in self._acknowledged
         self.acks.append(AckEvent(step, message_id, possibly, outstanding))
         if not possibly:
             self._acknowledged.add(message_id)

@@ -170,14 +170,14 @@ def describe(message: Message, held: list[str] | None = None) -> str:
         details.append(f"after {_history(message.causal_history)}")
     if message.repair_request:
         details.append(f"asks for {_history(message.repair_request)}")
-    if message.content and not _USUAL.match(message.content):
+    if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
     if message.bloom_filter is not None:
         details.append(_filter(message.bloom_filter, held))
     return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
 
 
-_USUAL = re.compile(rb"(content|message) \d+( of .*)?\Z", re.DOTALL)
+USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
 """What peers and participants say where it does not matter."""
 
 

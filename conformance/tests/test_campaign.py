@@ -26,10 +26,14 @@ from sds_conformance.runner import PATIENCE
 from sds_conformance.verdict import Verdict
 from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink
+from sds_harness.schedules import player
 from sds_harness.schedules.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.framing import Framing
+
+LIGHT = Grammar(most=3, passages=("burst", "diamond"), longest=1)
+"""Short schedules, in each of which somebody sends something."""
 
 
 def order(handle: Handle | None = None, **rest: Any) -> Order:
@@ -72,7 +76,7 @@ def test_what_is_judged_follows_from_the_order() -> None:
     assert {r.id for r in full.requirements} <= set(CHECKS)
     assert full.properties == tuple(PROPERTIES)
     assert {r.id for r in core.requirements} == {r.id for r in full.requirements if r.core}
-    judged = explore(order(examples=3, profile="core", grammar=Grammar(sds_r=False))).exercised
+    judged = explore(order(examples=3, profile="core", grammar=replace(LIGHT, sds_r=False))).exercised
     assert set(judged) <= {r.id for r in core.requirements} | set(PROPERTIES)
 
 
@@ -87,7 +91,7 @@ def test_a_narrowed_scope_judges_one_thing() -> None:
 
 
 def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
-    what = replace(order_for(MUTANTS["delivers-copies"]), twins=False)
+    what = replace(order_for(MUTANTS["delivers-copies"]), twins=False, grammar=Grammar(most=4, passages=("copies",)))
     company = what.company()
     declaration = company.start()
     played = [play_one(what, company, index) for index in range(12)]
@@ -105,7 +109,7 @@ def test_the_order_in_which_schedules_come_makes_no_difference() -> None:
 
 
 def test_the_worst_finding_counts_and_of_these_the_first() -> None:
-    what = order_for(MUTANTS["lamport-in-twos"])
+    what = replace(order_for(MUTANTS["lamport-in-twos"]), grammar=LIGHT)
     company = what.company()
     tally = Tally(company.start())
     played = [play_one(what, company, index) for index in (2, 5, 6)]
@@ -125,7 +129,7 @@ def test_the_worst_finding_counts_and_of_these_the_first() -> None:
 def test_two_workers_say_what_one_says() -> None:
     command = reference_command("--mutant", "sync-does-not-increase")
     driven = Driven(tuple(command), Framing.JSON, "", Limits())
-    one = Order(driven.connect, examples=30, seed=2, grammar=Grammar(most=4, longest=2))
+    one = Order(driven.connect, examples=30, seed=2, grammar=Grammar(most=3, longest=1))
     alone, together = explore(one), explore(replace(one, jobs=2))
     assert told(together) == told(alone)
     assert alone.schedules == 30
@@ -134,7 +138,7 @@ def test_two_workers_say_what_one_says() -> None:
 
 def test_workers_tell_that_the_implementation_was_given_up() -> None:
     driven = Driven(tuple(broken_adapter("crashes")), Framing.JSON, "", Limits())
-    tally = explore(Order(driven.connect, examples=40, jobs=2, grammar=Grammar(passages=("quiet-time",))))
+    tally = explore(Order(driven.connect, examples=40, jobs=2, grammar=Grammar(most=3, passages=("quiet-time",))))
     assert "given up" in tally.gave_up
     assert tally.schedules == tally.found_in[BREAKDOWN] == 2 * PATIENCE
     assert tally.errors == {}
@@ -146,7 +150,7 @@ def test_workers_tell_that_the_implementation_was_given_up() -> None:
 def test_no_schedule_is_begun_after_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = count()
     monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
-    tally = explore(order(examples=50, time_budget_s=5.0))
+    tally = explore(order(examples=50, time_budget_s=5.0, grammar=LIGHT))
     # The clock is read once at the start and once before each schedule; at the fifth reading the time is up.
     assert (tally.schedules, tally.out_of_time, tally.interrupted) == (4, True, False)
 
@@ -176,9 +180,9 @@ def test_an_interrupt_keeps_what_was_played() -> None:
         if tally.schedules == 3:
             raise KeyboardInterrupt
 
-    tally = explore(order(examples=50), progress)
+    tally = explore(order(examples=50, grammar=LIGHT), progress)
     assert (tally.schedules, tally.interrupted) == (3, True)
-    assert told(tally) == told(explore(order(examples=3))) | {"interrupted": True}
+    assert told(tally) == told(explore(order(examples=3, grammar=LIGHT))) | {"interrupted": True}
 
 
 def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:
@@ -195,8 +199,9 @@ def test_an_interrupt_in_the_middle_of_a_schedule_keeps_those_before() -> None:
     assert tally.found == {}
 
 
-def test_messages_without_end_are_found() -> None:
-    tally = explore(replace(order_for(MUTANTS["answers-by-itself"]), examples=2, grammar=Grammar(passages=("burst",))))
+def test_messages_without_end_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "MAX_PACKETS", 150)
+    tally = explore(replace(order_for(MUTANTS["answers-by-itself"]), examples=2, grammar=LIGHT))
     assert tally.found[STORM].severity is Verdict.FAIL
     assert tally.gave_up == ""
     assert tally.schedules == 2
@@ -206,14 +211,14 @@ def test_messages_without_end_are_found() -> None:
 
 
 def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
-    mutant = order_for(MUTANTS["lamport-in-twos"])
+    mutant = replace(order_for(MUTANTS["lamport-in-twos"]), grammar=LIGHT)
     links = iter([mutant.connect])
 
     def connect(variables: Mapping[str, str]) -> Link:
         faulty = next(links, None)
         return faulty(variables) if faulty else LocalLink(reference())
 
-    what = Order(connect, examples=2)
+    what = Order(connect, examples=2, grammar=LIGHT)
     tally = explore(what)
     finding = tally.found["SDS-SEND-01"]
     company = what.company()

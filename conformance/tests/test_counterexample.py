@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from played import reference
-from sds_conformance.exploration.campaign import Order, explore, play_one
+from sds_conformance.exploration.campaign import Order, explore
 from sds_conformance.exploration.casting import Casting, Company
 from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, save
 from sds_conformance.exploration.hunt import order_for
@@ -18,7 +18,7 @@ from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, as
 from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
 from sds_conformance.verdict import Finding
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, load
+from sds_harness.schedules import Schedule, load, player
 from sds_harness.schedules.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -28,18 +28,27 @@ EXAMPLES = 60
 SMALL = 10
 """Operations."""
 KILLED = {
-    "buffered-is-met": "SDS-RECV-06",
-    "delivers-children-first": "SDS-DELIVER-07",
-    "highest-hash-first": "SDS-CONFLICT-02",
-    "acknowledges-the-first": "SDS-ACK-01",
-    "sync-does-not-increase": "SDS-SYNC-03",
-    "flipping-history": "SDS-SEND-05",
-    "rebroadcasts-once": "SDS-OUTSWEEP-01",
-    "asks-in-content-only": "SDS-R-SEND-01",
-    "keeps-content-as-text": "SDS-R-SWEEP-05",
-    "counts-the-items": "SDS-R-STATE-06",
+    "buffered-is-met": ("SDS-RECV-06", "chain-in-reverse"),
+    "delivers-children-first": ("SDS-DELIVER-07", "chain-in-reverse"),
+    "highest-hash-first": ("SDS-CONFLICT-02", "equal-times"),
+    "acknowledges-the-first": ("SDS-ACK-01", "chatter"),
+    "sync-does-not-increase": ("SDS-SYNC-03", "syncs"),
+    "flipping-history": ("SDS-SEND-05", "long-history"),
+    "rebroadcasts-once": ("SDS-OUTSWEEP-01", "resends"),
+    "asks-in-content-only": ("SDS-R-SEND-01", "gap"),
+    "keeps-content-as-text": ("SDS-R-SWEEP-05", "odd-contents"),
+    "counts-the-items": ("SDS-R-STATE-06", "unanswerable"),
 }
-"""Mutants, with what each of them violates."""
+"""Mutants, with what each of them violates and a passage that leads to it."""
+
+
+def order_against(name: str, casting: Casting = Casting.TOGETHER) -> Order:
+    """A campaign against a mutant, of schedules in which its passage is one of several."""
+    what, passage = KILLED[name]
+    sds_r = what.startswith("SDS-R-")
+    passages = tuple(dict.fromkeys((passage, "chatter", "asked" if sds_r else "syncs")))
+    grammar = Grammar(most=4, longest=4, sds_r=sds_r, passages=passages)
+    return replace(order_for(MUTANTS[name], casting), grammar=grammar, twins=False)
 
 
 def company_of(order: Order) -> Company:
@@ -50,9 +59,10 @@ def company_of(order: Order) -> Company:
 
 def first_finding(order: Order, what: str) -> tuple[int, Finding]:
     """The first schedule on which it is found, and the finding."""
-    company = company_of(order)
+    company, scope = company_of(order), order.scope.only(what)
     for index in range(EXAMPLES):
-        for finding in play_one(order, company, index).assessment.findings:
+        schedule = generated(order.seed, index, order.grammar)
+        for finding in assess(company.play(schedule), scope, company.judged(schedule)).findings:
             if finding.requirement == what:
                 return index, finding
     raise AssertionError(f"{what} was not found within {EXAMPLES} schedules")
@@ -66,9 +76,8 @@ def judged(order: Order, schedule: Schedule) -> Assessment:
 @pytest.fixture(scope="module", params=KILLED)
 def shrunk(request: pytest.FixtureRequest) -> tuple[Order, Counterexample]:
     """A campaign against a mutant, and the counterexample that it gives."""
-    mutant = MUTANTS[request.param]
-    order = replace(order_for(mutant), twins=False)
-    index, finding = first_finding(order, KILLED[mutant.name])
+    order = order_against(request.param)
+    index, finding = first_finding(order, KILLED[request.param][0])
     example = counterexample_of(order, company_of(order), index, finding)
     assert example is not None
     return order, example
@@ -137,7 +146,7 @@ def test_files_show_the_same_again(shrunk: tuple[Order, Counterexample], tmp_pat
 
 
 def test_a_second_time_the_same_is_shrunk_to_the_same() -> None:
-    order = replace(order_for(MUTANTS["highest-hash-first"]), twins=False)
+    order = order_against("highest-hash-first")
     index, finding = first_finding(order, "SDS-CONFLICT-02")
     one, two = (counterexample_of(order, company_of(order), index, finding) for _ in range(2))
     assert one is not None
@@ -149,9 +158,10 @@ def test_a_second_time_the_same_is_shrunk_to_the_same() -> None:
 
 
 def test_properties_of_the_group_have_counterexamples() -> None:
-    order = replace(order_for(MUTANTS["log-by-arrival"]), twins=False)
+    grammar = Grammar(most=4, longest=2, passages=("equal-times", "strangers-at-one-time"))
+    order = replace(order_for(MUTANTS["log-by-arrival"]), grammar=grammar, examples=6, twins=False)
     company = company_of(order)
-    found = explore(replace(order, examples=10))
+    found = explore(order)
     whats = [what for what in found.found if what.startswith("G-")]
     assert whats
     example = counterexample_of(order, company, found.found_at[whats[0]], found.found[whats[0]])
@@ -180,18 +190,19 @@ def test_after_a_breakdown_was_shrunk_other_findings_are() -> None:
         assert counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN]) is not None
 
 
-def test_a_storm_is_shrunk() -> None:
+def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "MAX_PACKETS", 150)
     grammar = Grammar(most=3, passages=("diamond",), longest=1)
     order = replace(order_for(MUTANTS["answers-by-itself"]), grammar=grammar, twins=False)
-    finding = next(f for f in play_one(order, company_of(order), 0).assessment.findings if f.requirement == STORM)
-    example = counterexample(order, company_of(order), generated(0, 0, grammar), finding, max_attempts=6)
+    index, finding = first_finding(order, STORM)
+    example = counterexample(order, company_of(order), generated(0, index, grammar), finding, max_attempts=6)
     assert example is not None
     assert example.performance.storm
     assert len(example.schedule.operations) < len(example.original.operations)
 
 
 def test_among_references_the_mutant_is_blamed() -> None:
-    order = replace(order_for(MUTANTS["sync-does-not-increase"], Casting.AMONG), twins=False)
+    order = order_against("sync-does-not-increase", Casting.AMONG)
     index, finding = first_finding(order, "SDS-SYNC-03")
     example = counterexample_of(order, company_of(order), index, finding)
     assert example is not None

@@ -312,14 +312,12 @@ def test_simpler_operations_are_operations_and_not_the_same() -> None:
             assert from_json(to_json(one)) == one
 
 
-@pytest.mark.parametrize("index", [1, 4])
-def test_generated_schedules_are_shrunk_to_the_same_every_time(index: int) -> None:
-    schedule = generated(0, index, Grammar(longest=3))
-
+@pytest.mark.parametrize("seed", [0, 1])
+def test_generated_schedules_are_shrunk_to_the_same_every_time(seed: int) -> None:
     def fails(candidate: Schedule) -> bool:
         return has(ops.Wait, candidate) and len(labels(candidate)) >= 2
 
-    assert fails(schedule)
+    schedule = next(filter(fails, (generated(seed, index, Grammar(longest=3)) for index in range(100))))
     left = shrunk(schedule, fails)
     again = shrink(schedule, Judge(fails))
     assert (again.schedule, len(left.operations)) == (left, 3)

@@ -7,22 +7,26 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import click
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sds_harness.declaration import printable
 from sds_harness.link import Limits, StdioLink
 from sds_reference.testee.framing import Framing
 
+from ..certification import EXIT_CONFORMANT, EXIT_INTERRUPTED, EXIT_NON_CONFORMANT, EXIT_NOTHING_EXERCISED, EXIT_USAGE
 from ..exploration.casts import Cast, Implementation
 from ..exploration.interop import Interop, explore
 from ..exploration.interop_story import InteropStory
 from ..runner import BrokenRun
 from ..story import show_breakdown
-from .options import console, program, talking
+from .fuzz import seed_of
+from .interop_again import PlayedAgain, needed, schedule_of
+from .interop_mixed import MixedGroups, progress_bar
+from .options import Driven, console, program, talking
 
 _LONGEST_NAME = 16
 _EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
@@ -33,11 +37,13 @@ Examples:
   sds-conformance interop {_EXAMPLE}
   sds-conformance interop --json 'a=./adapter-a' 'b=./adapter-b'
   sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
+  sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
+  sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
 
 \b
 Exit codes:
   0  all is understood            3  an implementation could not be driven
-  1  something is not             4  nothing got through
+  1  something is not, or fails   4  nothing got through
   2  wrong use of this command    130  interrupted
 """
 
@@ -45,32 +51,99 @@ Exit codes:
 # What looks like an option is mostly part of a COMMAND that was not quoted: that is said below.
 @click.command(epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
+@click.option(
+    "--examples",
+    type=click.IntRange(0, 10_000_000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="How many generated schedules all of them play in one group after that; 0 for none.",
+)
+@click.option(
+    "--seed",
+    callback=seed_of,
+    default="0",
+    show_default=True,
+    metavar="S",
+    help="Which ones; `random` for others each time, the seed is printed.",
+)
+@click.option(
+    "--save",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("counterexamples"),
+    show_default=True,
+    metavar="DIR",
+    help="Where counterexamples are kept; made only if there is one.",
+)
+@click.option(
+    "--replay",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @talking
-def interop(named: tuple[str, ...], as_json: bool, framing: Framing, limits: Limits) -> None:
+def interop(
+    named: tuple[str, ...],
+    examples: int,
+    seed: int,
+    folder: Path,
+    file: Path | None,
+    as_json: bool,
+    framing: Framing,
+    limits: Limits,
+) -> None:
     """See what implementations understand of each other.
 
     Each COMMAND starts one, and is quoted as a whole; NAME is what it is called here. Every two of them play short
     schedules, in which messages of one really go to the other, and two of a kind do, too. The matrix says what came
-    of it: rows send, columns receive.
+    of it: rows send, columns receive. Then all of them play generated schedules in one group, in which everything is
+    judged; what fails is shrunk to a short story.
     """
-    commands = _commands(named)
+    commands = _commands(named, fewest=0 if file is not None else 2)
     out, err = console(), console(stderr=True)
+    if file is not None:
+        schedule, roles = schedule_of(file)
+        names = needed(file, roles, commands)
+        with Cast(_implementation(name, commands[name], framing, limits) for name in names) as cast:
+            code = PlayedAgain(out, err, cast, schedule, roles).play(as_json=as_json)
+        sys.exit(code)
     cast = Cast(_implementation(name, command, framing, limits) for name, command in commands.items())
     started = time.monotonic()
     with cast:
         outcome = _explore(err, cast)
-    for name, breakdown in outcome.undriven.items():
-        err.print(name, style="bold")
-        show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+        # What breaks from here on is told elsewhere.
+        outcome.breakdowns = list(outcome.breakdowns)
+        for name, breakdown in outcome.undriven.items():
+            err.print(name, style="bold")
+            show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+        if not as_json:
+            InteropStory(out, outcome).show(time.monotonic() - started)
+        options = Driven((), framing, "", limits).options
+        groups = MixedGroups(out, err, cast, commands, options)
+        if examples:
+            groups.play(seed, examples, folder, quiet=as_json)
+    code = _exit_code(outcome, groups)
     if as_json:
         data = outcome.to_json()
         for row in data["implementations"]:
             row["command"] = [printable(part, 1_000) for part in commands[row["name"]]]
+        data |= {"mixed_groups": groups.to_json(), "exit_code": code}
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-    else:
-        InteropStory(out, outcome).show(time.monotonic() - started)
-    sys.exit(outcome.exit_code)
+    sys.exit(code)
+
+
+def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
+    mixed = groups.mixed
+    if mixed is not None and mixed.interrupted:
+        return EXIT_INTERRUPTED
+    if groups.unkept:
+        return EXIT_USAGE
+    if outcome.exit_code in (EXIT_CONFORMANT, EXIT_NOTHING_EXERCISED) and mixed is not None and mixed.failing:
+        return EXIT_NON_CONFORMANT
+    return outcome.exit_code
 
 
 def _implementation(name: str, command: tuple[str, ...], framing: Framing, limits: Limits) -> Implementation:
@@ -80,7 +153,7 @@ def _implementation(name: str, command: tuple[str, ...], framing: Framing, limit
     return Implementation(name, connect, limits)
 
 
-def _commands(named: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:
     """The commands by name, as typed. Raises UsageError, which says what to type."""
     commands: dict[str, tuple[str, ...]] = {}
     for one in named:
@@ -103,7 +176,7 @@ def _commands(named: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         if not parts:
             raise click.UsageError(f"{name!r} has no COMMAND after '='")
         commands[name] = parts
-    if len(commands) < 2:
+    if len(commands) < fewest:
         given = next((shlex.quote(printable(one, 200)) for one in named), "'mine=./my-adapter'")
         example = f"{program()} interop {given} 'ref=python -m sds_reference'"
         raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
@@ -111,16 +184,7 @@ def _commands(named: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 
 def _explore(err: Console, cast: Cast) -> Interop:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        # A bar needs escape codes: a terminal that is to see none sees no bar.
-        disable=not err.is_terminal or err.color_system is None,
-    )
+    bar = progress_bar(err)
     with bar:
         task = bar.add_task("starting", total=None)
 

@@ -14,7 +14,7 @@ from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ..narration import clock
+from ..narration import USUAL, clock
 from .names import Key, Names, short, signalled
 
 SHOWN = 6
@@ -26,12 +26,17 @@ class Fate(Enum):
 
     DELIVERED = "delivered"
     WAITING = "waits"
-    """Content that was not delivered on arrival."""
+    """Content that was not delivered on arrival and depends on something that was not there."""
+    LEFT = "is not delivered"
+    """Content that was not delivered on arrival although all it depends on was there."""
     AGAIN = "again"
     """Content that the participant sent or delivered before."""
     HEARD = "heard"
     """A sync message, or whatever else is not to be delivered."""
     REFUSED = "refused"
+
+
+KEPT = (Fate.WAITING, Fate.LEFT)
 
 
 class Copy(Enum):
@@ -141,8 +146,10 @@ class Course:
             return Fate.DELIVERED
         if key in known:
             return Fate.AGAIN
-        tells = act.trace.declaration.can(pb.CAPABILITY_DELIVERED)
-        return Fate.WAITING if message.kind is Kind.CONTENT and tells else Fate.HEARD
+        if message.kind is not Kind.CONTENT or not act.trace.declaration.can(pb.CAPABILITY_DELIVERED):
+            return Fate.HEARD
+        unmet = any((act.who, (message.channel_id, e.message_id)) not in self.had for e in message.causal_history)
+        return Fate.WAITING if unmet else Fate.LEFT
 
     # ---- in words --------------------------------------------------------------------------------------------------
 
@@ -170,7 +177,7 @@ class Course:
         if message.repair_request:
             asked = [self.names.name_of(message.channel_id, e.message_id) for e in message.repair_request]
             details.append(f"asks for {self.listed(asked)}")
-        if message.content:
+        if message.content and not USUAL.match(message.content):
             details.append(f"says {printable(message.content[:60].decode('utf-8', 'replace'), 40)!r}")
         details.append(f"ID {printable(message.message_id, 80)}")
         copy = f", a copy by {short(packet.sender)}" if packet.number in self.copies else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.generator import generated
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -48,7 +49,11 @@ def order_for(mutant: Mutant, casting: Casting = Casting.TOGETHER, seed: int = 0
     """A campaign against a mutant, in this process, under the revision that its requirement belongs to."""
     violated = load_catalogue().requirements[mutant.requirement]
     options = TesteeOptions(
-        suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+        suite_version(),
+        mutant.configure(Config()),
+        mutant.participant_class,
+        f"mutant {mutant.name}",
+        without=frozenset({pb.CAPABILITY_OBSERVE} if mutant.unseen else ()),
     )
     revision = violated.revisions[0] if violated.revisions else CURRENT
     connect = lambda _: LocalLink(Testee(options).handle)  # noqa: E731

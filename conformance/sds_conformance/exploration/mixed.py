@@ -22,6 +22,7 @@ from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
 
+from ..runner import PATIENCE
 from ..verdict import Finding, Verdict
 from .campaign import TWINS_EVERY
 from .casts import Cast, Implementation, NotPlayed
@@ -133,6 +134,8 @@ def judge(
 ) -> dict[str, Assessment]:
     """What is to be said of each implementation in a performance, and of the group."""
     schedule = performance.schedule
+    if performance.storm:
+        scope = replace(scope, properties=())  # of thousands of messages that mean nothing
     replay = _Replay(lambda changed: troupe.play(changed, roles)) if twins and performance.breakdown is None else None
     out: dict[str, Assessment] = {}
     doubtful: list[Finding] = []
@@ -191,6 +194,8 @@ def _shown_again(troupe: Troupe, schedule: Schedule, roles: Roles, name: str, fi
         performance = play(schedule)
     except NotPlayed:
         return False
+    if finding.requirement == STORM:
+        return performance.storm
     scope = Scope((), (finding.requirement,))
     replay = play if twins and performance.breakdown is None else None
     judged = assess(performance, scope, members_of(name, schedule, roles), replay)
@@ -327,4 +332,8 @@ def _play_one(troupe: Troupe, mixed: Mixed, index: int, scope: Scope) -> None:
             continue
         judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY)
         mixed.add(index, performance, roles, judged)
+        for name in (*names, GROUP):
+            storms = mixed.discoveries.get((name, STORM))
+            if storms is not None and storms.schedules >= PATIENCE:
+                mixed.given_up |= dict.fromkeys([name] if name else names, "sent messages without end again and again")
         return

@@ -14,14 +14,17 @@ from ..catalogue import CURRENT
 from ..verdict import Finding
 from .casts import NotPlayed
 from .counterexample import BROKEN_ATTEMPTS, Counterexample, save
-from .judging import BREAKDOWN, RANK, Scope
+from .judging import BREAKDOWN, RANK, STORM, Scope
 from .mixed import GROUP, Discovery, Roles, Troupe, judge, noted
+from .names import short
 from .properties import PROPERTIES
 from .shrinking import shrink
 from .telling import plain_story, svg_of
 
 ATTEMPTS = 1_000
 """Schedules that are played to shrink one: each is played by processes, and often twice."""
+STORM_ATTEMPTS = 30
+"""Where there is no end of messages: each attempt has thousands."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,14 @@ class MixedExample(Counterexample):
     @property
     def parts(self) -> str:
         """Who plays whom, in words."""
+        return self.told(self.roles)
+
+    @staticmethod
+    def told(roles: Roles) -> str:
+        """Roles in words."""
         by_name: dict[str, list[str]] = {}
-        for member, name in self.roles.items():
-            by_name.setdefault(name, []).append(member)
+        for member, name in roles.items():
+            by_name.setdefault(name, []).append(short(member))
         return "; ".join(f"{', '.join(members)}: {name}" for name, members in by_name.items())
 
 
@@ -80,9 +88,8 @@ class _Shrinking:
         found, first = self._discovery, self._discovery.schedule
         if self._fails(first) is None:
             return None
-        if found.what == BREAKDOWN:
-            max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
-        small = shrink(first, self._fails, max_attempts)
+        limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(found.what, max_attempts)
+        small = shrink(first, self._fails, min(max_attempts, limit))
         roles = self._roles_in(small.schedule)
         schedule = replace(small.schedule, notes=self._notes(roles))
         performance, finding = self._played(schedule, roles)

@@ -12,7 +12,7 @@ from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
 from sds_reference import Kind
 
-from .course import Course, Fate
+from .course import KEPT, Course, Fate
 from .lettering import char_width, line_height, lines_of
 from .operation_words import operation_note
 
@@ -126,7 +126,7 @@ class Placement:
         if any(act is self._blamed or act.step.events or self.course.refusal(act) for act in [sender, *heard]):
             return False
         busy = (self.course.broadcasts.get(act.number) for act in heard)
-        return not any(busy) and not any(self.course.fates.get(act.number) is Fate.WAITING for act in heard)
+        return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in heard)
 
     def _shows(self, act: Act) -> bool:
         if act is self._blamed or act.step.events or self.course.refusal(act) or self.course.broadcasts.get(act.number):
@@ -339,8 +339,8 @@ class Placement:
     def _seen_lines(self, act: Act, *, joins: bool) -> list[tuple[str, str]]:
         out: list[tuple[str, str]] = self._lines("say", "joins") if joins else []
         fate, arrived = self.course.fates.get(act.number), self.course.arrives(act)
-        if fate in (Fate.WAITING, Fate.AGAIN):
-            out += self._lines("wait" if fate is Fate.WAITING else "faint", f"{arrived} {fate.value}")
+        if fate in (*KEPT, Fate.AGAIN):
+            out += self._lines("wait" if fate in KEPT else "faint", f"{arrived} {fate.value}")
         elif arrived and (act.source != "network" or fate is Fate.REFUSED):
             out += self._lines("say", arrived)
         for kind, text in self.course.signals(act):
@@ -358,8 +358,8 @@ class Placement:
         if any(event.WhichOneof("event") == "delivered" for event in act.step.events) and act.step.command != "send":
             return "deliver"
         fate = self.course.fates.get(act.number)
-        if fate in (Fate.WAITING, Fate.AGAIN):
-            return "wait" if fate is Fate.WAITING else "again"
+        if fate in (*KEPT, Fate.AGAIN):
+            return "wait" if fate in KEPT else "again"
         kinds = [packet_kind(self.course, packet) for packet in self.course.broadcasts.get(act.number, ())]
         strongest = next((kind for kind in ("content", "copy", "ephemeral", "sync", "noise") if kind in kinds), "")
         if strongest:

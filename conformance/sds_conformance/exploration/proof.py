@@ -25,7 +25,7 @@ from sds_harness.schedules.operations import (
 from sds_reference import Kind, Message
 
 from ..narration import clock
-from .course import Course, Fate, received
+from .course import KEPT, Course, Fate, received
 from .names import Key, short
 from .operation_words import operation_note
 
@@ -318,7 +318,7 @@ class _Story:
         """Did anything come of it that matters?"""
         sent = self._course.broadcasts.get(act.number, ())
         content = any(p.wire.message is None or p.wire.message.kind is not Kind.SYNC for p in sent)
-        waits = self._course.fates.get(act.number) is Fate.WAITING
+        waits = self._course.fates.get(act.number) in KEPT
         return bool(act.step.events or content or waits or self._course.refusal(act))
 
     def of_act(self, act: Act) -> str:
@@ -329,7 +329,7 @@ class _Story:
 
     def _outcome(self, act: Act, *, sent: bool = False) -> list[str]:
         fate = self._course.fates.get(act.number)
-        out = ["which waits"] if fate is Fate.WAITING else []
+        out = [f"which {fate.value}"] if fate in KEPT else []
         out += ["which it has already"] if fate is Fate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
         if sent or act.step.command not in ("send", "send_sync", "send_ephemeral"):

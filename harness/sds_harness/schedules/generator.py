@@ -112,7 +112,7 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    if chance(choices, 18):
+    if chance(choices, 30 if sds_r else 12):
         chosen["sync_interval_ms"] = pick(choices, (30_000, 60_000))
     if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))

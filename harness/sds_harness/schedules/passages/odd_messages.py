@@ -9,7 +9,7 @@ from .registry import passage
 
 NOISE = ("", "00", "0aff", "ffffffffffffffff", "0a03616263", "1203", "6a0568656c6c6f", "080110021803")
 """Nothing, broken varints and lengths, a message of one field, fields of other types."""
-CONTENTS = ("00", "ff", "e28080c3", "68690068", "20206120", "0d0a", "f09fa68a", "00ff" * 300)
+CONTENTS = ("20206120", "00", "ff", "e28080c3", "68690068", "0d0a", "f09fa68a", "00ff" * 300)
 """Zero bytes, invalid UTF-8, blanks, line ends."""
 
 
@@ -39,7 +39,7 @@ def odd_contents(writer: Writer) -> None:
                 writer.say(raw=raw, lamport_ms=None)
 
 
-@passage(6, scripted=True)
+@passage(10, scripted=True)
 def odd_fields(writer: Writer) -> None:
     """Fields that are empty, unset, or filled where nobody would."""
     match writer.choices.integer(0, 6):

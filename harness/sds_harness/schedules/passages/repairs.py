@@ -121,8 +121,27 @@ def unanswerable(writer: Writer) -> None:
         writer.add(Wait(step_ms(writer)))
         who = writer.someone()
         writer.sync(who) if writer.chance(40) else writer.send(who)
-    if writer.chance(30):
+        if ghosts and writer.chance(40):
+            writer.say(after=ghosts[:1], senders_named=True, content=None if writer.chance(50) else "usual")
+        if writer.chance(25):
+            writer.add(StepClock(who, -pick(writer.choices, (1_000, 60_000))))
+    if writer.chance(50):
         writer.add(Look())
+
+
+@passage(5, repairs=True)
+def silent_with_a_gap(writer: Writer) -> None:
+    """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    writer.send(author)
+    noisy = writer.chance(50)
+    for _ in writer.times(4, 8):
+        writer.add(Wait(20_000))
+        if noisy:
+            writer.sync(author)
+        writer.add(Tick(poor))
 
 
 @passage(6, repairs=True)

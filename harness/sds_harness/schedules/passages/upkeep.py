@@ -7,6 +7,8 @@ from ..operations import Again, Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 
+BLANKS = ("20206120", "0a", "00", "ff")
+"""Contents that are hardly text."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
 """Each a little longer than a period that may be in force."""
 
@@ -67,7 +69,8 @@ def ephemerals(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         who = writer.someone()
         if writer.chance(60):
-            writer.ephemeral(who, writer.hazards(who), writer.channel())
+            raw = pick(writer.choices, BLANKS) if writer.chance(30) else ""
+            writer.ephemeral(who, writer.hazards(who), writer.channel(), raw=raw)
         else:
             writer.send(who, writer.hazards(who, 50))
     writer.send(writer.someone())
