@@ -104,7 +104,7 @@ def test_every_passage_can_be_found(name: str, kind: str) -> None:
 
 
 def test_what_is_found_is_shrunk() -> None:
-    found = find(schedules(), lambda schedule: sends(schedule) >= 2, settings=few(300))
+    found = find(schedules(), lambda schedule: sends(schedule) >= 2, settings=few(100))
     assert sends(found) >= 2
     assert len(found.members) == 3
     assert len(found.operations) <= SMALL
@@ -113,7 +113,7 @@ def test_what_is_found_is_shrunk() -> None:
 
 
 def test_shrinking_keeps_what_has_to_be_kept() -> None:
-    found = find(schedules(), lambda schedule: len(schedule.members) >= 5 and sends(schedule) >= 1, settings=few(300))
+    found = find(schedules(), lambda schedule: len(schedule.members) >= 5 and sends(schedule) >= 1, settings=few(100))
     assert len(found.members) == 5
     assert len(found.operations) <= SMALL
 

@@ -123,6 +123,8 @@ def replay(
     else:
         _show(out, schedule, performance, examples, assessment, company, noted)
     bad = assessment.errors or any(finding.severity is Verdict.FAIL for finding in findings)
+    if not assessment.exercised and not bad:
+        sys.exit(EXIT_NOTHING_EXERCISED)
     sys.exit(EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT)
 
 

@@ -9,7 +9,7 @@ from .registry import passage
 
 NOISE = ("", "00", "0aff", "ffffffffffffffff", "0a03616263", "1203", "6a0568656c6c6f", "080110021803")
 """Nothing, broken varints and lengths, a message of one field, fields of other types."""
-CONTENTS = ("20206120", "00", "ff", "e28080c3", "68690068", "0d0a", "f09fa68a", "00ff" * 300)
+CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0a", "f09fa68a", "00ff" * 300)
 """Zero bytes, invalid UTF-8, blanks, line ends."""
 
 

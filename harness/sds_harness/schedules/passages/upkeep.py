@@ -7,7 +7,7 @@ from ..operations import Again, Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 
-BLANKS = ("20206120", "0a", "00", "ff")
+BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
 """Contents that are hardly text."""
 PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
 """Each a little longer than a period that may be in force."""
