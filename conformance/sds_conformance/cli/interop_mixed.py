@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from sds_harness.schedules import Performance
 from ..exploration.casts import Cast, NotPlayed
 from ..exploration.judging import Scope
 from ..exploration.mixed import GROUP, Discovery, Mixed, Troupe, explore_mixed
-from ..exploration.mixed_examples import MixedExample, keep, shrunk
+from ..exploration.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ..exploration.proof import story
 from ..exploration.telling import proof_of, rule_of
 from ..story import STYLES, labelled
@@ -125,7 +126,7 @@ class MixedGroups:
             with progress_bar(self._err) as bar:
                 bar.add_task(f"shrinking {discovery.what}", total=total, completed=number)
                 try:
-                    example = shrunk(troupe, discovery, self._scope)
+                    example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)
                 except NotPlayed:
                     example = None
             files = self._kept(example, folder) if example is not None else {}
@@ -160,19 +161,21 @@ class MixedGroups:
                 continue
             before = Text(f"  {name or 'group'}{' ' * (width - cell_len(name or 'group'))}  ", "bold")
             number = mixed.played[name] if name else mixed.schedules
-            said = Text(f"{number:,} generated schedule{'' if number == 1 else 's'} in mixed groups: ")
-            if not found:
-                said.append("nothing found", "green")
-            for place, discovery in enumerate(found):
-                said.append(", " if place else "")
-                severity = discovery.finding.severity
-                said.append(severity.value.upper(), STYLES[severity])
-                said.append(f" {discovery.what} ({discovery.schedules})")
+            start = f"{number:,} generated schedule{'' if number == 1 else 's'} in mixed groups: "
+            parts = [Text(start + ("" if found else "nothing found"), "" if found else "green")]
+            if found:
+                parts += [
+                    Text.assemble(
+                        (discovery.finding.severity.value.upper(), STYLES[discovery.finding.severity]),
+                        f" {discovery.what} ({discovery.schedules}){'' if discovery is found[-1] else ', '}",
+                    )
+                    for discovery in found
+                ]
             if name == GROUP:
-                said.append("; nobody's own part shows whose doing it is")
+                parts += [Text("; "), Text("nobody's own part shows whose doing it is")]
             if name in mixed.given_up:
-                said.append(f"; then it {mixed.given_up[name]}", "yellow")
-            _paragraph(out, before, said)
+                parts += [Text("; "), Text(f"then it {mixed.given_up[name]}", "yellow")]
+            _lines(out, before, parts)
         for where, what in mixed.errors.items():
             out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
         out.print()
@@ -211,13 +214,10 @@ class MixedGroups:
 def show_head(out: Console, finding: Finding, name: str) -> None:
     """Who violated what."""
     where, rule = rule_of(finding.requirement)
-    out.print(
-        Text.assemble(
-            (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
-            (f" {name or 'the group'}: {finding.requirement}", "bold"),
-            f"  {where}",
-        )
-    )
+    severity = finding.severity
+    before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
+    parts = [Text(f"{name or 'the group'}: {finding.requirement}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
+    _lines(out, before, parts)
     labelled(out, "Rule", Text(rule))
 
 
@@ -246,11 +246,16 @@ def _show_story(out: Console, performance: Performance, example: MixedExample | 
         labelled(out, "" if number else "Proof", Text(line))
 
 
-def _paragraph(out: Console, before: Text, said: Text) -> None:
-    for line in said.wrap(out, max(20, out.width - before.cell_len), overflow="fold"):
-        line.rstrip()
-        out.print(Text.assemble(before, line), soft_wrap=True)
-        before = Text(" " * before.cell_len)
+def _lines(out: Console, before: Text, parts: list[Text]) -> None:
+    """Parts, none of which is torn, in as many lines as they need."""
+    line, indent = before.copy(), before.cell_len
+    for part in parts:
+        if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:
+            line.rstrip()
+            out.print(line, soft_wrap=True)
+            line = Text(" " * indent)
+        line.append_text(part)
+    out.print(line, soft_wrap=True)
 
 
 def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> dict[str, Any]:

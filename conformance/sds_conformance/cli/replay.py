@@ -16,7 +16,7 @@ from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
 from sds_reference import REVISIONS
 
 from ..catalogue import CURRENT
-from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
 from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sds_harness.declaration import Declaration
@@ -130,33 +130,37 @@ def _reference(declared: Declaration) -> Callable[[pb.Request], pb.Reply]:
 
 
 def judge(
-    troupe: Troupe, performance: Performance, roles: Roles, scope: Scope, *, twins: bool = False
+    troupe: Troupe,
+    performance: Performance,
+    roles: Roles,
+    scope: Scope,
+    *,
+    twins: bool = False,
+    known: Collection[tuple[str, str]] = (),
 ) -> dict[str, Assessment]:
-    """What is to be said of each implementation in a performance, and of the group."""
+    """What is to be said of each implementation in a performance, and of the group.
+
+    ``known`` are implementations with what they are known to be to blame for.
+    """
     schedule = performance.schedule
     if performance.storm:
         scope = replace(scope, properties=())  # of thousands of messages that mean nothing
     replay = _Replay(lambda changed: troupe.play(changed, roles)) if twins and performance.breakdown is None else None
     out: dict[str, Assessment] = {}
-    doubtful: list[Finding] = []
+    doubtful: dict[str, Finding] = {}
     for name in dict.fromkeys(roles[member] for member in schedule.names):
-        judged = assess(performance, scope, members_of(name, schedule, roles), replay)
+        judged = out[name] = assess(performance, scope, members_of(name, schedule, roles), replay)
         if replay is not None and replay.given_up:
             judged.errors.pop("global properties", None)
-        kept: list[Finding] = []
-        for finding in judged.findings:
-            if finding.requirement == BREAKDOWN:
-                kept += _own_breakdown(finding, performance, name, roles)
-            elif not _is_of_the_group(finding) or _shown_again(troupe, schedule, roles, name, finding, twins=twins):
-                kept.append(finding)
-            else:
-                doubtful.append(finding)
-        judged.findings = kept
-        out[name] = judged
-    group = Assessment()
+        of_group = [f for f in judged.findings if _is_of_the_group(f) and (name, f.requirement) not in known]
+        doubted = _not_shown_again(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
+        doubtful |= {finding.requirement: finding for finding in doubted}
+        breakdowns = [f for f in judged.findings if f.requirement == BREAKDOWN]
+        kept = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
+        judged.findings = kept + [own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)]
+    group = out[GROUP] = Assessment()
     if not any(finding.severity is Verdict.FAIL for judged in out.values() for finding in judged.findings):
-        group.findings = list({finding.requirement: finding for finding in reversed(doubtful)}.values())
-    out[GROUP] = group
+        group.findings = list(doubtful.values())
     return out
 
 
@@ -182,27 +186,22 @@ def _is_of_the_group(finding: Finding) -> bool:
     return finding.requirement in PROPERTIES or finding.requirement == STORM
 
 
-def _shown_again(troupe: Troupe, schedule: Schedule, roles: Roles, name: str, finding: Finding, *, twins: bool) -> bool:
-    """Is an implementation accused among references of what it is accused of here?"""
+def _not_shown_again(
+    troupe: Troupe, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
+) -> list[Finding]:
+    """Those findings of which an implementation is not accused among references."""
     if set(roles.values()) == {name}:
-        return True
-
-    def play(changed: Schedule) -> Performance:
-        return troupe.play_among_references(name, changed, roles)
-
+        return []
+    replay = _Replay(lambda changed: troupe.play_among_references(name, changed, roles))
     try:
-        performance = play(schedule)
+        performance = replay(schedule)
     except NotPlayed:
-        return False
-    if finding.requirement == STORM:
-        return performance.storm
-    scope = Scope((), (finding.requirement,))
-    replay = play if twins and performance.breakdown is None else None
-    judged = assess(performance, scope, members_of(name, schedule, roles), replay)
-    return any(
-        again.requirement == finding.requirement and RANK[again.severity] >= RANK[finding.severity]
-        for again in judged.findings
-    )
+        return findings
+    properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
+    whether_twins = replay if twins and performance.breakdown is None else None
+    scope = Scope((), () if performance.storm else properties)
+    again = assess(performance, scope, members_of(name, schedule, roles), whether_twins)
+    return [finding for finding in findings if RANK[again.worst(finding.requirement)] < RANK[finding.severity]]
 
 
 def _own_breakdown(finding: Finding, performance: Performance, name: str, roles: Roles) -> Iterator[Finding]:
@@ -232,11 +231,6 @@ class Discovery:
     schedules: int = 0
     """In how many it was found."""
 
-    @property
-    def order(self) -> tuple[int, str, str]:
-        """The worst first."""
-        return -RANK[self.finding.severity], self.name, self.what
-
 
 @dataclass
 class Mixed:
@@ -265,15 +259,17 @@ class Mixed:
         """Does anything fail?"""
         return bool(self.errors) or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
 
-    def of(self, name: str) -> list[Discovery]:
-        """What was found against one implementation, the worst first."""
-        return sorted((d for d in self.discoveries.values() if d.name == name), key=lambda d: d.order)
-
     @property
     def ordered(self) -> list[Discovery]:
-        """Everything that was found, the worst first, then by implementation in the order they were given."""
-        places = {name: place for place, name in enumerate((*self.names, GROUP))}
-        return sorted(self.discoveries.values(), key=lambda d: (d.order[0], places[d.name], d.what))
+        """Everything that was found: the worst first, requirements before properties, the frequent before the rare."""
+        return sorted(
+            self.discoveries.values(),
+            key=lambda d: (-RANK[d.finding.severity], d.what in PROPERTIES, -d.schedules, d.what, d.name),
+        )
+
+    def of(self, name: str) -> list[Discovery]:
+        """What was found against one implementation, in the same order."""
+        return [discovery for discovery in self.ordered if discovery.name == name]
 
     def add(self, index: int, performance: Performance, roles: Roles, judged: Mapping[str, Assessment]) -> None:
         """Take in what was found in one schedule."""
@@ -330,7 +326,7 @@ def _play_one(troupe: Troupe, mixed: Mixed, index: int, scope: Scope) -> None:
         except NotPlayed as reason:
             mixed.given_up[reason.name] = reason.reason
             continue
-        judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY)
+        judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY, known=mixed.discoveries)
         mixed.add(index, performance, roles, judged)
         for name in (*names, GROUP):
             storms = mixed.discoveries.get((name, STORM))

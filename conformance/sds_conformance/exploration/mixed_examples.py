@@ -23,6 +23,8 @@ from .telling import plain_story, svg_of
 
 ATTEMPTS = 1_000
 """Schedules that are played to shrink one: each is played by processes, and often twice."""
+FEW_ATTEMPTS = 250
+"""The same where there are many to be shrunk."""
 STORM_ATTEMPTS = 30
 """Where there is no end of messages: each attempt has thousands."""
 
@@ -148,4 +150,4 @@ def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:
     return save(example, folder, svg_of(example), told)
 
 
-__all__ = ["ATTEMPTS", "MixedExample", "NotPlayed", "keep", "shrunk"]
+__all__ = ["ATTEMPTS", "FEW_ATTEMPTS", "MixedExample", "NotPlayed", "keep", "shrunk"]

@@ -47,7 +47,7 @@ class Grammar:
 
 ANYTHING = Grammar()
 
-_IN_ORDER = sorted(PASSAGES.values(), key=lambda passage: (passage.name != "chatter", passage.name))
+_IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 """The simplest first, to which Hypothesis shrinks."""
 
 
@@ -80,7 +80,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     # With SDS-R every other passage is about it.
     possible = [
         (passage, passage.weight * (3 if passage.repairs else 1))
-        for passage in _IN_ORDER
+        for passage in map(PASSAGES.__getitem__, _IN_ORDER)
         if _fits(passage, grammar, sds_r=sds_r)
     ]
     for _ in range(choices.integer(1, grammar.longest)):
