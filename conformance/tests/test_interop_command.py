@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
+from sds_harness.schedules import Member, Schedule, dumps
 from suite_terminal import too_wide, typed, words
 from test_hostile_output import controls
 
@@ -25,18 +26,20 @@ def named(name: str, command: list[str]) -> str:
     return f"{name}={shlex.join(command)}"
 
 
+OTHER = reference_command("--variant", "history-of-ten")
+HALF = (("cast", "mixed"), ("plays alice", "ref"))
 WAKU = REPOSITORY / "harness" / "adapters" / "waku-sds" / "adapter.mjs"
 REF = named("ref", reference_command())
 NIM = named("nim", reference_command("--dialect", "nim-sds", "--bloom-profile", "nim-sds"))
 
 
 def as_json(*arguments: str) -> tuple[int, dict[str, Any]]:
-    result = typed("interop", "--json", *arguments)
+    result = typed("interop", "--json", "--examples", "0", *arguments)
     return result.exit_code, json.loads(result.stdout)
 
 
 def test_two_that_agree() -> None:
-    result = typed("interop", REF, named("other", reference_command("--variant", "history-of-ten")))
+    result = typed("interop", "--examples", "0", REF, named("other", reference_command("--variant", "history-of-ten")))
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "ref     ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓\n" in result.stdout
@@ -46,7 +49,7 @@ def test_two_that_agree() -> None:
 
 
 def test_three_of_which_one_speaks_a_private_layout() -> None:
-    result = typed("interop", REF, NIM, named("two", reference_command()))
+    result = typed("interop", "--examples", "0", REF, NIM, named("two", reference_command()))
     assert result.exit_code == 1
     assert "nim     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t   ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓     ✗ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ t\n" in result.stdout
     assert "nim must act, and speak the layout of the text instead of dialect nim-sds." in words(result.stdout)
@@ -58,7 +61,7 @@ def test_three_of_which_one_speaks_a_private_layout() -> None:
 
 def test_many_columns_stay_within_the_width() -> None:
     many = [named(f"{number}-of-a-long-name", reference_command()) for number in range(6)]
-    result = typed("interop", *many)
+    result = typed("interop", "--examples", "0", *many)
     assert result.exit_code == 0
     assert "All 6 agree" in result.stdout
     assert result.stdout.count("receives") == 2
@@ -129,7 +132,7 @@ def test_wrong_use_says_what_to_type(arguments: list[str], said: str) -> None:
 
 
 def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
-    result = typed("interop", REF, "gone=./does-not-exist", named("two", reference_command()))
+    result = typed("interop", "--examples", "0", REF, "gone=./does-not-exist", named("two", reference_command()))
     assert result.exit_code == 3
     assert "gone could not be driven: nothing was learnt of it.\n" in result.stdout
     assert "Understood      ref → ref, ref → two, two → ref, two → two\n" in result.stdout
@@ -137,7 +140,9 @@ def test_one_that_does_not_start_is_named_and_the_others_are_played() -> None:
 
 
 def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
-    result = typed("interop", REF, named("bad", broken_adapter("crashes")), named("two", reference_command()))
+    result = typed(
+        "interop", "--examples", "0", REF, named("bad", broken_adapter("crashes")), named("two", reference_command())
+    )
     assert result.exit_code == 1
     assert "BROKE crash" in result.stdout
     assert "Broke down      bad\n" in result.stdout
@@ -149,14 +154,14 @@ def test_one_that_breaks_down_is_named_and_the_others_are_played() -> None:
     "name", ["refuses-in-colour", "refuses-to-open-in-colour", "fails-in-colour", "presents-itself-in-colour"]
 )
 def test_no_control_character_reaches_the_terminal(name: str) -> None:
-    result = typed("interop", REF, named("odd", odd_adapter(name)))
+    result = typed("interop", "--examples", "0", REF, named("odd", odd_adapter(name)))
     assert result.exit_code == 1 or name == "presents-itself-in-colour"
     assert controls(result.stdout + result.stderr) == set()
 
 
 def test_without_a_terminal_there_are_no_escape_codes_and_ascii_is_enough() -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "sds_conformance", "interop", REF, NIM],
+        [sys.executable, "-m", "sds_conformance", "interop", "--examples", "0", REF, NIM],
         capture_output=True,
         timeout=60,
         env={**os.environ, "PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1", "NO_COLOR": "1"},
@@ -168,12 +173,82 @@ def test_without_a_terminal_there_are_no_escape_codes_and_ascii_is_enough() -> N
     assert b"?" not in result.stdout
 
 
+# ---- mixed groups --------------------------------------------------------------------------------------------------
+
+BAD = named("bad", reference_command("--mutant", "sync-without-channel"))
+
+
+def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
+    result = typed("interop", "--examples", "3", "--seed", "5", "--save", tmp_path / "none", REF, named("two", OTHER))
+    assert result.exit_code == 0
+    assert result.stderr == "Seed 5: 3 schedules in mixed groups\n"
+    assert "  ref  3 generated schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  two  3 generated schedules in mixed groups: nothing found\n" in result.stdout
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
+    result = typed("interop", "--examples", "4", "--save", tmp_path, REF, BAD)
+    assert result.exit_code == 1
+    assert "  ref  4 generated schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  bad  4 generated schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
+    assert "FAIL  bad: SDS-MSG-04  " in result.stdout
+    paths = ("Picture", "Again", "FAIL", "WARN")
+    shown = [line for line in result.stdout.splitlines() if not line.strip().startswith(paths)]
+    assert too_wide("\n".join(shown)) == []
+    file = tmp_path / "SDS-MSG-04-bad.json"
+    assert {path.name for path in tmp_path.glob("SDS-MSG-04-bad*")} == {
+        f"SDS-MSG-04-bad{suffix}" for suffix in (".json", ".svg", ".txt", ".trace.jsonl")
+    }
+    roles = {key: name for key, name in json.loads(file.read_text("utf-8"))["notes"].items() if key.startswith("plays")}
+    assert "bad" in roles.values()
+
+    again = typed("interop", "--replay", file, REF, BAD)
+    assert again.exit_code == 1
+    assert "SDS-MSG-04 is violated by bad here, too.\n" in again.stdout
+    better = typed("interop", "--json", "--replay", file, REF, named("bad", reference_command()))
+    assert better.exit_code == 0
+    assert json.loads(better.stdout)["findings"] == []
+    missing = typed("interop", "--replay", file, REF)
+    assert missing.exit_code == 2
+    assert "'bad' is missing, who plays alice" in words(missing.stderr)
+
+    single = typed("replay", file, "--", *reference_command("--mutant", "sync-without-channel"))
+    assert single.exit_code == 1
+    assert "SDS-MSG-04 is violated here, too." in single.stdout
+
+
+def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(dumps(Schedule((Member("alice"),))), "utf-8")
+    result = typed("interop", "--replay", file, REF)
+    assert result.exit_code == 2
+    assert "was not found in a mixed group" in words(result.stderr)
+    file.write_text(dumps(Schedule((Member("alice"), Member("bob")), notes=HALF)), "utf-8")
+    result = typed("interop", "--replay", file, REF)
+    assert result.exit_code == 2
+    assert "does not say who plays bob" in words(result.stderr)
+
+
+def test_mixed_groups_as_json(tmp_path: Path) -> None:
+    result = typed("interop", "--json", "--examples", "2", "--save", tmp_path, REF, BAD)
+    data = json.loads(result.stdout)
+    mixed = data["mixed_groups"]
+    assert (result.exit_code, data["exit_code"], mixed["seed"], mixed["schedules"]) == (1, 1, 0, 2)
+    ref, bad = mixed["implementations"]
+    assert (ref["name"], ref["schedules"], ref["findings"]) == ("ref", 2, [])
+    found = next(finding for finding in bad["findings"] if finding["id"] == "SDS-MSG-04")
+    assert (found["severity"], found["reproduced"]) == ("fail", True)
+    assert "bad" in found["plays"].values()
+    assert Path(found["files"]["schedule"]).exists()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 128 + signal.SIGTERM)])
 def test_no_process_is_left_after_an_interrupt(number: signal.Signals, code: int, tmp_path: Path) -> None:
     started = tmp_path / "started"
     slow = named("slow", odd_adapter("slow", "0.2", str(started)))
     suite = subprocess.Popen(
-        [sys.executable, "-m", "sds_conformance", "interop", REF, slow],
+        [sys.executable, "-m", "sds_conformance", "interop", "--examples", "0", REF, slow],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,

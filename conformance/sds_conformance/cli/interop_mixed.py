@@ -154,7 +154,7 @@ class MixedGroups:
         played = f"seed {mixed.seed}, {mixed.steps:,} steps, {mixed.seconds:.1f} s"
         out.print()
         out.print(Text.assemble(("Mixed groups", "bold"), f", all of them in one ({played})"), soft_wrap=True)
-        width = max(cell_len(name) for name in (*mixed.names, "group"))
+        width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.of(GROUP) else [])))
         for name in (*mixed.names, GROUP):
             found = mixed.of(name)
             if name == GROUP and not found:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, LocalLink
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import Member, Performance, Schedule
 from sds_harness.schedules.generator import NAMES, Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config
@@ -35,6 +35,8 @@ GROUP = ""
 """Stands for an implementation in what nobody in particular is to blame for."""
 STAND_IN = "reference"
 _PLAYS = "plays "
+_ROOM = "bloom_capacity"
+_TRIAL = 24
 
 Roles = Mapping[str, str]
 """The implementation of each participant."""
@@ -51,6 +53,16 @@ def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str
 def grammar_for(names: tuple[str, ...]) -> Grammar:
     """Schedules in which there is a place for everybody, as far as there are places."""
     return Grammar(fewest=max(Grammar().fewest, min(len(names), len(NAMES))))
+
+
+def with_one_capacity(schedule: Schedule, capacity: int | None) -> Schedule:
+    """The schedule with filters of a size that all have in common; None, as each is asked to configure it.
+
+    Of another size they are foreign: some drop what carries such a filter, and after that nothing of note happens.
+    """
+    if capacity is None:
+        return schedule
+    return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {_ROOM: capacity}).items())))
 
 
 def noted(roles: Roles) -> dict[str, str]:
@@ -105,6 +117,19 @@ class Troupe:
             self._among[name] = self._started(Cast([self.cast.implementations[name], stand_in]))
         other = f"{STAND_IN} of {name}"
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
+
+    def fixed_capacity(self) -> int | None:
+        """How many IDs the filters have room for of those who do not let it be configured; None if all do."""
+        for name in self.cast.driven:
+            schedule = Schedule((Member("alice"),), configuration=((_ROOM, _TRIAL),), name="filters of one size")
+            try:
+                parties = self.cast.play(schedule, {"alice": name}).parties
+            except NotPlayed:
+                continue
+            capacity = parties["alice"].in_force.bloom_capacity if "alice" in parties else 0
+            if capacity not in (0, _TRIAL):
+                return capacity
+        return None
 
     def kill(self) -> None:
         """End what was started here."""
@@ -305,8 +330,11 @@ def explore_mixed(
     names = troupe.cast.driven
     mixed = Mixed(names, seed, examples)
     try:
+        capacity = troupe.fixed_capacity()
         for index in range(examples):
-            _play_one(troupe, mixed, index, scope)
+            # The schedule does not hang on who has been given up, so that its number says which it is.
+            schedule = with_one_capacity(generated(seed, index, grammar_for(names)), capacity)
+            _play_one(troupe, mixed, index, schedule, scope)
             progress(mixed)
             if len(mixed.given_up) >= len(names) - 1:
                 break
@@ -316,9 +344,7 @@ def explore_mixed(
     return mixed
 
 
-def _play_one(troupe: Troupe, mixed: Mixed, index: int, scope: Scope) -> None:
-    # The schedule does not hang on who has been given up, so that its number says which it is.
-    schedule = generated(mixed.seed, index, grammar_for(mixed.names))
+def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scope: Scope) -> None:
     while len(names := tuple(name for name in mixed.names if name not in mixed.given_up)) > 1:
         roles = roles_for(schedule, names, index)
         try:

@@ -167,7 +167,13 @@ def gap_of_strangers(writer: Writer) -> None:
     """A peer's messages are missed, more than one request has room for; they come one by one, or not at all."""
     labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
     poor = writer.someone()
-    writer.say(after=tuple(labels), senders_named=True, lamport_ms=10, hint=writer.chance(30))
+    writer.say(
+        after=tuple(labels),
+        senders_named=True,
+        lamport_ms=10,
+        hint=writer.chance(30),
+        to=poor if writer.chance(50) else "",
+    )
     pass_time(writer, 1, 2)
     writer.sync(poor) if writer.chance(50) else writer.send(poor)
     for place in range(len(labels)):

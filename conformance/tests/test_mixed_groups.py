@@ -1,0 +1,269 @@
+"""All implementations in one group: who is to blame for what, and who is left in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from played import Handle, altered, reference
+from sds_conformance.exploration.casts import Cast, Implementation
+from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
+from sds_conformance.exploration.mixed import (
+    GROUP,
+    Mixed,
+    Troupe,
+    explore_mixed,
+    grammar_for,
+    judge,
+    roles_for,
+    roles_noted,
+    with_one_capacity,
+)
+from sds_conformance.exploration.mixed_examples import MixedExample, keep, shrunk
+from sds_conformance.verdict import Verdict
+from sds_harness.link import LocalLink
+from sds_harness.schedules import Member, Schedule, load
+from sds_harness.schedules.generator import generated
+from sds_harness.schedules.operations import Send
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
+from sds_reference.mutants import MUTANTS
+
+Start = Callable[[], Handle]
+SCOPE = Scope.of()
+
+
+def cast_of(starts: dict[str, Start]) -> Cast:
+    def implementation(name: str, start: Start) -> Implementation:
+        return Implementation(name, lambda _: LocalLink(start()))
+
+    cast = Cast(implementation(name, start) for name, start in starts.items())
+    cast.start()
+    return cast
+
+
+def explored(examples: int, seed: int = 0, **starts: Start) -> Mixed:
+    return explored_by(starts, examples, seed)
+
+
+def explored_by(starts: dict[str, Start], examples: int, seed: int = 0) -> Mixed:
+    with cast_of(starts) as cast, Troupe(cast) as troupe:
+        return explore_mixed(troupe, seed, examples, SCOPE)
+
+
+def mutant(name: str) -> Start:
+    one = MUTANTS[name]
+    return lambda: reference(one.configure(Config()), participant=one.participant_class)
+
+
+def against(mixed: Mixed, name: str) -> set[str]:
+    return {discovery.what for discovery in mixed.of(name)}
+
+
+def example_of(mixed: Mixed, name: str, what: str, **starts: Start) -> MixedExample:
+    with cast_of(starts) as cast, Troupe(cast) as troupe:
+        example = shrunk(troupe, mixed.discoveries[name, what], SCOPE, 300)
+    assert example is not None
+    return example
+
+
+# ---- who plays whom ------------------------------------------------------------------------------------------------
+
+
+def test_everybody_takes_part_and_each_is_first_in_turn() -> None:
+    names = ("a", "b", "c", "d", "e")
+    first = set()
+    for index in range(10):
+        schedule = generated(0, index, grammar_for(names))
+        roles = roles_for(schedule, names, index)
+        assert set(roles.values()) == set(names)
+        first.add(roles[schedule.names[0]])
+    assert first == set(names)
+
+
+def test_more_than_there_are_places_for_take_turns() -> None:
+    names = tuple("abcdefghij")
+    seen = set()
+    for index in range(10):
+        roles = roles_for(generated(0, index, grammar_for(names)), names, index)
+        assert len(roles) == 8
+        seen |= set(roles.values())
+    assert seen == set(names)
+
+
+# ---- nothing is found ----------------------------------------------------------------------------------------------
+
+
+def nim() -> Handle:
+    return reference(Config(bloom_profile=PROFILES["nim-sds"]))
+
+
+def other_hash() -> Handle:
+    return reference(Config(repair=RepairConfig(hash_profile=HASH_PROFILES["farmhash64-nim"])))
+
+
+@pytest.mark.parametrize("other", [reference, nim, other_hash], ids=["reference", "filters", "hash"])
+def test_nothing_is_found_where_there_is_nothing(other: Start) -> None:
+    mixed = explored(8, ref=reference, other=other)
+    assert mixed.ordered == []
+    assert mixed.errors == {}
+    assert mixed.played == {"ref": 8, "other": 8}
+    assert len(mixed.exercised["ref"]) > 60
+    assert not mixed.failing
+
+
+def test_a_private_layout_is_translated_and_counts_against_its_speaker_alone() -> None:
+    mixed = explored(4, ref=reference, nim=lambda: reference(dialect="nim-sds"))
+    assert against(mixed, "ref") == set()
+    assert "SDS-MSG-01" in against(mixed, "nim")
+    assert {what[:8] for what in against(mixed, "nim")} <= {"SDS-MSG-", "SDS-R-FI"}
+
+
+def test_filters_have_the_size_of_those_who_have_but_one() -> None:
+    def fixed() -> Handle:
+        inner = reference(Config(bloom_capacity=50))
+
+        def answer(request: pb.Request) -> pb.Reply:
+            changed = pb.Request.FromString(request.SerializeToString())
+            if changed.HasField("open"):
+                changed.open.configuration.ClearField("bloom_capacity")
+            return inner(changed)
+
+        return answer
+
+    with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
+        assert troupe.fixed_capacity() == 50
+    with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
+        assert troupe.fixed_capacity() is None
+    assert dict(with_one_capacity(generated(0, 0), 50).configuration)["bloom_capacity"] == 50
+    assert explored(4, ref=reference, fixed=fixed).ordered == []
+
+
+# ---- the innocent --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "content-hash-id",
+        "starts-at-zero",
+        "lamport-in-twos",
+        "history-by-arrival",
+        "frozen-filter",
+        "log-by-id",
+        "answers-with-less-content",
+        "logs-syncs",
+        "repeats-itself",
+    ],
+)
+def test_the_faults_of_another_do_not_count_against_the_reference(name: str) -> None:
+    mixed = explored(5, seed=list(MUTANTS).index(name), ref=reference, bad=mutant(name))
+    assert against(mixed, "ref") == set()
+    assert mixed.errors == {}
+
+
+def test_who_breaks_a_property_of_the_group_is_to_blame_for_it_and_not_whom_it_is_held_against() -> None:
+    """Where two logs differ, the first is taken for right, and that is the faulty one here."""
+    mixed = explored(6, ref=reference, bad=mutant("log-by-id"))
+    assert against(mixed, "ref") == set()
+    assert any(what.startswith("G-") for what in against(mixed, "bad"))
+    assert mixed.failing
+
+
+def test_several_faults_at_once_leave_the_reference_in_peace() -> None:
+    faulty = {name: mutant(name) for name in ("log-by-arrival", "lamport-in-twos", "frozen-filter")}
+    mixed = explored_by({"ref": reference, **faulty}, 5)
+    assert against(mixed, "ref") == set()
+    assert against(mixed, "lamport-in-twos")
+
+
+def test_what_nobody_is_to_blame_for_is_a_matter_of_the_group() -> None:
+    """No step of one that never answers shows that it should have; that another answers first does."""
+    mixed = explored(6, seed=list(MUTANTS).index("never-answers"), ref=reference, bad=mutant("never-answers"))
+    assert against(mixed, "ref") == set()
+    assert all(discovery.what.startswith("G-") for discovery in mixed.of(GROUP))
+
+
+# ---- breakdowns and storms -----------------------------------------------------------------------------------------
+
+
+def crashes(request: pb.Request, reply: pb.Reply) -> None:
+    if request.HasField("send"):
+        raise RuntimeError("inside out")
+
+
+def test_who_breaks_down_is_named_and_given_up() -> None:
+    mixed = explored(12, ref=reference, bad=lambda: altered(crashes), two=reference)
+    assert against(mixed, "bad") == {BREAKDOWN}
+    assert against(mixed, "ref") == against(mixed, "two") == set()
+    assert "given up" in mixed.given_up["bad"]
+    assert mixed.played["ref"] == mixed.played["two"] == 12
+    assert mixed.played["bad"] < 12
+
+
+def test_a_breakdown_is_shrunk_although_each_attempt_breaks_it() -> None:
+    starts: dict[str, Start] = {"ref": reference, "bad": lambda: altered(crashes)}
+    example = example_of(explored_by(starts, 3), "bad", BREAKDOWN, **starts)
+    assert [type(operation) for operation in example.schedule.operations] == [Send]
+    assert example.alone
+    assert example.finding.participant in example.roles
+
+
+def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
+    schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
+    roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
+    with cast_of({"ref": reference, "bad": mutant("answers-by-itself")}) as cast, Troupe(cast) as troupe:
+        judged = judge(troupe, troupe.play(schedule, roles), roles, SCOPE)
+    assert STORM in {finding.requirement for finding in judged["bad"].findings}
+    assert judged["ref"].findings == judged[GROUP].findings == []
+
+
+# ---- counterexamples -----------------------------------------------------------------------------------------------
+
+
+def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
+    starts: dict[str, Start] = {"ref": reference, "bad": mutant("delivers-children-first")}
+    mixed = explored_by(starts, 6)
+    what = next(d.what for d in mixed.of("bad") if d.finding.severity is Verdict.FAIL)
+    example = example_of(mixed, "bad", what, **starts)
+    assert len(example.schedule.operations) <= 6
+    assert example.roles[example.finding.participant] == "bad"
+    files = keep(example, tmp_path)
+    assert sorted(path.suffix for path in files.values()) == [".json", ".jsonl", ".svg", ".txt"]
+    assert files["schedule"].name == f"{what}-bad.json"
+    assert f"Played by {example.parts}" in files["story"].read_text("utf-8")
+    again = load(files["schedule"])
+    notes = dict(again.notes)
+    assert (notes["cast"], notes["against"], notes["shows"]) == ("mixed", "bad", what)
+    assert roles_noted(again) == dict(example.roles)
+    with cast_of(starts) as cast, Troupe(cast) as troupe:
+        judged = judge(troupe, troupe.play(again, roles_noted(again)), roles_noted(again), SCOPE)
+    assert what in {finding.requirement for finding in judged["bad"].findings}
+
+
+def test_it_is_not_said_who_plays_somebody_of_whom_nothing_is_noted() -> None:
+    schedule = Schedule((Member("alice"), Member("bob")), notes=(("cast", "mixed"), ("plays alice", "ref")))
+    assert roles_noted(schedule) == {"alice": "ref"}
+
+
+def test_names_of_files_tell_implementations_apart() -> None:
+    mixed = explored_by({"ref": reference, "é/ü": mutant("sync-without-channel")}, 4)
+    discovery = mixed.of("é/ü")[0]
+    with cast_of({"ref": reference, "é/ü": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
+        example = shrunk(troupe, discovery, SCOPE, 50)
+    assert example is not None
+    assert example.slug == f"{discovery.what}-ue9u2fufc"
+
+
+def test_an_interrupt_keeps_what_was_played() -> None:
+    def interrupts(mixed: Mixed) -> None:
+        if mixed.schedules == 3:
+            raise KeyboardInterrupt
+
+    with cast_of({"ref": reference, "bad": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
+        mixed = explore_mixed(troupe, 0, 50, SCOPE, interrupts)
+    assert mixed.interrupted
+    assert mixed.schedules == 3
+    assert against(mixed, "bad")

@@ -1,0 +1,88 @@
+"""Passages about SDS-R that take more than one round: asked in vain, answered by somebody else, asked for once more."""
+
+from __future__ import annotations
+
+from ..choices import pick
+from ..operations import Again, Look, Route, StepClock, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+from .repairs import pass_time, step_ms
+
+
+@passage(5, repairs=True, scripted=True)
+def asked_in_vain(writer: Writer) -> None:
+    """Somebody asks for a message that nobody has, hears of it once more, and T_max later should ask again."""
+    ghost = f"ghost{len(writer.labels)}"
+    poor = writer.someone()
+    writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms))
+    speak(writer, poor)
+    speak(writer, poor)
+    if writer.chance(80):
+        writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
+    writer.sync(poor)
+    writer.send(poor)
+    if writer.chance(50):
+        writer.add(Look(poor))
+
+
+@passage(5, repairs=True, scripted=True)
+def answered_by_another(writer: Writer) -> None:
+    """Who was asked hears somebody else's answer; asked once more, it has to answer itself."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    if writer.chance(70):
+        writer.add(Again(label, holder))
+    pass_time(writer, 1, 3)
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    if writer.chance(30):
+        writer.add(Look(holder))
+    writer.add(Wait(writer.t_max_ms), Tick(holder))
+
+
+@passage(5, repairs=True, scripted=True)
+def all_at_once(writer: Writer) -> None:
+    """More is asked for in one request than one's own would have room for."""
+    labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
+    ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
+    writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
+    if writer.chance(50):
+        writer.add(Look())
+    writer.add(Wait(writer.t_max_ms), Tick())
+    if writer.chance(30):
+        writer.add(Look())
+
+
+@passage(6, repairs=True, scripted=True)
+def asked_by_two(writer: Writer) -> None:
+    """The same message is asked for twice, by one peer or by two, at different times; looked at in small steps."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
+    for peer in ("xavier", "xavier" if writer.chance(30) else "zoe"):
+        writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
+        for _ in range(9):
+            writer.add(Wait(max(1, writer.t_max_ms // 8)), Tick(holder))
+
+
+@passage(4, repairs=True, scripted=True)
+def clock_before_the_gap(writer: Writer) -> None:
+    """A clock is set back, its participant speaks; when that is made up for, something is missing and due."""
+    poor = writer.someone()
+    writer.send(poor)
+    writer.add(StepClock(poor, -60_000))
+    speak(writer, poor)
+    writer.add(Wait(61_000))
+    writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0))))
+    writer.sync(poor)
+    writer.send(poor)
+    writer.add(Wait(step_ms(writer)), Tick(poor))
+
+
+def speak(writer: Writer, who: str) -> None:
+    """A message that can carry a request, of either kind."""
+    writer.sync(who) if writer.chance(50) else writer.send(who)
