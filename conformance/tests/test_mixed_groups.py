@@ -10,18 +10,9 @@ import pytest
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
-from sds_conformance.exploration.mixed import (
-    GROUP,
-    Mixed,
-    Troupe,
-    explore_mixed,
-    grammar_for,
-    judge,
-    roles_for,
-    roles_noted,
-    with_one_capacity,
-)
+from sds_conformance.exploration.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.exploration.mixed_examples import MixedExample, keep, shrunk
+from sds_conformance.exploration.troupe import Troupe, grammar_for, roles_for, roles_noted, with_one_capacity
 from sds_conformance.verdict import Verdict
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Member, Schedule, load

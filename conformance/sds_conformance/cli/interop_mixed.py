@@ -17,10 +17,11 @@ from sds_harness.schedules import Performance
 
 from ..exploration.casts import Cast, NotPlayed
 from ..exploration.judging import Scope
-from ..exploration.mixed import GROUP, Discovery, Mixed, Troupe, explore_mixed
+from ..exploration.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ..exploration.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ..exploration.proof import story
 from ..exploration.telling import proof_of, rule_of
+from ..exploration.troupe import Troupe
 from ..story import STYLES, labelled
 from ..verdict import Finding
 from .options import program

@@ -15,11 +15,12 @@ from ..verdict import Finding
 from .casts import NotPlayed
 from .counterexample import BROKEN_ATTEMPTS, Counterexample, save
 from .judging import BREAKDOWN, RANK, STORM, Scope
-from .mixed import GROUP, Discovery, Roles, Troupe, judge, noted
+from .mixed import GROUP, Discovery, judge
 from .names import short
 from .properties import PROPERTIES
 from .shrinking import shrink
 from .telling import plain_story, svg_of
+from .troupe import Roles, Troupe, noted
 
 ATTEMPTS = 1_000
 """Schedules that are played to shrink one: each is played by processes, and often twice."""
