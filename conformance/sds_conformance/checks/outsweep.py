@@ -188,7 +188,9 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
     if not states:
         return
-    for _, together in itertools.groupby(view.copies, key=lambda copy: copy.step.index):
+    # What was asked for may be an answer, which goes out when it is due.
+    resent = [copy for copy in view.copies if copy.message.message_id not in view.repairs]
+    for _, together in itertools.groupby(resent, key=lambda copy: copy.step.index):
         copies = list(together)
         kinds = [_is_possibly(view, copy, states.get(copy.message.message_id)) for copy in copies]
         if True not in kinds or False not in kinds:

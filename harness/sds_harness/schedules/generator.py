@@ -74,7 +74,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
         )
         for place, who in enumerate(names)
     )
-    pair = ("Grüße", "GRÜSSE") if chance(choices, 8) else ("c1", "c2")
+    pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
     channels = pair[: 2 if chance(choices, 15) else 0 if chance(choices, 3) else 1]
     writer = Writer(choices, members, len(channels) or 1, dict(configuration))
     # With SDS-R every other passage is about it.
@@ -135,7 +135,7 @@ def _repair_configuration(choices: Choices) -> dict[str, int]:
         times = ((30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))
         chosen["t_min_ms"], chosen["t_max_ms"] = pick(choices, times)
     if chance(choices, 6):
-        chosen["num_participants"] = pick(choices, (128, 300, 3))
+        chosen["num_participants"] = pick(choices, (128, 300, 110, 3))
     elif not chance(choices, 10):
         chosen["num_response_groups"] = pick(choices, (1, 1, 1, 2, 3))
     if chance(choices, 20):

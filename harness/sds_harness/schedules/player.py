@@ -397,7 +397,7 @@ class Player:
             lamport,
             self._entries(op.after, senders=op.senders_named, hints=op.hint),
             bloom_filter,
-            self._entries(op.asks, senders=True, hints=False),
+            self._entries(op.asks, senders=True, hints=False, unknown=None),
             said,
         )
 
@@ -411,11 +411,14 @@ class Player:
         message = packet.wire.message if packet is not None else None
         return message.message_id if message is not None else f"never-{label}"
 
-    def _entries(self, labels: tuple[str, ...], *, senders: bool, hints: bool) -> tuple[HistoryEntry, ...]:
+    def _entries(
+        self, labels: tuple[str, ...], *, senders: bool, hints: bool, unknown: str | None = "nobody"
+    ) -> tuple[HistoryEntry, ...]:
+        """Entries for labels; ``unknown`` is the sender of what was never sent."""
         out = []
         for label in labels:
             message_id, packet = self._id(label), self.performance.labels.get(label)
             message = packet.wire.message if packet is not None else None
-            sender = (message.sender_id if message is not None else "nobody") if senders else None
+            sender = (message.sender_id if message is not None else unknown) if senders else None
             out.append(HistoryEntry(message_id, hint_of(label) if hints else None, sender))
         return tuple(out)

@@ -42,7 +42,9 @@ def odd_contents(writer: Writer) -> None:
 @passage(10, scripted=True)
 def odd_fields(writer: Writer) -> None:
     """Fields that are empty, unset, or filled where nobody would."""
-    match writer.choices.integer(0, 6):
+    match writer.choices.integer(0, 7):
+        case 7:
+            writer.say(after=tuple(f"ghost{number}" for number in range(60)))
         case 0:
             writer.say(content="", after=tuple(writer.recent(1)))
         case 1:
@@ -54,7 +56,7 @@ def odd_fields(writer: Writer) -> None:
         case 4:
             writer.say(after=tuple(writer.recent(1)), hint=True, senders_named=True)
         case 5:
-            writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1)))
+            writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1, -900_000_000_000)))
         case _:
             writer.say(filter=())
     who = writer.someone()

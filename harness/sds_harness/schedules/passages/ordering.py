@@ -103,12 +103,16 @@ def long_history(writer: Writer) -> None:
             writer.add(Wait(1))
 
 
-@passage(4)
+@passage(3)
 def many_more(writer: Writer) -> None:
     """So many messages that small filters roll over."""
     who = writer.someone()
     other = writer.someone(who)
-    writer.send(who, Route(lost=tuple(writer.others(who, other))), times=writer.choices.integer(12, 28))
+    writer.send(
+        who,
+        Route(lost=tuple(writer.others(who, other))),
+        times=writer.choices.integer(*pick(writer.choices, ((12, 28), (32, 80)))),
+    )
     writer.send(other)
     if writer.chance(50):
         writer.send(other, Route(lost=tuple(writer.others(who, other))), times=writer.choices.integer(3, 12))

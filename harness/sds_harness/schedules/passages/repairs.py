@@ -137,7 +137,7 @@ def silent_with_a_gap(writer: Writer) -> None:
     writer.send(author, Route(lost=(poor,) if poor != author else ()))
     writer.send(author)
     noisy = writer.chance(50)
-    for _ in writer.times(4, 8):
+    for _ in writer.times(11, 18):
         writer.add(Wait(20_000))
         if noisy:
             writer.sync(author)

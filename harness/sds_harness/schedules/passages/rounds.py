@@ -68,6 +68,23 @@ def asked_by_two(writer: Writer) -> None:
             writer.add(Wait(max(1, writer.t_max_ms // 8)), Tick(holder))
 
 
+@passage(5, repairs=True, scripted=True)
+def repaired_then_asked(writer: Writer) -> None:
+    """Who got a message only because it asked for it is asked for it in turn."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    writer.send(author)
+    writer.add(Wait(writer.t_max_ms))
+    speak(writer, poor)
+    for _ in range(4):
+        writer.add(Wait(max(1, writer.t_max_ms // 3)), Tick())
+    writer.say(asks=(label,), content=None, senders_named=True, to=poor)
+    if writer.chance(50):
+        writer.add(Look(poor))
+    writer.add(Wait(writer.t_max_ms), Tick(poor))
+
+
 @passage(4, repairs=True, scripted=True)
 def clock_before_the_gap(writer: Writer) -> None:
     """A clock is set back, its participant speaks; when that is made up for, something is missing and due."""

@@ -44,6 +44,16 @@ def acknowledgements(writer: Writer) -> None:
     writer.add(Look(who))
 
 
+@passage(5, scripted=True)
+def possibly_for_long(writer: Writer) -> None:
+    """A filter speaks for a message, and nothing else ever does: it is sent again, and less often."""
+    who = writer.someone()
+    label = writer.send(who, Route(lost=tuple(writer.others(who))))
+    writer.say(filter=(label,), to=who, content=None if writer.chance(50) else "usual")
+    for _ in writer.times(3, 6):
+        writer.add(Wait(pick(writer.choices, (95_000, 190_000))), Tick(who))
+
+
 @passage(6)
 def syncs(writer: Writer) -> None:
     """Several sync messages, of those who heard something and of those who did not."""
@@ -82,7 +92,7 @@ def crowded_buffer(writer: Writer) -> None:
     who = writer.someone()
     speaker = writer.someone(who)
     first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
-    writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(20, 70))
+    writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
     writer.add(Again(first, who))
     writer.add(Tick(who))
 
@@ -95,7 +105,7 @@ def given_up(writer: Writer) -> None:
     first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
     writer.send(speaker)
     for _ in writer.times(1, 3):
-        writer.add(Wait(pick(writer.choices, (31_000, 61_000))), Tick(who))
+        writer.add(Wait(pick(writer.choices, (31_000, 61_000, 3_700_000, 90_000_000))), Tick(who))
     if writer.chance(60):
         writer.add(Again(first, who))
     writer.send(speaker)
