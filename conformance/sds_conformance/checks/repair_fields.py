@@ -142,7 +142,9 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         if not message_id or side.waits(message_id, sent.step):
             continue
         own = view.own(message_id)
-        has = side.in_log(message_id, sent.step) or (own is not None and own.step.index < sent.step.index)
+        # Who gives dependencies up may drop what arrives after that, and still want it (AMB-92).
+        logged = not view.gives_up and side.in_log(message_id, sent.step)
+        has = logged or (own is not None and own.step.index < sent.step.index)
         if has or named.get(message_id, sent.step.index) >= sent.step.index:
             wrong.add((sent.step.index, message_id))
             seen = "one that is in the log" if has else "one that no causal history has named"

@@ -109,8 +109,8 @@ def who_says_something_acknowledges_what_it_got(view: GroupView) -> Iterator[Sig
                 or (message.channel_id, message.message_id) in view.odd
             ):
                 continue
-            if message.kind is Kind.CONTENT and message.message_id in known:
-                continue  # copies may be dropped before they are reviewed (AMB-23)
+            if message.kind is Kind.CONTENT and (message.message_id in known or message.message_id in side.sent):
+                continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
             known.add(message.message_id)
             named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
             for message_id in named - done:

@@ -1,0 +1,67 @@
+"""The counterexamples that are kept of @waku/sds: each still shows what it is kept for, and the reference passes it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from played import REPOSITORY, reference
+from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.casting import Company
+from sds_conformance.exploration.judging import assess
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.schedules import load
+from sds_reference.testee.framing import Framing
+
+FOLDER = REPOSITORY / "harness" / "adapters" / "waku-sds"
+KEPT = sorted((FOLDER / "counterexamples").glob("*.json"))
+ADAPTER = FOLDER / "adapter.mjs"
+
+
+@pytest.fixture(scope="module")
+def waku() -> Iterator[Company]:
+    """The library, behind its adapter, in one process for all."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")
+    if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
+        pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
+    command = (node, str(ADAPTER))
+    company = Company(lambda variables: StdioLink(command, Framing.JSON, Limits(), variables), Limits())
+    company.start()
+    yield company
+    company.kill()
+
+
+@pytest.fixture(scope="module")
+def correct() -> Company:
+    company = Company(lambda _: LocalLink(reference()), Limits())
+    company.start()
+    return company
+
+
+def found(company: Company, path: Path) -> set[str]:
+    """What is found against an implementation in a kept schedule."""
+    schedule = load(path)
+    scope = Order(lambda _: LocalLink(reference())).scope
+    return {finding.requirement for finding in assess(company.play(schedule), scope).findings}
+
+
+def test_some_are_kept_and_each_has_a_picture() -> None:
+    assert len(KEPT) >= 15
+    assert all(path.with_suffix(".svg").is_file() for path in KEPT)
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_it_still_shows_what_it_is_kept_for(waku: Company, path: Path) -> None:
+    shows = dict(load(path).notes)["shows"]
+    assert path.stem == shows
+    assert shows in found(waku, path)
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
+def test_the_reference_passes_it(correct: Company, path: Path) -> None:
+    assert found(correct, path) == set()
