@@ -32,6 +32,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.framing import Framing
 
+pytestmark = pytest.mark.exhaustive
+
 LIGHT = Grammar(most=3, passages=("burst", "diamond"), longest=1)
 """Short schedules, in each of which somebody sends something."""
 

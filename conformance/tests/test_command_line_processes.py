@@ -23,6 +23,8 @@ from sds_conformance.catalogue import CURRENT
 from sds_conformance.certification import plan
 from sds_conformance.report import load_schema
 
+pytestmark = pytest.mark.exhaustive
+
 SUITE = [sys.executable, "-m", "sds_conformance"]
 PATIENCE_S = 30
 TELLING = [

@@ -21,6 +21,8 @@ from sds_reference.incoming_buffer import IncomingBuffer
 from sds_reference.testee.framing import Framing
 from sds_reference.variants import VARIANTS
 
+pytestmark = pytest.mark.exhaustive
+
 LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
 
 

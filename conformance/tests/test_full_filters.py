@@ -119,11 +119,15 @@ def test_a_full_filter_is_judged_and_one_with_room_left_or_over_full_is_not(
 
 def test_own_sync_messages_take_no_room() -> None:
     on = stage()
-    alice = on.open(configuration=pb.Configuration(bloom_capacity=100, bloom_error_rate=0.01))
-    for number in range(99):
+    alice = on.open(configuration=pb.Configuration(bloom_capacity=200, bloom_error_rate=0.01))
+    for number in range(199):
         alice.receive(on.peer(f"peer-{number}").content(T + number))
         alice.send_sync()
     assert outcomes(full_filters_keep_their_rate, view(on)) == HELD
+
+
+def test_a_small_filter_may_be_worse_by_chance() -> None:
+    assert outcomes(full_filters_keep_their_rate, view(full(mutant("crowded-filter"), 100, 99))) == set()
 
 
 def test_a_crowded_filter_is_reproached() -> None:

@@ -18,6 +18,8 @@ from sds_reference import Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
+pytestmark = pytest.mark.exhaustive
+
 SEED = 11
 SMALL = Grammar(most=4, longest=2)
 UNSEEN = (pb.CAPABILITY_OBSERVE,)

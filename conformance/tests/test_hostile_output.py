@@ -10,6 +10,8 @@ from odd_adapters import HOSTILE
 from played import broken_adapter, odd_adapter, reference_command
 from suite_terminal import SOME, typed
 
+pytestmark = pytest.mark.exhaustive
+
 ODD = [
     "refuses-in-colour",
     "refuses-to-open-in-colour",

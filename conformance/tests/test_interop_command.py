@@ -21,6 +21,8 @@ from sds_harness.schedules import Member, Schedule, dumps
 from suite_terminal import too_wide, typed, words
 from test_hostile_output import controls
 
+pytestmark = pytest.mark.exhaustive
+
 
 def named(name: str, command: list[str]) -> str:
     return f"{name}={shlex.join(command)}"

@@ -21,6 +21,8 @@ from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Parti
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
+pytestmark = pytest.mark.exhaustive
+
 BLIND = (pb.CAPABILITY_OBSERVE,)
 SCHEDULES = 5
 """For each implementation, seen and unseen."""

@@ -17,6 +17,8 @@ from sds_conformance.cli import main
 from sds_conformance.registry import CHECKS, SCENARIOS
 from sds_harness.environment import PLAIN
 
+pytestmark = pytest.mark.exhaustive
+
 AMENDED = "sds-2025-10-amended"
 
 BOTH = {

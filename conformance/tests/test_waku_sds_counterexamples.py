@@ -16,6 +16,8 @@ from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.schedules import load
 from sds_reference.testee.framing import Framing
 
+pytestmark = pytest.mark.exhaustive
+
 FOLDER = REPOSITORY / "harness" / "adapters" / "waku-sds"
 KEPT = sorted((FOLDER / "counterexamples").glob("*.json"))
 ADAPTER = FOLDER / "adapter.mjs"

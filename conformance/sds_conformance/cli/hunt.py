@@ -109,12 +109,13 @@ def hunt_command(
         raise click.UsageError(
             f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
         )
+    hunted = [name for name in mutants if name not in OUT_OF_REACH or name in only]
     pool = ProcessPoolExecutor(jobs)
     try:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed), mutants)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed), hunted)
         sparing = pool.map(partial(leave_in_peace, examples=peaceful, seed=seed), variants)
         bag = Bag(
-            list(tracked(err, "mutants", hunting, len(mutants))),
+            [*tracked(err, "mutants", hunting, len(hunted)), *(_unhunted(n) for n in mutants if n not in hunted)],
             list(tracked(err, "legal variants", sparing, len(variants))),
             examples,
             seed,
@@ -131,6 +132,10 @@ def hunt_command(
         except OSError as error:
             raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
     sys.exit(1 if bag.away or bag.disturbed else 0)
+
+
+def _unhunted(name: str) -> Catch:
+    return Catch(name, MUTANTS[name].requirement, MUTANTS[name].summary, 0, "", 0, 0, None)
 
 
 def _ordered(catches: Iterable[Catch]) -> Iterator[Catch]:

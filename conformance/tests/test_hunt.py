@@ -1,0 +1,58 @@
+"""The hunt: what generated schedules find of the mutants by themselves, and how it is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from sds_conformance.catalogue import load_catalogue
+from sds_conformance.cli import main
+from sds_conformance.exploration.hunt import OUT_OF_REACH, hunt, leave_in_peace
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+pytestmark = pytest.mark.exhaustive
+
+
+@pytest.mark.parametrize("name", ["log-by-arrival", "sends-and-forgets", "asks-for-what-it-has", "never-asks"])
+def test_a_mutant_is_found_by_its_requirement_and_made_small(name: str) -> None:
+    catch = hunt(name, 100)
+    assert catch.found_after
+    assert catch.found_by == MUTANTS[name].requirement
+    assert 0 < catch.operations <= 12
+    assert catch.schedule is not None
+
+
+def test_a_deviation_from_a_permission_counts_as_found() -> None:
+    requirement = load_catalogue().requirements[MUTANTS["everything-is-missing"].requirement]
+    assert requirement.optional
+    assert hunt("everything-is-missing", 20).found_by == requirement.id
+
+
+@pytest.mark.parametrize("name", ["sweep-only", "nim-filter"])
+def test_a_legal_variant_is_left_in_peace(name: str) -> None:
+    assert name in VARIANTS
+    assert leave_in_peace(name, 20).accused == ()
+
+
+def test_what_is_out_of_reach_is_a_mutant_and_has_a_reason() -> None:
+    assert set(OUT_OF_REACH) <= set(MUTANTS)
+    assert all(reason and not reason.endswith(".") for reason in OUT_OF_REACH.values())
+
+
+def test_the_command_tells_what_was_found_and_what_is_out_of_reach() -> None:
+    options = ["--only", "log-by-arrival", "--only", "half-at*", "--examples", "40", "--jobs", "1", "--peaceful", "0"]
+    told = CliRunner().invoke(main, ["hunt", *options, "--json"])
+    assert told.exit_code == 0
+    rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
+    assert rows["log-by-arrival"]["found_after"] > 0
+    assert rows["half-at-once"]["out_of_reach"]
+
+
+def test_what_gets_away_is_a_failure() -> None:
+    options = ["--only", "gives-up-untold", "--examples", "1", "--jobs", "1", "--peaceful", "0"]
+    told = CliRunner().invoke(main, ["hunt", *options])
+    assert told.exit_code == 1
+    assert "NOT FOUND" in told.stdout
