@@ -11,15 +11,12 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules.generator import NAMES, Grammar
 from sds_harness.schedules.passages import PASSAGES
-from sds_reference import REVISIONS
 
-from ..catalogue import CURRENT
 from ..certification import (
     EXIT_CONFORMANT,
     EXIT_INTERRUPTED,
@@ -27,7 +24,6 @@ from ..certification import (
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
-    PROFILES,
     plan,
 )
 from ..exploration.campaign import Order, Tally, explore
@@ -46,7 +42,7 @@ from ..exploration.telling import (
 from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate
 from ..verdict import Verdict
-from .options import Driven, console, driving, program
+from .options import Driven, console, driving, judging, program, progress_bar
 
 _EPILOG = """
 \b
@@ -129,21 +125,7 @@ def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> i
     metavar="NAME",
     help=f"Only schedules of these passages; may be repeated. There are {', '.join(PASSAGES)}.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="full",
-    show_default=True,
-    help="Which part of SDS is judged.",
-)
-@click.option(
-    "--revision",
-    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
-    default=CURRENT,
-    show_default=True,
-    help="Which revision of the text is judged.",
-)
-@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+@judging
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
@@ -190,7 +172,7 @@ def fuzz(
         revision,
         profile,
         Casting(casting),
-        Grammar(participants[0], participants[1], passages=passages, sds_r=False if profile == "core" else None),
+        Grammar(participants[0], participants[1], passages=passages, sds_r={"core": False, "sds-r": True}.get(profile)),
         seed,
         examples,
         time_budget or 0.0,
@@ -238,16 +220,7 @@ def exit_code(tally: Tally) -> int:
 
 
 def _explore(err: Console, order: Order) -> Tally:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal or err.color_system is None,
-    )
-    with bar:
+    with progress_bar(err) as bar:
         task = bar.add_task("schedules", total=order.examples)
 
         def progress(tally: Tally) -> None:

@@ -14,13 +14,16 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sds_harness.link import Limits, StdioLink
-from sds_reference import ConfigurationError
+from sds_reference import REVISIONS, ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_reference.testee.framing import Framing
 
+from ..catalogue import CURRENT
 from ..catalogue.positions import PREFIX
+from ..certification import PROFILES
 
 POSITIONS = PREFIX.rstrip("-")
 """How a glob begins that asks for positions: the dash may be left to a wildcard."""
@@ -155,6 +158,43 @@ def talking(function: Callable[..., None]) -> Callable[..., None]:
     for decorate in (*_LIMITS, _FRAMING):
         collected = decorate(collected)
     return collected
+
+
+def judging(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say what is judged: ``profile``, ``revision`` and ``strict``."""
+    for decorate in (
+        click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail."),
+        click.option(
+            "--revision",
+            type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+            default=CURRENT,
+            show_default=True,
+            help="Which revision of the text is judged.",
+        ),
+        click.option(
+            "--profile",
+            type=click.Choice(list(PROFILES)),
+            default="full",
+            show_default=True,
+            help="Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def progress_bar(err: Console) -> Progress:
+    """A bar that is shown on a terminal only, and gone when it is full."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        # A bar needs escape codes: a terminal that is to see none sees no bar.
+        disable=not err.is_terminal or err.color_system is None,
+    )
 
 
 def full_id(glob: str) -> str:

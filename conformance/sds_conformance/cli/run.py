@@ -9,19 +9,17 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sds_harness.declaration import printable
 from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
-from sds_reference import REVISIONS, ConfigurationError
+from sds_reference import ConfigurationError
 
 from ..catalogue import CURRENT, load_catalogue
 from ..certification import (
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
-    PROFILES,
     Certification,
     Plan,
     certify,
@@ -31,7 +29,7 @@ from ..certification import (
 from ..registry import CHECKS
 from ..report import Invocation, report, write_report
 from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import Driven, console, driving, full_id, program
+from .options import Driven, console, driving, full_id, judging, program, progress_bar
 
 _EPILOG = """
 \b
@@ -67,21 +65,7 @@ the conversation is shown message by message.
     metavar="GLOB",
     help=f"Play only in these environments; may be repeated. There are {', '.join(ENVIRONMENTS)}.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="full",
-    show_default=True,
-    help="Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
-)
-@click.option(
-    "--revision",
-    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
-    default=CURRENT,
-    show_default=True,
-    help="Which revision of the text is judged.",
-)
-@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+@judging
 @click.option(
     "--report",
     "report_dir",
@@ -179,17 +163,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certification:
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        # A bar needs escape codes: a terminal that is to see none sees no bar.
-        disable=not err.is_terminal or err.color_system is None,
-    )
-    with bar:
+    with progress_bar(err) as bar:
         task = bar.add_task("starting", total=len(what.runs))
 
         def progress(name: str, number: int, total: int) -> None:
