@@ -9,6 +9,7 @@ reply, which includes carrying both.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ class TimedLink:
         self._link.kill()
 
 
-def measure(command: tuple[str, ...], framing: Framing, examples: int) -> None:
+def measure(command: tuple[str, ...], framing: Framing, examples: int, *, as_json: bool) -> None:
     """Play, and print where the time went."""
     links: list[TimedLink] = []
 
@@ -80,14 +81,18 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int) -> None:
     finally:
         company.kill()
     answering = sum(link.seconds for link in links)
-    whole = generating + playing + judging
+    shares = {
+        "generating schedules": generating,
+        "the implementation, with what carries it": answering,
+        "driving it, and the network": playing - answering,
+        "judging": judging,
+    }
+    whole = sum(shares.values())
+    if as_json:
+        print(json.dumps({"schedules": examples, "steps": steps, "seconds": whole, "shares": shares}, indent=2))
+        return
     print(f"{' '.join(command)}, {framing.value}: {examples} schedules, {steps} steps, {whole:.1f} s on one processor")
-    for what, seconds in (
-        ("generating schedules", generating),
-        ("the implementation, with what carries it", answering),
-        ("driving it, and the network", playing - answering),
-        ("judging", judging),
-    ):
+    for what, seconds in shares.items():
         print(f"  {what:<42} {seconds:7.2f} s  {100 * seconds / whole:4.0f} %  {1e6 * seconds / steps:6.0f} us a step")
 
 
@@ -97,10 +102,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")
+    parser.add_argument("--json", action="store_true")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
     command = tuple(arguments.command) or (sys.executable, "-m", "sds_reference")
-    measure(command, Framing(arguments.framing), arguments.examples)
+    measure(command, Framing(arguments.framing), arguments.examples, as_json=arguments.json)
 
 
 if __name__ == "__main__":
