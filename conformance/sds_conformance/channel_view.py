@@ -80,6 +80,7 @@ class ChannelView:
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
+        self._reused: set[str] = set()
         self._outstanding: dict[str, int] = {}
         self._acknowledged: set[str] = set()
         self._clock = LamportTracker(party.opened_ms)
@@ -303,8 +304,7 @@ class ChannelView:
 
     def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
         # An ID that was used for a second message stands for both: the later one is outstanding, too.
-        again = any(sent.repeat and sent.message.message_id == message_id for sent in self.sent)
-        outstanding = (message_id in self._own or again) and message_id not in self._acknowledged
+        outstanding = (message_id in self._own or message_id in self._reused) and message_id not in self._acknowledged
         self.acks.append(AckEvent(step, message_id, possibly, outstanding))
         if not possibly:
             self._acknowledged.add(message_id)
@@ -395,6 +395,8 @@ class ChannelView:
             self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
         if sent.repeat:
             self._clock.maybe_moved(step.now_ms)
+            if into is self.sent:
+                self._reused.add(message.message_id)
         if into is self.sent and not sent.repeat:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent

@@ -142,6 +142,11 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     labelled(console, "Seen", Text(evidence.seen, "bold"))
     if evidence.difference:
         labelled(console, "", Text(evidence.difference))
+    show_softened(console, finding)
+
+
+def show_softened(console: Console, finding: Finding) -> None:
+    """The position that softens a finding, if one does."""
     if finding.position:
         position = load_positions().get(finding.position)
         told = f": {position.position}" if position is not None else ""

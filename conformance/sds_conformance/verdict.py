@@ -40,7 +40,8 @@ class Verdict(Enum):
     """The suite itself failed."""
 
 
-_RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
+RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
+"""How bad a finding is."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,25 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
     if requirement.binding and (strict or not soft):
         return Verdict.FAIL
     return Verdict.WARN
+
+
+def finding_of(
+    check: Check, view: ChannelView, requirement: Requirement, observation: Observation, severity: Verdict
+) -> Finding:
+    """What a check has observed, with its place."""
+    return Finding(
+        check.requirement,
+        check.name,
+        view.trace.schedule,
+        view.trace.environment,
+        view.party.name,
+        view.channel_id,
+        observation.step,
+        printable(observation.expected, MAX_TEXT),
+        printable(observation.seen, MAX_TEXT),
+        observation.position or requirement.softened,
+        severity,
+    )
 
 
 @dataclass
@@ -183,29 +203,15 @@ class Judge:
     def _keep(self, check: Check, view: ChannelView, verdict: RequirementVerdict, observation: Observation) -> None:
         severity = severity_of(verdict.requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(check.requirement, severity)
-        if _RANK[severity] > _RANK[worst]:
+        if RANK[severity] > RANK[worst]:
             self._worst[check.requirement] = severity
         same = [f for f in verdict.findings if f.run == view.trace.schedule and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        verdict.findings.append(
-            Finding(
-                check.requirement,
-                check.name,
-                view.trace.schedule,
-                view.trace.environment,
-                view.party.name,
-                view.channel_id,
-                observation.step,
-                printable(observation.expected, MAX_TEXT),
-                printable(observation.seen, MAX_TEXT),
-                observation.position or verdict.requirement.softened,
-                severity,
-            )
-        )
+        verdict.findings.append(finding_of(check, view, verdict.requirement, observation, severity))
         # Told are the worst, and of these the ones that are reached in the fewest steps.
-        verdict.findings.sort(key=lambda f: (-_RANK[f.severity], f.environment != PLAIN.name, f.step))
+        verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
         if len(verdict.findings) > MAX_FINDINGS:
             verdict.findings_dropped += 1
             verdict.findings.pop()

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules.generator import NAMES, Grammar
@@ -29,7 +28,6 @@ from ..certification import (
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting, Company
 from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
-from ..exploration.judging import RANK
 from ..exploration.telling import (
     as_json,
     last_line,
@@ -41,7 +39,7 @@ from ..exploration.telling import (
 )
 from ..runner import BrokenRun
 from ..story import show_breakdown, show_certificate
-from ..verdict import Verdict
+from ..verdict import RANK, Verdict
 from .options import Driven, console, driving, judging, program, progress_bar
 
 _EPILOG = """
@@ -202,10 +200,7 @@ def fuzz(
         if tally.gave_up:
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
-        line = last_line(tally, name)
-        if tally.schedules and exit_code(tally) == EXIT_NOTHING_EXERCISED:
-            line = Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
-        out.print(line)
+        out.print(last_line(tally, name))
     sys.exit(EXIT_USAGE if not written else exit_code(tally))
 
 

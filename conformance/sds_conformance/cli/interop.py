@@ -25,8 +25,8 @@ from ..runner import BrokenRun
 from ..story import show_breakdown
 from .fuzz import seed_of
 from .interop_again import PlayedAgain, needed, schedule_of
-from .interop_mixed import MixedGroups, progress_bar
-from .options import Driven, console, program, talking
+from .interop_mixed import BAR_WIDTH, MixedGroups
+from .options import Driven, console, program, progress_bar, talking
 
 _LONGEST_NAME = 16
 _EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
@@ -184,8 +184,7 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
 
 
 def _explore(err: Console, cast: Cast) -> Interop:
-    bar = progress_bar(err)
-    with bar:
+    with progress_bar(err, BAR_WIDTH) as bar:
         task = bar.add_task("starting", total=None)
 
         def progress(what: str, number: int, total: int) -> None:

@@ -14,7 +14,7 @@ from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
 from ..exploration.casts import Cast, NotPlayed
-from ..exploration.judging import RANK, Assessment, Scope
+from ..exploration.judging import Assessment, Scope
 from ..exploration.mixed import GROUP, judge
 from ..exploration.mixed_examples import MixedExample
 from ..exploration.proof import story
@@ -22,7 +22,7 @@ from ..exploration.telling import proof_of
 from ..exploration.troupe import MIXED, Roles, Troupe, roles_noted
 from ..runner import BrokenRun
 from ..story import labelled, show_breakdown
-from ..verdict import Verdict
+from ..verdict import RANK, Verdict
 from .interop_mixed import show_head
 
 

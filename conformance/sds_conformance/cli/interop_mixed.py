@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from sds_harness.schedules import Performance
@@ -24,27 +23,14 @@ from ..exploration.telling import proof_of, rule_of
 from ..exploration.troupe import Troupe
 from ..story import STYLES, labelled
 from ..verdict import Finding
-from .options import program
+from .options import program, progress_bar
 
 IN_FULL = 3
 """So many counterexamples are told; of the others the file is named."""
 STORY_LINES = 16
+BAR_WIDTH = 20
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
 """What was found, its counterexample if it showed again, and the files."""
-
-
-def progress_bar(err: Console) -> Progress:
-    """On terminals only."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        # A bar needs escape codes: a terminal that is to see none sees no bar.
-        disable=not err.is_terminal or err.color_system is None,
-    )
 
 
 class MixedGroups:
@@ -109,7 +95,7 @@ class MixedGroups:
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def _explore(self, troupe: Troupe, seed: int, examples: int) -> Mixed:
-        with progress_bar(self._err) as bar:
+        with progress_bar(self._err, BAR_WIDTH) as bar:
             task = bar.add_task("mixed groups", total=examples)
 
             def progress(mixed: Mixed) -> None:
@@ -124,7 +110,7 @@ class MixedGroups:
             return
         total = len(mixed.ordered)
         for number, discovery in enumerate(mixed.ordered):
-            with progress_bar(self._err) as bar:
+            with progress_bar(self._err, BAR_WIDTH) as bar:
                 bar.add_task(f"shrinking {discovery.what}", total=total, completed=number)
                 try:
                     example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)

@@ -183,11 +183,11 @@ def judging(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def progress_bar(err: Console) -> Progress:
-    """A bar that is shown on a terminal only, and gone when it is full."""
+def progress_bar(err: Console, width: int = 40) -> Progress:
+    """A bar of so many columns that is shown on a terminal only, and gone when it is full."""
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(width),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=err,

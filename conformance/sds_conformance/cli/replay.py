@@ -21,12 +21,12 @@ from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
-from ..exploration.judging import RANK, Assessment, assess
+from ..exploration.judging import Assessment, assess
 from ..exploration.proof import story
 from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
 from ..runner import BrokenRun
 from ..story import STYLES, labelled, show_breakdown
-from ..verdict import Finding, Verdict
+from ..verdict import RANK, Finding, Verdict
 from .options import Driven, console, driving
 
 _EPILOG = """

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing.synchronize import Event
 from queue import Empty
 from typing import Any
@@ -24,10 +25,10 @@ from sds_harness.schedules.generator import ANYTHING, Grammar, generated
 
 from ..catalogue import CURRENT
 from ..runner import Connect
-from ..verdict import Finding
+from ..verdict import RANK, Finding
 from .casting import Casting, Company
 from .casts import NotPlayed
-from .judging import RANK, Assessment, Scope, assess
+from .judging import Assessment, Scope, assess
 
 TWINS_EVERY = 8
 """Every so many schedules are played a second time in another way, to compare: that costs as much as a new one."""
@@ -55,7 +56,7 @@ class Order:
     told: bool = False
     """Deviations from a MAY count as findings."""
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
 
@@ -143,12 +144,12 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
     return tally
 
 
-def play_one(order: Order, company: Company, index: int) -> Played:
-    """Play and judge the schedule of that number. Raises NotPlayed."""
+def play_one(order: Order, company: Company, index: int, scope: Scope | None = None) -> Played:
+    """Play the schedule of that number and judge it, by ``scope`` if that is not the order's own. Raises NotPlayed."""
     schedule = generated(order.seed, index, order.grammar)
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
-    assessment = assess(performance, order.scope, company.judged(schedule), replay)
+    assessment = assess(performance, scope or order.scope, company.judged(schedule), replay)
     return Played(index, performance.steps, assessment, performance.breakdown)
 
 

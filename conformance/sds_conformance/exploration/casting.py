@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 
@@ -10,7 +9,6 @@ from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Performance, Schedule
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
@@ -34,6 +32,16 @@ class Casting(Enum):
     """The first is, the others are the reference model, with the same bloom and hash profile."""
 
 
+def stand_in(declared: Declaration) -> LocalLink:
+    """A reference model that understands the filters and times of an implementation."""
+    config = Config()
+    if declared.bloom_profile in PROFILES:
+        config = replace(config, bloom_profile=PROFILES[declared.bloom_profile])
+    if declared.hash_profile in HASH_PROFILES:
+        config = replace(config, repair=replace(config.repair, hash_profile=HASH_PROFILES[declared.hash_profile]))
+    return LocalLink(Testee(TesteeOptions(suite_version(), config)).handle)
+
+
 class Company:
     """The implementation under test and whom it plays with; plays any number of schedules."""
 
@@ -51,7 +59,7 @@ class Company:
         self._under_test = tuple(names)
         crew = [Implementation(name, connect, limits, dialect) for name in names]
         if casting is Casting.AMONG:
-            crew.append(Implementation(REFERENCE, lambda _: LocalLink(self._reference()), limits))
+            crew.append(Implementation(REFERENCE, lambda _: stand_in(self.declaration), limits))
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:
@@ -87,13 +95,3 @@ class Company:
                 return {name: self._under_test[place % number] for place, name in enumerate(schedule.names)}
             case Casting.AMONG:
                 return {name: REFERENCE if place else first for place, name in enumerate(schedule.names)}
-
-    def _reference(self) -> Callable[[pb.Request], pb.Reply]:
-        """A reference that understands the filters and times of the implementation under test."""
-        declared = self.declaration
-        config = Config()
-        if declared.bloom_profile in PROFILES:
-            config = replace(config, bloom_profile=PROFILES[declared.bloom_profile])
-        if declared.hash_profile in HASH_PROFILES:
-            config = replace(config, repair=replace(config.repair, hash_profile=HASH_PROFILES[declared.hash_profile]))
-        return Testee(TesteeOptions(suite_version(), config)).handle

@@ -10,11 +10,11 @@ from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, dumps
 from sds_harness.schedules.generator import generated
 
-from ..verdict import Finding
+from ..verdict import RANK, Finding
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed
-from .judging import BREAKDOWN, RANK, Assessment, assess
+from .judging import BREAKDOWN, Assessment, assess
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100

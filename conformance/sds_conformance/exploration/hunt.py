@@ -17,10 +17,10 @@ from sds_reference.variants import VARIANTS
 
 from ..catalogue import CURRENT, load_catalogue
 from ..verdict import Finding, Verdict
-from .campaign import TWINS_EVERY, Order, explore
+from .campaign import Order, explore, play_one
 from .casting import Casting, Company
 from .counterexample import counterexample
-from .judging import BREAKDOWN, Scope, assess
+from .judging import BREAKDOWN, Scope
 
 EXAMPLES = 1_000
 """Schedules after which a mutant got away."""
@@ -117,10 +117,7 @@ def _findings(
     """The worst finding of each schedule in which there is one."""
     for index in range(examples):
         order, company = orders[index % 2], companies[index % 2]
-        schedule = generated(order.seed, index, order.grammar)
-        performance = company.play(schedule)
-        twins = bool(scope.properties) and not index % TWINS_EVERY and performance.breakdown is None
-        found = assess(performance, scope, company.judged(schedule), company.play if twins else None).findings
+        found = play_one(order, company, index, scope).assessment.findings
         if found:
             yield index, min(found, key=lambda finding: finding.severity is not Verdict.FAIL)
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
 
 from ..catalogue import CURRENT, Catalogue, Requirement, load_catalogue
 from ..channel_view import ChannelView, channel_views
 from ..judgement import Outcome
 from ..registry import CHECKS, Check
-from ..verdict import MAX_TEXT, Finding, Verdict, severity_of
-from .properties import PROPERTIES, GlobalProperty, Sighting, examine
+from ..verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
+from .properties import PROPERTIES, GlobalProperty, Replay, Sighting, examine
 from .situations import situations
 
 BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
 STORM = "storm"
 """And about participants that never stop to answer each other."""
-RANK = {Verdict.PASS: 0, Verdict.WARN: 1, Verdict.FAIL: 2}
 
 
 @dataclass(frozen=True)
@@ -77,9 +76,6 @@ class Assessment:
         return max(found, key=RANK.__getitem__, default=Verdict.PASS)
 
 
-Replay = Callable[[Schedule], Performance]
-
-
 def assess(
     performance: Performance,
     scope: Scope,
@@ -131,21 +127,7 @@ def _apply(check: Check, requirement: Requirement, view: ChannelView, scope: Sco
             if severity in told or (severity is Verdict.PASS and not scope.told):
                 continue
             told.add(severity)
-            out.findings.append(
-                Finding(
-                    requirement.id,
-                    check.name,
-                    view.trace.schedule,
-                    view.trace.environment,
-                    view.party.name,
-                    view.channel_id,
-                    observation.step,
-                    printable(observation.expected, MAX_TEXT),
-                    printable(observation.seen, MAX_TEXT),
-                    observation.position or requirement.softened,
-                    severity,
-                )
-            )
+            out.findings.append(finding_of(check, view, requirement, observation, severity))
     except Exception as error:  # as above
         out.errors[check.name] = f"{type(error).__name__}: {error}"
 
@@ -154,13 +136,11 @@ def _examine(
     performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
 ) -> None:
     try:
-        examined = examine(performance, replay)
+        examined = examine(performance, replay, scope.properties)
     except Exception as error:  # as above
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
         return
     for property_id, sightings in examined.items():
-        if property_id not in scope.properties:
-            continue
         entry = PROPERTIES[property_id]
         told: set[Verdict] = set()
         for sighting in sightings:

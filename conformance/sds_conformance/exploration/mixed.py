@@ -17,11 +17,11 @@ from sds_harness.schedules import Performance, Schedule
 from sds_harness.schedules.generator import generated
 
 from ..runner import PATIENCE
-from ..verdict import Finding, Verdict
+from ..verdict import RANK, Finding, Verdict
 from .campaign import TWINS_EVERY
 from .casts import NotPlayed
-from .judging import BREAKDOWN, RANK, STORM, Assessment, Replay, Scope, assess
-from .properties import PROPERTIES
+from .judging import BREAKDOWN, STORM, Assessment, Scope, assess
+from .properties import PROPERTIES, Replay
 from .troupe import Roles, Troupe, grammar_for, members_of, roles_for, with_one_capacity
 
 GROUP = ""

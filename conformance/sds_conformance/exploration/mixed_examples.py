@@ -11,10 +11,10 @@ from sds_harness.schedules import Performance, Schedule
 from sds_reference.testee.version import suite_version
 
 from ..catalogue import CURRENT
-from ..verdict import Finding
+from ..verdict import RANK, Finding
 from .casts import NotPlayed
 from .counterexample import BROKEN_ATTEMPTS, Counterexample, save
-from .judging import BREAKDOWN, RANK, STORM, Scope
+from .judging import BREAKDOWN, STORM, Scope
 from .mixed import GROUP, Discovery, judge
 from .names import short
 from .properties import PROPERTIES

@@ -10,12 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..catalogue import load_catalogue
-from ..catalogue.positions import load_positions
-from ..story import STYLES, labelled
-from ..verdict import Finding, Verdict
+from ..story import STYLES, labelled, show_softened
+from ..verdict import RANK, Finding, Verdict
 from .campaign import Order, Tally
 from .counterexample import Counterexample
-from .judging import BREAKDOWN, RANK, STORM
+from .judging import BREAKDOWN, STORM
 from .proof import proof, story
 from .properties import PROPERTIES
 from .situations import SITUATIONS
@@ -80,7 +79,7 @@ def show_counterexample(
     for line in proof_of(example):
         labelled(console, label, Text(line))
         label = ""
-    _softened(console, finding)
+    show_softened(console, finding)
     if "picture" in files:
         labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
     labelled(console, "Again", Text(again, "blue"), whole=True)
@@ -107,13 +106,6 @@ def _head(console: Console, finding: Finding) -> None:
         )
     )
     labelled(console, "Rule", Text(rule))
-
-
-def _softened(console: Console, finding: Finding) -> None:
-    if finding.position:
-        position = load_positions().get(finding.position)
-        told = f": {position.position}" if position is not None else ""
-        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
 
 
 def show_coverage(console: Console, tally: Tally, order: Order) -> None:
@@ -162,6 +154,8 @@ def last_line(tally: Tally, name: str) -> Text:
     warnings = f"; {warned} warn" if warned else ""
     if failed:
         return Text(f"{name} does not conform: {failed} failed{warnings} ({played}).", "bold red")
+    if not (tally.found or tally.interrupted or any(tally.exercised.values())):
+        return Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from sds_harness.declaration import Declaration
-from sds_harness.link import Limits, LocalLink
+from sds_harness.link import Limits
 from sds_harness.schedules import Member, Performance, Schedule
 from sds_harness.schedules.generator import NAMES, Grammar
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, PROFILES, Config
-from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.version import suite_version
 
+from .casting import stand_in
 from .casts import Cast, Implementation, NotPlayed
 
 MIXED = "mixed"
@@ -95,8 +91,8 @@ class Troupe:
         """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
         if name not in self._among:
             declared = self.cast.declarations[name]
-            stand_in = Implementation(f"{STAND_IN} of {name}", lambda _: LocalLink(_reference(declared)), Limits())
-            self._among[name] = self._started(Cast([self.cast.implementations[name], stand_in]))
+            others = Implementation(f"{STAND_IN} of {name}", lambda _: stand_in(declared), Limits())
+            self._among[name] = self._started(Cast([self.cast.implementations[name], others]))
         other = f"{STAND_IN} of {name}"
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
@@ -122,12 +118,3 @@ class Troupe:
         self._own.append(cast)
         cast.start()
         return cast
-
-
-def _reference(declared: Declaration) -> Callable[[pb.Request], pb.Reply]:
-    config = Config()
-    if declared.bloom_profile in PROFILES:
-        config = replace(config, bloom_profile=PROFILES[declared.bloom_profile])
-    if declared.hash_profile in HASH_PROFILES:
-        config = replace(config, repair=replace(config.repair, hash_profile=HASH_PROFILES[declared.hash_profile]))
-    return Testee(TesteeOptions(suite_version(), config)).handle

@@ -40,11 +40,10 @@ class Network:
         self._rules.clear()
         self._cuts.clear()
 
-    def carry(self, packet: Packet, listeners: list[str], route: Route, *, count: bool = True) -> list[tuple[str, str]]:
+    def carry(self, packet: Packet, listeners: list[str], route: Route) -> list[tuple[str, str]]:
         """Put copies of a packet under way. Those that will not arrive: listeners and why."""
         number = self._sent.get(packet.sender, 0)
-        if count:
-            self._sent[packet.sender] = number + 1
+        self._sent[packet.sender] = number + 1
         gone = []
         late = dict(route.late)
         for listener in listeners:

@@ -6,8 +6,8 @@ a message that nobody has, so a schedule from which an operation is taken away s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, get_args
 
 EVERYBODY = ""
 """Instead of a name: all participants that are there."""
@@ -255,28 +255,7 @@ Operation = (
     | Calm
 )
 
-OPERATIONS: dict[str, type[Operation]] = {
-    kind.op: kind
-    for kind in (
-        Send,
-        Sync,
-        Ephemeral,
-        Tick,
-        Wait,
-        Look,
-        Join,
-        Crash,
-        StepClock,
-        Links,
-        Cut,
-        Heal,
-        Lookup,
-        Again,
-        Say,
-        Garble,
-        Calm,
-    )
-}
+OPERATIONS: dict[str, type[Operation]] = {kind.op: kind for kind in get_args(Operation)}
 """By the name that stands in a schedule file."""
 
 
@@ -301,7 +280,7 @@ class Schedule:
     operations: tuple[Operation, ...] = ()
     channels: tuple[str, ...] = ("c1",)
     """None: the application names no channel."""
-    configuration: tuple[tuple[str, int | float | bool], ...] = field(default=())
+    configuration: tuple[tuple[str, int | float | bool], ...] = ()
     """What the participants are asked to configure, by the names in ``Configuration`` of testee.proto."""
     seed: int = 0
     """From it follows what the links do by chance."""

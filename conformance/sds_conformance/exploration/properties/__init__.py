@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sds_harness.schedules import Performance
 
 from . import acknowledging, convergence, integrity, ordering, repairs, twins
@@ -24,13 +26,16 @@ __all__ = [
 ]
 
 
-def examine(performance: Performance, replay: Replay | None = None) -> dict[str, list[Sighting]]:
-    """What all properties say of a performance; an ID that is not there was not exercised.
+def examine(
+    performance: Performance, replay: Replay | None = None, only: Collection[str] = PROPERTIES
+) -> dict[str, list[Sighting]]:
+    """What the properties ``only`` say of a performance; an ID that is not there was not exercised.
 
     Those that compare it with the performance of a changed schedule take ``replay``, which plays one on the same cast.
     """
     view, out = GroupView(performance), {}
-    for name, entry in sorted(PROPERTIES.items()):
+    for name in sorted(only):
+        entry = PROPERTIES[name]
         sightings: list[Sighting] = []
         if entry.function is not None:
             sightings = list(entry.function(view))
