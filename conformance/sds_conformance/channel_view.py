@@ -24,7 +24,9 @@ from .facts import (
     Observed,
     Received,
     Sent,
+    Standing,
     Unmentioned,
+    standings,
 )
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
@@ -131,6 +133,14 @@ class ChannelView:
     def own(self, message_id: str) -> Sent | None:
         """The own content message of that ID."""
         return self._own.get(message_id)
+
+    def standing(self, message_id: str) -> Standing:
+        """What was said of that message."""
+        return self._standings.get(message_id) or Standing()
+
+    @cached_property
+    def _standings(self) -> dict[str, Standing]:
+        return standings(self.mentions, self.unmentioned, self.acks, self.copies)
 
     def filter_of(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant sent, None if nothing tells.

@@ -3,6 +3,7 @@ text says its state must have been at that moment."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from sds_harness.trace import Step, Wire
@@ -74,11 +75,11 @@ class Sent:
     """False if the step also changed the log, so that "before" is not known."""
     repeat: bool = False
     """Its ID was used before."""
+    history: tuple[str, ...] = field(init=False)
+    """Message IDs of its causal history."""
 
-    @property
-    def history(self) -> tuple[str, ...]:
-        """Message IDs of its causal history."""
-        return tuple(entry.message_id for entry in self.message.causal_history)
+    def __post_init__(self) -> None:
+        self.history = tuple([entry.message_id for entry in self.message.causal_history])
 
 
 @dataclass(slots=True)
@@ -177,6 +178,32 @@ class Unmentioned:
 
     received: Received
     message_id: str
+
+
+@dataclass(slots=True)
+class Standing:
+    """All that was said of one message and its acknowledgement."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    unmentioned: list[Unmentioned] = field(default_factory=list)
+    acks: list[AckEvent] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+
+
+def standings(
+    mentions: list[Mention], unmentioned: list[Unmentioned], acks: list[AckEvent], copies: list[Copy]
+) -> dict[str, Standing]:
+    """The same facts by message ID."""
+    out: defaultdict[str, Standing] = defaultdict(Standing)
+    for mention in mentions:
+        out[mention.message_id].mentions.append(mention)
+    for silent in unmentioned:
+        out[silent.message_id].unmentioned.append(silent)
+    for ack in acks:
+        out[ack.message_id].acks.append(ack)
+    for copy in copies:
+        out[copy.message.message_id].copies.append(copy)
+    return dict(out)
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ class Outcome(Enum):
     """The situation arose, and what was seen is worth a word but no reproach."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Observation:
     """One observation, at one step."""
 

@@ -21,15 +21,16 @@ CAP = 3
 def spoken_for(view: ChannelView, sent: Sent) -> int:
     """Index of the step at which anything first spoke for an own message, beyond the trace if nothing did."""
     message_id = sent.message.message_id
-    steps = [m.received.step.index for m in view.mentions if m.message_id == message_id]
-    steps += [a.step.index for a in view.acks if a.message_id == message_id]
+    standing = view.standing(message_id)
+    steps = [mention.received.step.index for mention in standing.mentions]
+    steps += [ack.step.index for ack in standing.acks]
     steps += [view.maybe[message_id]] if message_id in view.maybe else []
     return min(steps, default=len(view.trace.steps) + 1)
 
 
 def given_up(view: ChannelView, message_id: str, before: int) -> str:
     """The position that softens the end of resending: after so many copies it may be documented (AMB-64)."""
-    copies = sum(1 for c in view.copies if c.message.message_id == message_id and c.step.index < before)
+    copies = sum(copy.step.index < before for copy in view.standing(message_id).copies)
     return "AMB-64" if copies >= CAP else ""
 
 
@@ -59,7 +60,7 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
     Where the clock goes back, timers may follow it, stand still until it has caught up, or start again.
     """
     period, until = resend_period(view) or 0, spoken_for(view, sent)
-    copied = {copy.step.index for copy in view.copies if copy.original is sent}
+    copied = {copy.step.index for copy in view.standing(sent.message.message_id).copies if copy.original is sent}
     ticks = {tick.index for tick in view.ticks}
     copies: list[Step] = []
     last, late = sent.step, 0
@@ -118,7 +119,8 @@ class Possibly:
 
 def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
     """The gaps of a message during which the clock never went back, in order."""
-    broadcasts = [sent.step, *(copy.step for copy in view.copies if copy.original is sent)]
+    copies = view.standing(sent.message.message_id).copies
+    broadcasts = [sent.step, *(copy.step for copy in copies if copy.original is sent)]
     found = []
     for first, second in itertools.pairwise(broadcasts):
         if first is second or not runs_on(view, first, second):
@@ -158,12 +160,13 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
             if message_id not in signalled:
                 continue
             since = max(since, signalled[message_id], key=_index)
-        acknowledged = [ack.step.index for ack in view.acks if ack.message_id == message_id and not ack.possibly]
-        others = [m.received.step.index for m in view.mentions if m.message_id == message_id and m is not mention]
+        standing = view.standing(message_id)
+        acknowledged = [ack.step.index for ack in standing.acks if not ack.possibly]
+        others = [m.received.step.index for m in standing.mentions if m is not mention]
         until = min([never, view.maybe.get(message_id, never), *others, *acknowledged])
         if until <= since.index:
             continue
-        after = (u.received.step for u in view.unmentioned if u.message_id == message_id)
+        after = (silent.received.step for silent in standing.unmentioned)
         silent = next((step for step in after if since.index < step.index < until), None)
         yield Possibly(sent, since, silent, until)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from google.protobuf import json_format
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessage, Message, decode
 from sds_reference.testee.dialect import Dialect
+from sds_reference.wire_fields import WireField, split
 
 from .declaration import Declaration
 from .environment import PLAIN
@@ -22,7 +24,7 @@ from .faults import Breakdown
 class Wire:
     """Bytes on the network: as they were, and as a message of the text where they are one."""
 
-    __slots__ = ("dialect", "error", "message", "raw", "text")
+    __slots__ = ("_fields", "dialect", "error", "message", "raw", "text")
 
     def __init__(self, raw: bytes, dialect: Dialect | None) -> None:
         self.raw = raw
@@ -41,6 +43,15 @@ class Wire:
             self.message = decode(self.text)
         except MalformedMessage as error:
             self.error = str(error)
+        self._fields: list[WireField] | None = None
+
+    @property
+    def fields(self) -> list[WireField] | None:
+        """The top-level fields of the bytes, as they stand there; None if they do not split into any."""
+        if self._fields is None:
+            with suppress(MalformedMessage):
+                self._fields = split(self.raw)
+        return self._fields
 
 
 @dataclass
@@ -137,7 +148,12 @@ class Trace:
 
     def of(self, participant: str) -> Iterator[Step]:
         """The steps of one participant."""
-        return (step for step in self.steps if step.participant == participant)
+        known = sum(map(len, self._steps_of.values()))
+        for step in self.steps[known:]:
+            self._steps_of.setdefault(step.participant, []).append(step)
+        return iter(self._steps_of.get(participant, ()))
+
+    _steps_of: dict[str, list[Step]] = field(default_factory=dict, repr=False, compare=False)
 
     def to_json_lines(self) -> Iterator[str]:
         """A header, then one line a step: for people and tools that look at a single run."""

@@ -39,7 +39,7 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         if mention.certain:
             continue
         index = mention.received.step.index
-        said = [a for a in view.acks if a.message_id == mention.message_id and a.step.index <= index]
+        said = [ack for ack in view.standing(mention.message_id).acks if ack.step.index <= index]
         state = _shown_state(view, mention)
         if said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED):
             yield held(mention.received.step)
@@ -52,16 +52,18 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
             )
 
 
+def _acked_with(view: ChannelView, mention: Mention) -> bool:
+    """Was the message acknowledged in answer to what speaks for it?"""
+    acks = view.standing(mention.message_id).acks
+    return any(ack.step is mention.received.step and not ack.possibly for ack in acks)
+
+
 @check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED)
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
     """Several filters may acknowledge; after how many is told, not judged."""
     for mention in view.mentions:
         if not mention.certain and mention.hits >= 2:
-            acked = any(
-                a.step is mention.received.step and a.message_id == mention.message_id and not a.possibly
-                for a in view.acks
-            )
-            if acked:
+            if _acked_with(view, mention):
                 yield noted(mention.received.step, f"acknowledged after {mention.hits} filters")
             else:
                 yield held(mention.received.step)
@@ -73,9 +75,7 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
     for mention in view.mentions:
         if mention.certain or mention.hits != 1:
             continue
-        acked = any(
-            a.message_id == mention.message_id and not a.possibly and a.step is mention.received.step for a in view.acks
-        )
+        acked = _acked_with(view, mention)
         if acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED:
             yield violated(
                 mention.received.step,
@@ -115,10 +115,8 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 possibly.add(entry.message_id)
             if entry.message_id not in possibly:
                 continue
-            passed = any(
-                u.message_id == entry.message_id and u.received.step.index < observed.step.index
-                for u in view.unmentioned
-            )
+            silent = view.standing(entry.message_id).unmentioned
+            passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
                 yield violated(
                     observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -25,9 +26,11 @@ def _judge(pair: Neighbours) -> Observation:
     )
 
 
+_HASH = re.compile("(?:[0-9a-f]{2}){4,}")
+
+
 def _is_hash(item: LogItem) -> bool:
-    message_id = item.message_id
-    return len(message_id) >= 8 and len(message_id) % 2 == 0 and all(c in "0123456789abcdef" for c in message_id)
+    return _HASH.fullmatch(item.message_id) is not None
 
 
 @check("SDS-CONFLICT-01", pb.CAPABILITY_DELIVERED)

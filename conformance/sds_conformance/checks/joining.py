@@ -23,8 +23,13 @@ class _Arrival:
 
     opened: Step
     first: Step
-    older: int
-    """Largest Lamport timestamp of what others had said by then, as far as that is before the newcomer's clock."""
+
+    def older(self, trace: Trace, channel_id: str) -> int | None:
+        """Largest Lamport timestamp of what others had said by then, as far as that is before the newcomer's clock;
+        None if there had been no talk."""
+        before = (m.lamport_timestamp or 0 for s, m in _talk(trace, channel_id) if s.index < self.opened.index)
+        clock = min(self.opened.now_ms, self.first.now_ms)
+        return max((lamport for lamport in before if lamport < clock), default=None)
 
 
 def _talk(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
@@ -37,7 +42,7 @@ def _talk(trace: Trace, channel_id: str) -> Iterator[tuple[Step, Message]]:
                 yield step, message
 
 
-def _joined_late(trace: Trace, name: str, channel_id: str) -> _Arrival | None:
+def _newcomer(trace: Trace, name: str, channel_id: str) -> _Arrival | None:
     """A newcomer that sends before it has received anything; None if the participant is none."""
     opened = first = None
     for step in trace.of(name):
@@ -50,11 +55,7 @@ def _joined_late(trace: Trace, name: str, channel_id: str) -> _Arrival | None:
         elif step.command == "send" and step.channel_id == channel_id:
             first = step
             break
-    if opened is None or first is None:
-        return None
-    before = [m.lamport_timestamp or 0 for step, m in _talk(trace, channel_id) if step.index < opened.index]
-    older = [lamport for lamport in before if lamport < min(opened.now_ms, first.now_ms)]
-    return _Arrival(opened, first, max(older)) if older else None
+    return None if opened is None or first is None else _Arrival(opened, first)
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -63,8 +64,9 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
 
     Nobody has to send it anything first. Clocks must agree better than what was said lies apart.
     """
-    arrival = _joined_late(view.trace, view.party.name, view.channel_id)
-    if arrival is None or arrival.first.reply is None:
+    arrival = _newcomer(view.trace, view.party.name, view.channel_id)
+    older = arrival.older(view.trace, view.channel_id) if arrival is not None else None
+    if arrival is None or older is None or arrival.first.reply is None:
         return
     step = arrival.first
     sent = next((s for s in view.sent if s.step is step), None)
@@ -75,10 +77,10 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
     seen = sent.message.lamport_timestamp
     said = [m.lamport_timestamp or 0 for s, m in _talk(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
-    if seen <= arrival.older:
+    if seen <= older:
         yield violated(
             step,
-            f"the newcomer's message after those older than its clock, the last of which has Lamport {arrival.older}",
+            f"the newcomer's message after those older than its clock, the last of which has Lamport {older}",
             f"{seen}, by a clock of {step.now_ms}",
         )
     elif later is not None and seen >= later and not sent.lamport.tolerates(seen):
@@ -98,8 +100,11 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
         message = received.message
         if message.sender_id not in view.trace.parties or not received.plain or received.unmet or received.rejected:
             continue
-        arrival = _joined_late(view.trace, message.sender_id, view.channel_id)
-        if arrival is None or message.message_id not in _ids(arrival.first) or _lamport(message) <= arrival.older:
+        arrival = _newcomer(view.trace, message.sender_id, view.channel_id)
+        if arrival is None or message.message_id not in _ids(arrival.first):
+            continue
+        older = arrival.older(view.trace, view.channel_id)
+        if older is None or _lamport(message) <= older:
             continue  # its timestamp is wrong already, which is no fault of the one that receives it
         if not received.delivered:
             if quiet_after(view, received):

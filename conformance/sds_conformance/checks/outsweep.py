@@ -54,7 +54,7 @@ def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """Looks for copies of what a causal history has acknowledged; ticks without any are the exercise."""
     certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
     for message_id, step in certain.items():
-        late = [c for c in view.copies if c.message.message_id == message_id and c.step.index > step.index]
+        late = [copy for copy in view.standing(message_id).copies if copy.step.index > step.index]
         late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
         if late:

@@ -48,9 +48,8 @@ _FEW = 20
 def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
     """Was the own message acknowledged with that arrival? By its event, else by the state; None if neither can tell."""
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        return any(
-            a.message_id == message_id and not a.possibly and a.step.index <= received.step.index for a in view.acks
-        )
+        acks = view.standing(message_id).acks
+        return any(not ack.possibly and ack.step.index <= received.step.index for ack in acks)
     for observed in view.observed:
         if observed.step.index == received.step.index + 1 and observed.state.HasField("outgoing"):
             waiting = {e.message_id for e in observed.state.outgoing.entries if e.state != pb.ACK_STATE_ACKNOWLEDGED}

@@ -22,18 +22,19 @@ _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
 
 
-def _entries(wire: bytes, number: int) -> list[WireField]:
+def _entries(fields: list[WireField] | None, number: int) -> list[WireField]:
     """The occurrences of a repeated field, as they stand on the wire."""
-    try:
-        return [field for field in split(wire) if field.number == number]
-    except MalformedMessage:
-        return []
+    return [field for field in fields or [] if field.number == number]
 
 
 def _inside(field: WireField) -> list[WireField] | None:
     """The fields of a HistoryEntry; None if it is none."""
+    return _split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
+
+
+def _split(wire: bytes) -> list[WireField] | None:
     try:
-        return split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
+        return split(wire)
     except MalformedMessage:
         return None
 
@@ -56,7 +57,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """
     due = bool(view.repair.missing)
     for sent in view.repair.requesting if view.terms is not None else ():
-        for field in _entries(sent.wire.raw, _REQUEST):
+        for field in _entries(sent.wire.fields, _REQUEST):
             inside = _inside(field)
             ids = [_text(inner) for inner in inside or () if inner.number == 1]
             if inside is None:
@@ -73,7 +74,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms is not None else ():
         # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
-        for field in _entries(sent.wire.text, _HISTORY):
+        for field in _entries(_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields, _HISTORY):
             inside = _inside(field) or []
             message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
             author = _author(view, message_id or "")

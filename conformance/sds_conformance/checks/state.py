@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -88,11 +89,18 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-STATE-05")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
+    met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
+    met |= {received.message.message_id for received in view.received}
+    foreign: dict[str, set[str]] = {}
+    passed = 0
     for sent in view.outgoing:
         holds = view.filter_in(sent.message)
         if holds is None:
             continue
-        for what, ids in _foreign_ids(view, sent.step.index).items():
+        for step in view.trace.steps[passed : sent.step.index - 1]:
+            _note_foreign_ids(view, step, met, foreign)
+        passed = sent.step.index - 1
+        for what, ids in foreign.items():
             if len(ids) < ENOUGH:
                 continue
             result = hold_all(holds, ids)
@@ -102,28 +110,23 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
 
 
-def _foreign_ids(view: ChannelView, before: int) -> dict[str, set[str]]:
-    """IDs that the filter has no reason to hold, by where they come from."""
-    mine = {r.message.message_id for r in view.received}
-    mine |= {s.message.message_id for s in view.sent + view.syncs + view.ephemerals}
-    out: dict[str, set[str]] = {}
-    for step in view.trace.steps[: before - 1]:
-        for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
-            sent = wire.message
-            if sent is not None and sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id:
-                out.setdefault(f"that {step.participant} sent and that did not arrive", set()).update(
-                    {sent.message_id} - mine
-                )
-        message = step.received.message if step.command == "receive" else None
-        if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
+def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
+    """Add the IDs of a step that a filter has no reason to hold, by where they come from; not what it has ``met``."""
+    for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
+        sent = wire.message
+        if sent is None or sent.kind is not Kind.CONTENT or sent.channel_id != view.channel_id:
             continue
-        if message.message_id not in mine:
-            whose = f"that only {step.participant} received in {message.channel_id!r}"
-            out.setdefault(whose, set()).add(message.message_id)
-        if step.participant == view.party.name and message.channel_id == view.channel_id:
-            missing = {entry.message_id for entry in message.causal_history} - mine
-            out.setdefault("of missing dependencies", set()).update(missing)
-    return out
+        if sent.message_id not in met:
+            out.setdefault(f"that {step.participant} sent and that did not arrive", set()).add(sent.message_id)
+    message = step.received.message if step.command == "receive" else None
+    if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
+        return
+    if message.message_id not in met:
+        whose = f"that only {step.participant} received in {message.channel_id!r}"
+        out.setdefault(whose, set()).add(message.message_id)
+    if step.participant == view.party.name and message.channel_id == view.channel_id:
+        missing = {entry.message_id for entry in message.causal_history} - met
+        out.setdefault("of missing dependencies", set()).update(missing)
 
 
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND)
@@ -218,20 +221,17 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
 def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
     """A message that nothing speaks for stays unacknowledged."""
     for silent in view.unmentioned:
-        events = [a for a in view.acks if a.step is silent.received.step and a.message_id == silent.message_id]
-        before = [
-            m
-            for m in view.mentions
-            if m.message_id == silent.message_id and m.received.step.index < silent.received.step.index
-        ]
+        step, standing = silent.received.step, view.standing(silent.message_id)
+        events = [ack for ack in standing.acks if ack.step is step]
+        before = any(mention.received.step.index < step.index for mention in standing.mentions)
         if events and not before:
             yield violated(
-                silent.received.step,
+                step,
                 f"{silent.message_id!r} unacknowledged: neither history nor filter names it",
                 f"{'possibly ' if events[0].possibly else ''}acknowledged",
             )
         elif not before:
-            yield held(silent.received.step)
+            yield held(step)
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
@@ -240,7 +240,7 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
     for ack in view.acks:
         if view.own(ack.message_id) is None:
             continue
-        spoke = [m.received.step.index for m in view.mentions if m.message_id == ack.message_id]
+        spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
         spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
         if min(spoke, default=ack.step.index + 1) <= ack.step.index:
             yield held(ack.step)
@@ -255,16 +255,17 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
 def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message stays in the outgoing buffer."""
+    once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
     for observed in view.observed:
         if not observed.state.HasField("outgoing"):
             continue
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
-        for mention in view.mentions:
+        for mention in once_in_a_filter:
             if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
                 continue
-            once = mention.hits == 1 and not mention.certain and mention.received.step.index < observed.step.index
-            more = [m for m in view.mentions if m.message_id == mention.message_id and m is not mention]
-            if once and not [m for m in more if m.received.step.index < observed.step.index]:
+            once = mention.received.step.index < observed.step.index
+            said = view.standing(mention.message_id).mentions if once else ()
+            if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
                 if mention.message_id in buffered:
                     yield held(observed.step)
                 else:
@@ -274,10 +275,9 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                         "it is gone",
                         given_up(view, mention.message_id, observed.step.index),
                     )
-    for mention in view.mentions:
-        if not mention.certain and mention.hits == 1:
-            later = [c.step for c in view.copies if c.message.message_id == mention.message_id]
-            yield from (held(step) for step in later if step.index > mention.received.step.index)
+    for mention in once_in_a_filter:
+        later = (copy.step for copy in view.standing(mention.message_id).copies)
+        yield from (held(step) for step in later if step.index > mention.received.step.index)
 
 
 @check("SDS-STATE-15", pb.CAPABILITY_RESEND)

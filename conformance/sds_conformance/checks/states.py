@@ -19,13 +19,13 @@ _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
 @check("SDS-STATE-14")
 def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
     """Of several participants known, one that names a message in a causal history acknowledges it for all."""
+    met: dict[str, int] = {}
+    for received in view.received:
+        if not received.own and not received.rejected:
+            met.setdefault(received.message.sender_id, received.step.index)
     for mention in view.mentions:
         named_by = mention.received.message.sender_id
-        known = {
-            r.message.sender_id
-            for r in view.received
-            if r.step.index < mention.received.step.index and not r.own and not r.rejected
-        }
+        known = {who for who, index in met.items() if index < mention.received.step.index}
         if not mention.certain or not known - {named_by}:
             continue
         result = _acknowledged_by_one(view, mention)
@@ -53,7 +53,7 @@ def _acknowledged_by_one(view: ChannelView, mention: Mention) -> bool | None:
     )
     until = min(named_again, default=len(view.trace.steps) + 1)
     if view.can(pb.CAPABILITY_ACKNOWLEDGED):
-        if any(a.message_id == message_id and not a.possibly and a.step.index < until for a in view.acks):
+        if any(not ack.possibly and ack.step.index < until for ack in view.standing(message_id).acks):
             return True
         # It may be signalled by a sweep.
         return False if any(index < tick.index < until for tick in view.ticks) else None
@@ -71,13 +71,10 @@ def _copies_stopped(view: ChannelView, mention: Mention, until: int) -> bool | N
     timed = view.can(pb.CAPABILITY_RESEND) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)
     if not timed or period is None or message_id in view.repairs:
         return None
-    if any(c.message.message_id == message_id and since.index < c.step.index < until for c in view.copies):
+    copies = [copy.step for copy in view.standing(message_id).copies]
+    if any(since.index < step.index < until for step in copies):
         return False
-    last = max(
-        (c.step for c in view.copies if c.message.message_id == message_id),
-        key=lambda step: step.index,
-        default=since,
-    )
+    last = max(copies, key=lambda step: step.index, default=since)
     due = max(last.now_ms, since.now_ms) + 2 * period
     ticks = [tick for tick in view.ticks if since.index < tick.index < until and tick.now_ms > since.now_ms]
     return True if last is not since and ticks and ticks[-1].now_ms >= due else None

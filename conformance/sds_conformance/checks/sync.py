@@ -244,9 +244,8 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         if mention.certain:
             result = acknowledged_by(view, mention.received, mention.message_id)
         elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
-            result = any(
-                a.message_id == mention.message_id and a.step.index <= mention.received.step.index for a in view.acks
-            )
+            acks = view.standing(mention.message_id).acks
+            result = any(ack.step.index <= mention.received.step.index for ack in acks)
         else:
             continue
         what = "acknowledged" if mention.certain else "possibly acknowledged"

@@ -26,15 +26,8 @@ def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
     yield from view.strays
 
 
-def _fields(wire: Wire) -> list[WireField] | None:
-    try:
-        return split(wire.raw)
-    except MalformedMessage:
-        return None
-
-
 def _values(sent: Sent, number: int) -> list[int | bytes]:
-    return [field.value for field in _fields(sent.wire) or [] if field.number == number]
+    return [field.value for field in sent.wire.fields or [] if field.number == number]
 
 
 def _text(values: list[int | bytes]) -> str | None:
@@ -65,7 +58,7 @@ def message_structure(view: ChannelView) -> Iterator[Observation]:
     """Every broadcast splits into the fields of the text, with their wire types, and decodes."""
     expected = "a Message with fields 1, 2, 3, 10, 11, 12, 13 and 20 only, each of its type"
     for step, wire in _all_wires(view):
-        fields = _fields(wire)
+        fields = wire.fields
         if fields is None:
             yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")
             continue

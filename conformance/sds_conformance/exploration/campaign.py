@@ -6,6 +6,7 @@ number. So a campaign says the same on every machine, and an interrupted one say
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -209,6 +210,10 @@ def _work(order: Order, worker: int, results: Any, stop: Event) -> None:
     """Play every so manieth schedule; at the end, or when the implementation was given up, say so."""
     # The one who is asked to stop is the one who started us: an interrupt of the terminal reaches all of us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A performance is many objects that live and die together: looking through them again and again for garbage took
+    # a fifth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
     company, reason, parent = order.company(), "", os.getppid()
     try:
         company.start()

@@ -1,4 +1,4 @@
-"""Generated schedules: a few participants, a configuration, and one to five passages, each about one kind of trouble.
+"""Generated schedules: a few participants, a configuration, and one to three passages, each about one kind of trouble.
 
 Random operations alone hardly ever meet: most reach nothing that a clean network would not. A passage is a short plot
 (a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can close), with chance in
@@ -16,7 +16,7 @@ from .writer import Writer
 
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
 ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
-PARTICIPANTS = ((3, 45), (4, 25), (5, 13), (6, 8), (7, 5), (8, 4))
+PARTICIPANTS = ((3, 52), (4, 24), (5, 11), (6, 6), (7, 4), (8, 3))
 """How many there are, with weights: every broadcast is a step for each of them."""
 
 
@@ -33,7 +33,7 @@ class Grammar:
     """Scripted peers say odd things, and bytes arrive that are no messages."""
     passages: tuple[str, ...] = ()
     """Only these; all if empty."""
-    longest: int = 5
+    longest: int = 3
     """Passages of one schedule."""
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     possible = [
         (passage, passage.weight * (3 if passage.repairs else 1))
         for passage in map(PASSAGES.__getitem__, _IN_ORDER)
-        if _fits(passage, grammar, sds_r=sds_r)
+        if _fits(passage, grammar, writer)
     ]
     for _ in range(choices.integer(1, grammar.longest)):
         writer.home = writer.channel()
@@ -92,15 +92,16 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     return Schedule(members, tuple(writer.operations), channels, configuration, choices.integer(0, 0xFFFF), name)
 
 
-def _fits(passage: Passage, grammar: Grammar, *, sds_r: bool) -> bool:
+def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
     if grammar.passages:
         return passage.name in grammar.passages
-    return (sds_r or not passage.repairs) and (grammar.scripted or not passage.scripted)
+    possible = (writer.sds_r or not passage.repairs) and (grammar.scripted or not passage.scripted)
+    return possible and passage.fits(writer)
 
 
 def _finish(writer: Writer, choices: Choices) -> None:
     """Now and then time for everything to come right; mostly a look at what it is like."""
-    if chance(choices, 28):
+    if chance(choices, 22):
         writer.join_all()
         writer.add(Calm(store=chance(choices, 50)))
     if chance(choices, 80):
@@ -115,8 +116,8 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    if chance(choices, 30 if sds_r else 12):
-        chosen["sync_interval_ms"] = pick(choices, (30_000, 60_000))
+    if chance(choices, 40 if sds_r else 12):
+        chosen["sync_interval_ms"] = pick(choices, (10_000, 30_000, 60_000))
     if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))
     if chance(choices, 10):
@@ -132,7 +133,7 @@ def _repair_configuration(choices: Choices) -> dict[str, int]:
     """Of SDS-R. Short times make a schedule short: with a few milliseconds every one of them can be waited for."""
     chosen: dict[str, int] = {}
     if not chance(choices, 8):
-        times = ((30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))
+        times = ((30_000, 120_000), (30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))
         chosen["t_min_ms"], chosen["t_max_ms"] = pick(choices, times)
     if chance(choices, 6):
         chosen["num_participants"] = pick(choices, (128, 300, 110, 3))

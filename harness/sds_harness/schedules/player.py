@@ -45,6 +45,7 @@ from .performance import Act, Loss, Packet, Performance
 MAX_PACKETS = 1_000
 """With more from one operation, or in one calm round, it is broken off: somebody answers without end."""
 QUIET_ROUNDS = 2
+"""In calm, where nobody lacks anything."""
 MAX_LAMPORT = 2**64 - 1
 
 
@@ -84,6 +85,8 @@ class Player:
         self._packets_before = 0
         self._store: dict[tuple[str, str], Packet] = {}
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
+        self._signals = self._accounted = self._accounted_packets = 0
+        self._asked: set[tuple[str, str, str]] = set()
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._does: dict[type, Callable[..., None]] = {
             Send: self._send,
@@ -351,9 +354,9 @@ class Player:
         self._network.heal()
         show, quiet = self.performance, 0
         show.settled = False
+        before = self._account()
         for _ in range(op.rounds):
-            acts, packets = len(show.acts), len(show.packets)
-            self._packets_before = packets
+            self._packets_before = len(show.packets)
             self._pass(op.period_ms)
             self._tick(Tick())
             for channel in range(len(self.schedule.channels) or 1):
@@ -361,21 +364,42 @@ class Player:
             if op.store:
                 self._lookup(Lookup())
             show.calm_rounds += 1
-            happened = any(act.step.events for act in show.acts[acts:]) or any(
-                p.wire.message is not None and p.wire.message.kind is Kind.CONTENT for p in show.packets[packets:]
-            )
-            quiet = 0 if happened or self._anybody_misses() else quiet + 1
-            if quiet >= QUIET_ROUNDS:
+            account = self._account()
+            quiet = quiet + 1 if account == before else 0
+            before = account
+            if quiet >= self._patience(op.period_ms):
                 show.settled = True
                 return
+
+    def _account(self) -> tuple[int, int, int]:
+        """What changes when anything new happens: signals, but those of what is missing, which are repeated; who has
+        got what; and who has asked for what."""
+        show = self.performance
+        for act in show.acts[self._accounted :]:
+            self._signals += sum(event.WhichOneof("event") != "missing" for event in act.step.events)
+        for packet in show.packets[self._accounted_packets :]:
+            message = packet.wire.message
+            if message is not None:
+                self._asked.update((packet.sender, message.channel_id, e.message_id) for e in message.repair_request)
+        self._accounted, self._accounted_packets = len(show.acts), len(show.packets)
+        return self._signals, sum(map(len, self._has.values())), len(self._asked)
+
+    def _patience(self, period_ms: int) -> int:
+        """Rounds in which nothing new happens, after which nothing will: while somebody lacks a message, the longest
+        period has to pass in which it may be resent, asked for, or answered."""
+        longest = 0
+        for who, actor in self._actors.items():
+            party = actor.party
+            if any(key not in self._has[who] for key in self._store if key[0] in party.channels):
+                c = party.in_force
+                repair = c.t_max_ms if c.sds_r else 0
+                longest = max(longest, 2 * c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms, repair)
+        return QUIET_ROUNDS + -(-longest // period_ms)
 
     def _try_each_sync(self, channel: int) -> None:
         for who in self._those(EVERYBODY):
             if channel < len(self._actors[who].party.channels):
                 self._try(self._operation, lambda: self._sync(Sync(who, channel)))  # noqa: B023
-
-    def _anybody_misses(self) -> bool:
-        return any(key in self._store for name in self._actors for key in self._wants[name])
 
     # ---- what scripted peers say -----------------------------------------------------------------------------------
 

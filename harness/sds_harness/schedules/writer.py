@@ -27,6 +27,10 @@ class Writer:
         self.home = 0
         """The channel that a passage is about, unless it says otherwise."""
         self.sds_r = bool(configuration["sds_r"])
+        self.bloom_capacity = int(configuration["bloom_capacity"])
+        self.resend_ms = int(configuration.get("resend_unacknowledged_ms", 30_000))
+        self.sync_interval_ms = int(configuration.get("sync_interval_ms", 0))
+        """0 if no sync messages are sent automatically."""
         self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
         self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
         self.labels: list[str] = []

@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ...judgement import Outcome
-from .group_view import Delivery, GroupView, Side, same
+from .group_view import Delivery, GroupView, Key, Side, same
 from .registry import Sighting, global_property
 
 EVERY = 10
@@ -102,16 +102,19 @@ def what_is_delivered_is_what_was_sent(view: GroupView) -> Iterator[Sighting]:
 def _contents(view: GroupView) -> dict[str, set[bytes]]:
     """All that was ever on the wire under an ID, and what applications asked to send under it."""
     out: dict[str, set[bytes]] = {}
+    asked: set[Key] = set()
     for packet in view.performance.packets:
         message = packet.wire.message
-        if message is not None and message.content:
-            key = (message.channel_id, message.message_id)
-            origin = view.origins.get(key)
-            if origin is not None and origin.act is not None and packet.act:
-                # A participant sent it: what its copies say counts only if the first said it.
-                out.setdefault(message.message_id, set()).add(origin.act.step.request.send.content)
-            else:
-                out.setdefault(message.message_id, set()).add(message.content)
+        if message is None or not message.content:
+            continue
+        key = (message.channel_id, message.message_id)
+        origin = view.origins.get(key)
+        if origin is None or origin.act is None or not packet.act:
+            out.setdefault(message.message_id, set()).add(message.content)
+        elif key not in asked:
+            # A participant sent it: what its copies say counts only if the first said it.
+            asked.add(key)
+            out.setdefault(message.message_id, set()).add(origin.act.step.request.send.content)
     return out
 
 

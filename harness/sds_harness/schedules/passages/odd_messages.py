@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..choices import pick
-from ..operations import Again, Garble, Look, Wait
+from ..operations import Again, Garble, Look, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 
@@ -80,6 +80,18 @@ def impostors(writer: Writer) -> None:
             writer.say(poses_as=who, id_of=label, content=None)
     writer.send(writer.someone())
     writer.add(Look(who))
+
+
+@passage(4, scripted=True)
+def strange_ephemerals(writer: Writer) -> None:
+    """A peer's ephemeral messages: on some others depend, some name what they depend on."""
+    passing = writer.say(lamport_ms=None)
+    if writer.chance(50):
+        writer.say(after=(passing,))
+    else:
+        writer.say(lamport_ms=None, after=tuple(writer.mine.get(writer.someone(), ())[-1:]), filter=(passing,))
+    for _ in range(2):
+        writer.add(Wait(61_000), Tick())
 
 
 @passage(5, scripted=True)

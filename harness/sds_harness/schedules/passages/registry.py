@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..writer import Writer
 
 PassageFunction = Callable[[Writer], None]
+Premise = Callable[[Writer], bool]
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Passage:
     """It is about SDS-R."""
     scripted: bool
     """It has scripted peers, or bytes that are no messages."""
+    fits: Premise
+    """Does it lead anywhere under the configuration that a writer tells?"""
 
     @property
     def summary(self) -> str:
@@ -33,13 +36,13 @@ PASSAGES: dict[str, Passage] = {}
 
 
 def passage(
-    weight: int = 10, *, repairs: bool = False, scripted: bool = False
+    weight: int = 10, *, repairs: bool = False, scripted: bool = False, fits: Premise = lambda writer: True
 ) -> Callable[[PassageFunction], PassageFunction]:
     """Register a passage; it is called as its function is."""
 
     def register(function: PassageFunction) -> PassageFunction:
         name = function.__name__.replace("_", "-")
-        PASSAGES[name] = Passage(name, function, weight, repairs, scripted)
+        PASSAGES[name] = Passage(name, function, weight, repairs, scripted, fits)
         return function
 
     return register

@@ -129,19 +129,22 @@ def unanswerable(writer: Writer) -> None:
         writer.add(Look())
 
 
-@passage(5, repairs=True)
+@passage(10, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
 def silent_with_a_gap(writer: Writer) -> None:
     """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
     author = writer.someone()
     poor = writer.someone(author)
     writer.send(author, Route(lost=(poor,) if poor != author else ()))
     writer.send(author)
-    noisy = writer.chance(50)
-    for _ in writer.times(11, 18):
-        writer.add(Wait(20_000))
+    noisy, interval = writer.chance(50), max(1_000, writer.sync_interval_ms)
+    for _ in range((writer.t_max_ms + 11 * interval) // (3 * interval)):
         if noisy:
-            writer.sync(author)
-        writer.add(Tick(poor))
+            for _ in range(4):
+                writer.add(Wait(interval * 3 // 4))
+                writer.sync(author, Route(lost=tuple(writer.others(author, poor))))
+        else:
+            writer.add(Wait(3 * interval))
+        writer.add(Tick(poor, Route(lost=tuple(writer.others(poor)))))
 
 
 @passage(6, repairs=True)

@@ -100,6 +100,57 @@ def clock_before_the_gap(writer: Writer) -> None:
     writer.add(Wait(step_ms(writer)), Tick(poor))
 
 
+@passage(5, repairs=True, scripted=True)
+def left_to_others(writer: Writer) -> None:
+    """Somebody hears that another asks for what it misses, and then of something else: it must ask, too."""
+    ghost = f"ghost{len(writer.labels)}"
+    poor = writer.someone()
+    writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.say("zoe", asks=(ghost,), content=None, to=poor)
+    writer.add(Wait(1))
+    writer.say(to=poor)
+    speak(writer, poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1, 900))))
+    speak(writer, poor)
+
+
+@passage(3, repairs=True, scripted=True)
+def told_by_a_sync(writer: Writer) -> None:
+    """What a sync message alone has named is missed, and asked for in both kinds of messages."""
+    poor = writer.someone()
+    writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)
+    writer.add(Wait(writer.t_max_ms))
+    writer.sync(poor)
+    writer.send(poor)
+
+
+@passage(6, repairs=True, scripted=True)
+def asked_in_silence(writer: Writer) -> None:
+    """Who is asked hears nothing more until it has to answer; it may say something itself."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    if writer.chance(25):
+        label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
+    else:
+        label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    writer.add(Tick(holder))
+    if writer.chance(40):
+        writer.send(holder, Route(lost=tuple(writer.others(holder))))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms + 1_000), Tick(holder))
+
+
+@passage(4, repairs=True)
+def own_request_comes_back(writer: Writer) -> None:
+    """A participant's own message comes back to it, asking for what it has."""
+    who = writer.someone()
+    own, wanted = writer.send(who), writer.send(writer.someone(who))
+    writer.add(Again(own, who, asks=(wanted,)))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms), Tick(who))
+
+
 def speak(writer: Writer, who: str) -> None:
     """A message that can carry a request, of either kind."""
     writer.sync(who) if writer.chance(50) else writer.send(who)

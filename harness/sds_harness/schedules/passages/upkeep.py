@@ -54,6 +54,52 @@ def possibly_for_long(writer: Writer) -> None:
         writer.add(Wait(pick(writer.choices, (95_000, 190_000))), Tick(who))
 
 
+@passage(3, scripted=True)
+def no_longer_in_a_filter(writer: Writer) -> None:
+    """A filter speaks for a message, and later another does not: its longer period stays."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    label = writer.send(who, lost)
+    writer.say(filter=(label,), to=who, content=None)
+    for _ in range(2):
+        for _ in range(8):
+            writer.add(Wait(writer.resend_ms + 1_000), Tick(who, lost))
+        writer.say(filter=(), to=who, content=None)
+
+
+@passage(4)
+def busy_sender(writer: Writer) -> None:
+    """Somebody whom nobody hears sends again and again, more often than it resends."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    for _ in writer.times(5, 8):
+        writer.send(who, lost)
+        writer.add(Wait(writer.resend_ms * 2 // 3), Tick(who, lost))
+
+
+@passage(10, fits=lambda writer: writer.sync_interval_ms > 0)
+def automatic_syncs(writer: Writer) -> None:
+    """Nobody speaks for many sync intervals."""
+    who = writer.someone()
+    writer.send(who)
+    for times in (1, 1, 1, 4, 8):
+        writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who, Route(lost=tuple(writer.others(who)))))
+
+
+@passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
+def roll_over(writer: Writer) -> None:
+    """Somebody hears several times what its filter has room for, and shows its filter on the way."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
+    for number in range(1, 7):
+        writer.send(speaker, heard, times=max(1, writer.bloom_capacity * 4 // 7 - 1))
+        for _ in range(4 if number > 1 else 0):
+            writer.sync(who, unheard)
+            writer.send(speaker, heard)
+    writer.sync(who)
+
+
 @passage(6)
 def syncs(writer: Writer) -> None:
     """Several sync messages, of those who heard something and of those who did not."""
