@@ -20,7 +20,7 @@ from .faults import FaultKind, TesteeFault
 _STDERR_BYTES = 64 * 1024
 _STDERR_LINES = 12
 _LOOK_EVERY_S = 0.05
-_LAST_WORDS_S = 0.5
+_LAST_WORDS_S = 2.0
 _MEMORY_EVERY_S = 0.25
 # What a pipe holds. For a larger buffer malloc would map new pages at every read, which costs more than the read.
 _READ_BYTES = 1 << 16

@@ -152,7 +152,7 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 def test_each_passage_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     written = noting(monkeypatch)
-    list(drawn(400))
+    list(drawn(700))
     assert set(written) == set(PASSAGES)
     assert min(written.values()) >= 3
 

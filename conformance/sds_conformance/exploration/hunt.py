@@ -30,6 +30,8 @@ BY_ANYTHING = 200
 _SHARE = "its hash is its own: only the share that it answers of the messages of dozens of authors gives it away"
 _SPREAD = "its hash is its own: only how dozens of its answers are spread over the time gives it away"
 OUT_OF_REACH: dict[str, str] = {
+    "checks-on-arrival": "it shows where a message waits for one that its participant then sends under an ID of the "
+    "application's choice; schedules choose no IDs",
     "no-group-test": _SHARE,
     "two-groups-always": _SHARE,
     "answers-for-the-neighbours": _SHARE,

@@ -226,7 +226,8 @@ class Garble:
 @dataclass(frozen=True, slots=True)
 class Calm:
     """The network heals; then, so many times, a period passes and everybody runs its periodic work and sends a sync
-    message. It ends early when nothing happens any more."""
+    message. It ends early when two rounds bring nothing new; while somebody lacks a message, two more than fill the
+    longest period in which it may be resent, asked for or answered."""
 
     op: ClassVar[str] = "calm"
     rounds: int = 20
