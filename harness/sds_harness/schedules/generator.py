@@ -60,7 +60,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     """A schedule by ``choices``."""
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
-    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 50)
+    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 58)
     configuration = _configuration(choices, sds_r=sds_r)
     names = (ODD_NAMES if chance(choices, 12) else NAMES)[:number]
     clocks = pick(choices, ((0,), (0,), (0, 250, -250), (0, 600_000, -600_000), (0, -3_600_000, 3_600_000)))
@@ -75,11 +75,11 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
         for place, who in enumerate(names)
     )
     pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
-    channels = pair[: 2 if chance(choices, 15) else 0 if chance(choices, 3) else 1]
+    channels = pair[: 2 if chance(choices, 20) else 0 if chance(choices, 3) else 1]
     writer = Writer(choices, members, len(channels) or 1, dict(configuration))
     # With SDS-R every other passage is about it.
     possible = [
-        (passage, passage.weight * (3 if passage.repairs else 1))
+        (passage, passage.weight * (4 if passage.repairs else 1))
         for passage in map(PASSAGES.__getitem__, _IN_ORDER)
         if _fits(passage, grammar, writer)
     ]

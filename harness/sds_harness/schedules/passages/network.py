@@ -10,7 +10,7 @@ from .registry import passage
 SHORT_MS = (1, 1_000, 31_000)
 
 
-@passage(8)
+@passage(6)
 def partition(writer: Writer) -> None:
     """The group falls into two halves, both go on, and they find together again."""
     half = writer.choices.integer(1, max(1, len(writer.here) - 1))
@@ -43,7 +43,7 @@ def one_way(writer: Writer) -> None:
         writer.add(Lookup(deaf))
 
 
-@passage(8)
+@passage(5)
 def lossy(writer: Writer) -> None:
     """Every link loses, doubles and delays by chance."""
     writer.add(
@@ -80,7 +80,7 @@ def sender_gone(writer: Writer) -> None:
         writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
 
 
-@passage(7)
+@passage(5)
 def late_joiner(writer: Writer) -> None:
     """Somebody joins who has missed all that was said."""
     writer.send(writer.someone())
@@ -94,7 +94,7 @@ def late_joiner(writer: Writer) -> None:
     writer.add(Look(joiner))
 
 
-@passage(8)
+@passage(6)
 def copies(writer: Writer) -> None:
     """Copies of earlier messages arrive again, at those who have them and at those who do not."""
     if not writer.labels:

@@ -39,7 +39,7 @@ def odd_contents(writer: Writer) -> None:
                 writer.say(raw=raw, lamport_ms=None)
 
 
-@passage(10, scripted=True)
+@passage(8, scripted=True)
 def odd_fields(writer: Writer) -> None:
     """Fields that are empty, unset, or filled where nobody would."""
     match writer.choices.integer(0, 7):

@@ -8,7 +8,7 @@ from ..writer import Writer
 from .registry import passage
 
 
-@passage(14)
+@passage(8)
 def chatter(writer: Writer) -> None:
     """People talk; now and then a message is lost, late or doubled."""
     for _ in writer.times(2, 5):
@@ -26,7 +26,7 @@ def chatter(writer: Writer) -> None:
                 writer.add(Look(who))
 
 
-@passage(12)
+@passage(8)
 def equal_times(writer: Writer) -> None:
     """Several speak in the same millisecond, before they hear each other."""
     speakers = writer.others()[: writer.choices.integer(2, 4)]
@@ -39,7 +39,7 @@ def equal_times(writer: Writer) -> None:
         writer.send(writer.someone())
 
 
-@passage(12)
+@passage(8)
 def chain_in_reverse(writer: Writer) -> None:
     """Each message depends on the one before; somebody gets them in reverse order, or misses one."""
     laggard = writer.someone()
@@ -54,7 +54,7 @@ def chain_in_reverse(writer: Writer) -> None:
         writer.send(laggard)
 
 
-@passage(10)
+@passage(7)
 def diamond(writer: Writer) -> None:
     """Two answer the same message without hearing each other, a third answers both; somebody hears the end first."""
     first, left, right = writer.someone(), writer.someone(), writer.someone()
@@ -67,7 +67,7 @@ def diamond(writer: Writer) -> None:
     writer.add(Wait(40))
 
 
-@passage(8)
+@passage(6)
 def burst(writer: Writer) -> None:
     """Somebody says many things within one millisecond."""
     who = writer.someone()
@@ -78,7 +78,7 @@ def burst(writer: Writer) -> None:
         writer.send(writer.someone(who))
 
 
-@passage(8)
+@passage(6)
 def clock_steps(writer: Writer) -> None:
     """A clock is set forth or back between two messages."""
     who = writer.someone()

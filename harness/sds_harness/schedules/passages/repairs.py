@@ -25,7 +25,7 @@ def pass_time(writer: Writer, least: int, most: int) -> None:
         writer.add(Wait(step_ms(writer)), Tick())
 
 
-@passage(14, repairs=True)
+@passage(10, repairs=True)
 def gap(writer: Writer) -> None:
     """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
     author = writer.someone()
@@ -50,7 +50,7 @@ def gap(writer: Writer) -> None:
         writer.add(Look())
 
 
-@passage(8, repairs=True)
+@passage(6, repairs=True)
 def crowd_with_a_gap(writer: Writer) -> None:
     """Many miss the same message: the first asks, the others overhear it."""
     author = writer.someone()
@@ -147,7 +147,7 @@ def silent_with_a_gap(writer: Writer) -> None:
         writer.add(Tick(poor, Route(lost=tuple(writer.others(poor)))))
 
 
-@passage(6, repairs=True)
+@passage(7, repairs=True)
 def to_the_millisecond(writer: Writer) -> None:
     """A gap, and then somebody speaks just before, at, and after each moment at which a request may be due."""
     author = writer.someone()
@@ -191,7 +191,7 @@ def gap_of_strangers(writer: Writer) -> None:
     writer.sync(poor)
 
 
-@passage(6, repairs=True, scripted=True)
+@passage(7, repairs=True, scripted=True)
 def overheard(writer: Writer) -> None:
     """While somebody misses a message, a scripted peer asks for it, or a copy passes with requests of its own."""
     author = writer.someone()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..choices import pick
 from ..operations import Again, Look, Route, StepClock, Tick, Wait
-from ..writer import Writer
+from ..writer import PEERS, Writer
 from .registry import passage
 from .repairs import pass_time, step_ms
 
@@ -56,16 +56,21 @@ def all_at_once(writer: Writer) -> None:
         writer.add(Look())
 
 
-@passage(6, repairs=True, scripted=True)
+@passage(8, repairs=True, scripted=True)
 def asked_by_two(writer: Writer) -> None:
     """The same message is asked for twice, by one peer or by two, at different times; looked at in small steps."""
     author = writer.someone()
     holder = writer.someone(author)
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
-    for peer in ("xavier", "xavier" if writer.chance(30) else "zoe"):
+    looks, alike = writer.chance(50), writer.chance(40)
+    # Once the answer is there, before it is, or both.
+    for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
+        peer = PEERS[0 if alike else number]
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
-        for _ in range(9):
-            writer.add(Wait(max(1, writer.t_max_ms // 8)), Tick(holder))
+        if looks:
+            writer.add(Look(holder))
+        for _ in range(ticks):
+            writer.add(Wait(max(1, writer.t_max_ms // 12)), Tick(holder))
 
 
 @passage(5, repairs=True, scripted=True)
@@ -124,7 +129,19 @@ def told_by_a_sync(writer: Writer) -> None:
     writer.send(poor)
 
 
-@passage(6, repairs=True, scripted=True)
+@passage(5, repairs=True, scripted=True)
+def waited_then_asked(writer: Writer) -> None:
+    """A peer's messages come in reverse, so that one has to wait; then each of them is asked for."""
+    who = writer.someone()
+    first = writer.say(to=who, route=Route(late=((who, 10),)))
+    later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
+    writer.add(Wait(100))
+    writer.say(asks=(later, first), content=None, senders_named=True, to=who)
+    for _ in range(2):
+        writer.add(Wait(writer.t_max_ms + 1), Tick(who))
+
+
+@passage(7, repairs=True, scripted=True)
 def asked_in_silence(writer: Writer) -> None:
     """Who is asked hears nothing more until it has to answer; it may say something itself."""
     author = writer.someone()
@@ -141,12 +158,13 @@ def asked_in_silence(writer: Writer) -> None:
         writer.add(Wait(writer.t_max_ms + 1_000), Tick(holder))
 
 
-@passage(4, repairs=True)
-def own_request_comes_back(writer: Writer) -> None:
-    """A participant's own message comes back to it, asking for what it has."""
+@passage(6, repairs=True)
+def asked_in_a_copy(writer: Writer) -> None:
+    """A message comes once more, asking for what a participant has: one of its own, or another's that it knows."""
     who = writer.someone()
     own, wanted = writer.send(who), writer.send(writer.someone(who))
-    writer.add(Again(own, who, asks=(wanted,)))
+    known = own if writer.chance(50) else writer.send(writer.someone(who))
+    writer.add(Again(known, who, asks=(wanted,)))
     for _ in range(3):
         writer.add(Wait(writer.t_max_ms), Tick(who))
 

@@ -8,7 +8,7 @@ from ..writer import PEERS, Writer
 from .registry import passage
 
 
-@passage(8, scripted=True)
+@passage(6, scripted=True)
 def strangers_at_one_time(writer: Writer) -> None:
     """Peers whose messages have equal timestamps, in any order, some before and some after what is there."""
     behind = pick(writer.choices, (0, 0, -500, 500))
@@ -20,7 +20,7 @@ def strangers_at_one_time(writer: Writer) -> None:
         writer.add(Look())
 
 
-@passage(8, scripted=True)
+@passage(6, scripted=True)
 def strangers_in_reverse(writer: Writer) -> None:
     """A chain of a peer's messages: the last arrives first, some levels deep."""
     peer = pick(writer.choices, PEERS)
@@ -54,6 +54,17 @@ def strangers_acknowledge(writer: Writer) -> None:
         if writer.chance(30):
             writer.add(Wait(pick(writer.choices, (31_000, 95_000))), Tick(who))
     writer.add(Look(who))
+
+
+@passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
+def said_elsewhere(writer: Writer) -> None:
+    """A peer's history and filter hold a participant's messages, in another channel than theirs."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    own = [writer.send(who, lost) for _ in writer.times(1, 2)]
+    elsewhere = writer.channels - 1 - writer.home
+    writer.say(channel=elsewhere, after=tuple(own) if writer.chance(60) else (), filter=tuple(own), to=who)
+    writer.add(Look(who), Wait(writer.resend_ms + 1_000), Tick(who, lost))
 
 
 @passage(6, scripted=True)

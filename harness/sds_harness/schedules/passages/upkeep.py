@@ -13,7 +13,7 @@ PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
 """Each a little longer than a period that may be in force."""
 
 
-@passage(12)
+@passage(8)
 def resends(writer: Writer) -> None:
     """A message reaches few or nobody; time passes, and it is sent again."""
     who = writer.someone()
@@ -27,7 +27,7 @@ def resends(writer: Writer) -> None:
         writer.add(Look(who))
 
 
-@passage(10)
+@passage(8)
 def acknowledgements(writer: Writer) -> None:
     """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
     who = writer.someone()
