@@ -16,7 +16,7 @@ from .writer import Writer
 
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
 ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
-PARTICIPANTS = ((3, 52), (4, 24), (5, 11), (6, 6), (7, 4), (8, 3))
+PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
 """How many there are, with weights: every broadcast is a step for each of them."""
 
 
@@ -101,7 +101,7 @@ def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
 
 def _finish(writer: Writer, choices: Choices) -> None:
     """Now and then time for everything to come right; mostly a look at what it is like."""
-    if chance(choices, 22):
+    if chance(choices, 20):
         writer.join_all()
         writer.add(Calm(store=chance(choices, 50)))
     if chance(choices, 80):
