@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf import json_format
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessage, Message, decode
+from sds_reference import SDS_2026_01, V2026_01, MalformedMessage, Message, Revision, WireFormat
 from sds_reference.testee.dialect import Dialect
 
 from .declaration import Declaration
@@ -24,7 +24,8 @@ class Wire:
 
     __slots__ = ("dialect", "error", "message", "raw", "text")
 
-    def __init__(self, raw: bytes, dialect: Dialect | None) -> None:
+    def __init__(self, raw: bytes, dialect: Dialect | None, layout: WireFormat = V2026_01) -> None:
+        """``layout`` is that of the text: each revision has its own."""
         self.raw = raw
         """The bytes themselves."""
         self.dialect = dialect
@@ -38,7 +39,7 @@ class Wire:
         try:
             if dialect is not None:
                 self.text = dialect.to_text(raw)
-            self.message = decode(self.text)
+            self.message = layout.decode(self.text)
         except MalformedMessage as error:
             self.error = str(error)
 
@@ -54,6 +55,8 @@ class Step:
     reply: pb.Reply | None
     """None where the implementation broke down instead of answering."""
     dialect: Dialect | None = None
+    layout: WireFormat = V2026_01
+    """How messages stand in bytes."""
 
     # Checks ask a step the same few things again and again; it does not change once it was answered.
 
@@ -86,12 +89,12 @@ class Step:
         """What it handed to the network, in order."""
         if self.reply is None or self.answer != "effects":
             return []
-        return [Wire(raw, self.dialect) for raw in self.reply.effects.broadcasts]
+        return [Wire(raw, self.dialect, self.layout) for raw in self.reply.effects.broadcasts]
 
     @cached_property
     def received(self) -> Wire:
         """What arrived, for ``receive``."""
-        return Wire(self.request.receive.wire, self.dialect)
+        return Wire(self.request.receive.wire, self.dialect, self.layout)
 
 
 @dataclass
@@ -128,6 +131,8 @@ class Trace:
     steps: list[Step] = field(default_factory=list)
     start_ms: int = 0
     """Virtual time at the start, in epoch milliseconds."""
+    revision: Revision = SDS_2026_01
+    """The revision of the text that was spoken."""
     breakdown: Breakdown | None = None
     """Set when the conversation broke at the last step."""
     suite_error: str = ""
