@@ -255,7 +255,7 @@ class ChannelView:
         unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
         odd = oddness(message, step.now_ms, self.trace.declaration, self.revision.wire.max_lamport)
         if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
-            odd = odd or "a dependency on a sync message that had to wait, or that its receiver sent"
+            odd = odd or "a dependency on a sync message of which it is open whether it is in the log"
         return Received(
             step,
             message,

@@ -13,7 +13,7 @@ class ExpectedLog:
     """Own and delivered messages, in the order of the log.
 
     Where the text has sync messages logged like all others, they are in it as well, but ``unseen``: of received ones no
-    delivery tells. Which of them are in it at a moment is open for own ones, and for those that had to wait.
+    delivery tells. Which of them are in it at a moment is open for own ones, odd ones, and those that had to wait.
     """
 
     def __init__(self, processed_sync: Callable[[int], None]) -> None:
@@ -43,7 +43,10 @@ class ExpectedLog:
             self._waiting[message.message_id] = received
             return
         lamport = message.lamport_timestamp or 0
-        self._processed_sync(lamport)
+        if received.odd:
+            self._open.add(message.message_id)
+        else:
+            self._processed_sync(lamport)
         self._insert(message.message_id, lamport, own=False, unseen=True)
         self._log_syncs()
 

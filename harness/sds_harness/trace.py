@@ -146,7 +146,14 @@ class Trace:
 
     def to_json_lines(self) -> Iterator[str]:
         """A header, then one line a step: for people and tools that look at a single run."""
-        yield _dump({"schedule": self.schedule, "implementation": self.declaration.name, "steps": len(self.steps)})
+        yield _dump(
+            {
+                "schedule": self.schedule,
+                "implementation": self.declaration.name,
+                "revision": self.revision.name,
+                "steps": len(self.steps),
+            }
+        )
         for step in self.steps:
             row: dict[str, Any] = {"step": step.index, "participant": step.participant}
             row["request"] = json_format.MessageToDict(step.request)
