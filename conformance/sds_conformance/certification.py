@@ -12,6 +12,7 @@ from sds_harness.environment import ENVIRONMENTS, PLAIN, Environment
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
 from sds_harness.trace import Trace
+from sds_reference import REVISIONS, Revision
 
 from . import checks as _checks
 from . import scenarios as _scenarios
@@ -121,7 +122,7 @@ def plan(
     """The requirements that match the globs and have checks, and what to play, in which environments.
 
     Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
-    leaves out all that they are for.
+    leaves out all that they are for, or the text of the revision says nothing of it.
     """
     catalogue = load_catalogue()
     select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
@@ -132,7 +133,8 @@ def plan(
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
-    within = {r.id for r in catalogue.requirements.values() if _in_profile(r, profile)}
+    spoken = {r.id for r in catalogue.requirements.values() if r.id.startswith(f"{REVISIONS[revision].prefix}-")}
+    within = {requirement for requirement in spoken if _in_profile(catalogue.requirements[requirement], profile)}
     return Plan(
         catalogue,
         revision,
@@ -141,6 +143,7 @@ def plan(
         tuple(
             s
             for s in SCENARIOS.values()
+            if spoken.intersection(s.exercises)
             if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
         ),
         tuple(e for e in ENVIRONMENTS.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
@@ -171,7 +174,7 @@ def certify(
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
-        out.left_out = _left_out(what.environments, declaration)
+        out.left_out = _left_out(what.environments, declaration, REVISIONS[what.revision])
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
         try:
             for run, trace in runner.play(_announced(runs, progress)):
@@ -218,11 +221,13 @@ def _announced(runs: list[Run], progress: Progress) -> Iterator[Run]:
         yield run
 
 
-def _left_out(environments: Iterable[Environment], declared: Declaration) -> dict[str, str]:
+def _left_out(environments: Iterable[Environment], declared: Declaration, revision: Revision) -> dict[str, str]:
     out: dict[str, str] = {}
     for environment in environments:
         lacking = [capability_name(c) for c in environment.needs if not declared.can(c)]
-        if lacking:
+        if environment.sds_r and not revision.repairs:
+            out[environment.name] = f"{revision.name} has no SDS-R"
+        elif lacking:
             out[environment.name] = f"not declared: {', '.join(lacking)}"
     return out
 

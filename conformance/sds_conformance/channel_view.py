@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sortedcontainers import SortedList
-
 from sds_harness.trace import Party, Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
+from .expected_log import ExpectedLog
 from .facts import (
     AckEvent,
     Copy,
@@ -46,6 +45,7 @@ class ChannelView:
         self.party = party
         self.channel_id = channel_id
         self.configuration = party.in_force
+        self.revision = trace.revision
         self.sent: list[Sent] = []
         """Content messages."""
         self.syncs: list[Sent] = []
@@ -67,7 +67,7 @@ class ChannelView:
         self.hints: dict[str, set[bytes]] = {}
         """Every retrieval hint the participant was given, by message ID."""
         self.known_ids: set[str] = set()
-        """IDs of content messages that were sent or received."""
+        """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
         self.maybe: dict[str, int] = {}
         """Own messages that something may speak for which the harness cannot read, with the step."""
         self.repairs: dict[str, int] = {}
@@ -77,15 +77,14 @@ class ChannelView:
         """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
         """SDS-R as it is in force, None if it is not in use."""
-        self._log: SortedList[LogItem] = SortedList()
-        self._logged: dict[str, LogItem] = {}
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
         self._reused: set[str] = set()
         self._outstanding: dict[str, int] = {}
         self._acknowledged: set[str] = set()
-        self._clock = LamportTracker(party.opened_ms)
+        self._clock = LamportTracker(party.opened_ms, trace.revision)
+        self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = filters or known_filters(trace)
         self._wants_lost = bool(party.in_force.lost_timeout_ms)
         self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
@@ -165,7 +164,7 @@ class ChannelView:
     @property
     def logged_ids(self) -> set[str]:
         """IDs of the expected log at the end of the trace."""
-        return set(self._logged)
+        return self._log.ids
 
     # ---- reading -------------------------------------------------------------------------------------------------
 
@@ -211,9 +210,9 @@ class ChannelView:
 
     def _read_tick(self, step: Step) -> None:
         self.ticks.append(step)
-        before = len(self._logged)
+        before = len(self._log)
         self._read_events(step, None)
-        self._read_broadcasts(step, certain=len(self._logged) == before)
+        self._read_broadcasts(step, certain=len(self._log) == before)
 
     def _read_receive(self, step: Step) -> None:
         wire = step.received
@@ -237,15 +236,20 @@ class ChannelView:
             self._review(received)
         elif not received.rejected and step.reply is not None:
             self._review_maybe(received)
-        if counts and received.kind is Kind.CONTENT:
+        if counts and self._is_regular(received.kind):
             self.known_ids.add(message.message_id)
-            if not received.duplicate:
+            if not received.duplicate and received.kind is Kind.CONTENT:
                 self._buffered[message.message_id] = received
+            elif not received.duplicate:
+                self._log.sync_received(received)
         if counts and received.kind is Kind.CONTENT and self._blind and message.lamport_timestamp is not None:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
-        if counts and message.lamport_timestamp is not None and not received.delivered_at_once:
+        undelivered = not received.delivered_at_once and (
+            received.kind is Kind.CONTENT or not self.revision.syncs_are_logged
+        )
+        if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
@@ -254,21 +258,24 @@ class ChannelView:
         asked = [entry.message_id for entry in received.message.repair_request]
         for message_id in asked:
             self.repairs.setdefault(message_id, received.step.index)
-        held = {i: i in self._logged for i in asked if i in self._logged or i in self._buffered}
+        held = {i: i in self._log for i in asked if i in self._log or i in self._buffered}
         self.repair.receive(received, held)
 
     def _received(self, step: Step, message: Message) -> Received:
-        unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._logged)
-        known = message.message_id in self._logged or message.message_id in self._buffered
+        unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
+        odd = oddness(message, step.now_ms, self.trace.declaration, self.revision.wire.max_lamport)
+        if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
+            odd = odd or "a dependency on a sync message of which it is open whether it is in the log"
         return Received(
             step,
             message,
             message.kind,
             own=message.sender_id == self.party.participant_id,
-            duplicate=message.kind is Kind.CONTENT and known,
+            duplicate=self._is_regular(message.kind)
+            and (message.message_id in self._log or self._waits(message.message_id)),
             unmet=unmet,
-            unmet_buffered=frozenset(i for i in unmet if i in self._buffered),
-            odd=oddness(message, step.now_ms, self.trace.declaration),
+            unmet_buffered=frozenset(i for i in unmet if self._waits(i)),
+            odd=odd,
             foreign_filter=message.bloom_filter is not None and self._filter_received(message.bloom_filter) is None,
         )
 
@@ -325,15 +332,15 @@ class ChannelView:
         received = here or self._arrival_of(event.message_id)
         message = received.message if received is not None else None
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
-        unmet = frozenset(i for i in ids if i not in self._logged)
+        unmet = frozenset(i for i in ids if i not in self._log)
         delivery = Delivered(
             step,
             event.message_id,
             event.content,
             received,
             unmet,
-            frozenset(i for i in unmet if i in self._buffered),
-            again=event.message_id in self._logged,
+            frozenset(i for i in unmet if self._waits(i)),
+            again=event.message_id in self._log,
         )
         self.delivered.append(delivery)
         if received is None or message is None:
@@ -345,14 +352,14 @@ class ChannelView:
         if received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
             self._clock.delivered(message.lamport_timestamp)
-            self._insert(event.message_id, message.lamport_timestamp, own=False)
+            self._log.insert(event.message_id, message.lamport_timestamp, own=False)
 
     def _arrival_of(self, message_id: str) -> Received | None:
         """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
         arrivals = (r for r in reversed(self.arrivals.get(message_id, ())) if not r.own)
-        return next((r for r in arrivals if r.kind is not Kind.SYNC), None)
+        return next((r for r in arrivals if r.kind is not Kind.SYNC or self.revision.syncs_are_logged), None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
@@ -390,7 +397,8 @@ class ChannelView:
             step,
             wire,
             message,
-            tuple(self._log[-size:]),
+            self._log.tail(size),
+            self._log.sure,
             len(self._log),
             self._clock.expect(step.now_ms),
             certain and not self._fogged,
@@ -407,13 +415,16 @@ class ChannelView:
             self._clock.maybe_moved(step.now_ms)
             if into is self.sent:
                 self._reused.add(message.message_id)
+        if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
+            self.known_ids.add(message.message_id)
+            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
         if into is self.sent and not sent.repeat:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
             self._outstanding[message.message_id] = 0
             if message.lamport_timestamp is not None:
-                self._insert(message.message_id, message.lamport_timestamp, own=True)
+                self._log.insert(message.message_id, message.lamport_timestamp, own=True)
 
     def _read_observe(self, step: Step) -> None:
         if step.answer != "state" or step.reply is None:
@@ -430,10 +441,11 @@ class ChannelView:
             )
         )
 
-    def _insert(self, message_id: str, lamport: int, *, own: bool) -> None:
-        if message_id not in self._logged:
-            self._logged[message_id] = LogItem.of(message_id, lamport, own=own, arrival=len(self._logged))
-            self._log.add(self._logged[message_id])
+    def _is_regular(self, kind: Kind) -> bool:
+        return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
+
+    def _waits(self, message_id: str) -> bool:
+        return message_id in self._buffered or self._log.waits(message_id)
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:

@@ -22,11 +22,13 @@ class LogItem:
     own: bool = field(compare=False)
     arrival: int = field(compare=False)
     """Counts insertions: 0 is what entered the log first."""
+    unseen: bool = field(default=False, compare=False)
+    """A sync message, where these are logged: no delivery tells that it is there."""
 
     @classmethod
-    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int) -> LogItem:
+    def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, unseen: bool = False) -> LogItem:
         """The place of a message."""
-        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival)
+        return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, unseen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class LamportExpectation:
     """An ephemeral message was sent or received since the last own message."""
     clock_stepped_back: bool
     """Virtual time is before that of the last own message."""
+    follows_clock: bool = True
+    """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
 
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""
@@ -70,6 +74,9 @@ class Sent:
     tail: tuple[LogItem, ...]
     """End of the expected log before the message, ascending; at least as long as its causal history."""
     log_size: int
+    """Entries that were surely in the log."""
+    log_most: int
+    """Entries with those sync messages of which nothing tells that they were."""
     lamport: LamportExpectation
     certain: bool
     """False if the step also changed the log, so that "before" is not known."""
@@ -80,6 +87,11 @@ class Sent:
 
     def __post_init__(self) -> None:
         self.history = tuple([entry.message_id for entry in self.message.causal_history])
+
+    @property
+    def before(self) -> list[LogItem]:
+        """``tail`` without sync messages of which nothing tells that they are in the log."""
+        return [item for item in self.tail if not item.unseen or item.message_id in self.history]
 
 
 @dataclass(slots=True)
@@ -103,7 +115,7 @@ class Received:
     own: bool
     """Its sender ID is the participant's own."""
     duplicate: bool
-    """Content whose ID is in the log or buffered already."""
+    """A regular message whose ID is in the log or buffered already."""
     unmet: frozenset[str]
     """IDs of its causal history that are not in the expected log."""
     unmet_buffered: frozenset[str]

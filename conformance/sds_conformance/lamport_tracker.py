@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from sds_reference import SDS_2026_01, Revision
+
 from .facts import LamportExpectation
 
 
 class LamportTracker:
-    """The local timestamp lies in ``[low, high]``; after an own message it is known exactly."""
+    """The local timestamp lies in ``[low, high]``; after an own message it is known exactly.
 
-    def __init__(self, opened_ms: int) -> None:
-        self._low = self._high = opened_ms
+    Where timestamps just count, ``low`` is what they surely have reached, and how far they are beyond it is open.
+    """
+
+    def __init__(self, opened_ms: int, revision: Revision = SDS_2026_01) -> None:
+        self._revision = revision
+        self._low = self._high = revision.lamport_floor(opened_ms)
         self._source = "open"
         self._used = False
         self._fog = 0
@@ -23,8 +29,9 @@ class LamportTracker:
 
     def expect(self, now_ms: int) -> LamportExpectation:
         """For a message sent at ``now_ms``."""
-        low, high = self._low, self._high
-        if not self._used:
+        low, high, clock = self._low, self._high, now_ms
+        now_ms = self._revision.lamport_floor(now_ms)
+        if not self._used and self._revision.lamport_follows_clock:
             # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111);
             # and a first message that carries just that time is accepted, too (AMB-12).
             low, high = min(low, now_ms) - 1, max(high, now_ms)
@@ -40,7 +47,8 @@ class LamportTracker:
             late_delivery=self._late_delivery,
             rebroadcast=self._rebroadcast,
             ephemeral=self._ephemeral,
-            clock_stepped_back=self._last_own_now is not None and now_ms < self._last_own_now,
+            clock_stepped_back=self._last_own_now is not None and clock < self._last_own_now,
+            follows_clock=self._revision.lamport_follows_clock,
         )
 
     def sent(self, lamport: int, now_ms: int, *, sync: bool) -> None:
@@ -48,7 +56,8 @@ class LamportTracker:
         # Of several sync messages in a row none need have moved it (AMB-18).
         before = min(self._low, self._sync_low)
         self._used = True
-        self._low = self._high = lamport
+        if not sync or self._revision.sync_advances_lamport:
+            self._low = self._high = lamport
         self._source = "sync" if sync else "send"
         self._last_own_now = now_ms
         self._reset()
@@ -57,7 +66,7 @@ class LamportTracker:
 
     def touch(self, now_ms: int) -> None:
         """Time passes; before the first use the timestamp may be initialised at any moment (AMB-111)."""
-        if not self._used:
+        if not self._used and self._revision.lamport_follows_clock:
             self._low, self._high = min(self._low, now_ms), max(self._high, now_ms)
             self._sync_low = self._low
 
@@ -97,7 +106,7 @@ class LamportTracker:
 
         Whether that moved the timestamp, nothing tells.
         """
-        self._high = max(now_ms, self._high + 1)
+        self._high = max(self._revision.lamport_floor(now_ms), self._high + 1)
 
     def rebroadcast(self) -> None:
         self._rebroadcast = True

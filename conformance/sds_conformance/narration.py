@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from sds_harness.declaration import printable
-from sds_harness.stage import START_MS
+from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_harness.trace import Step, Trace, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
@@ -21,9 +21,9 @@ _ACK_STATES = {
 }
 
 
-def clock(milliseconds: int) -> str:
-    """A time or a Lamport timestamp relative to the start T of virtual time."""
-    difference = milliseconds - START_MS
+def clock(milliseconds: int, start_ms: int = START_MS) -> str:
+    """A time or a Lamport timestamp relative to the start T of virtual time; what counts from 0 is far from that."""
+    difference = milliseconds - start_ms
     if abs(difference) > 400 * 24 * 3_600_000:
         return str(milliseconds)
     return "T" if not difference else f"T{difference:+d}"
@@ -44,6 +44,7 @@ class Narrator:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        self._start_ms = START_MS if trace.revision.lamport_follows_clock else COUNTING_START_MS
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
         """Content messages of a participant in a channel, with their steps."""
         for step in trace.steps:
@@ -59,21 +60,21 @@ class Narrator:
         match step.command:
             case "open":
                 channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
-                return f"{who} joins {channels} at {clock(step.now_ms)}"
+                return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
             case "send":
                 hint = f", with the hint {_bytes(request.send.retrieval_hint)}" if _hinted(request.send) else ""
                 named = f" as {identifier(step.reply.effects.message_id)}" if _named(step) and step.reply else ""
                 what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
-                return f"{who} {what} at {clock(step.now_ms)}{hint}"
+                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{hint}"
             case "send_ephemeral":
                 return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
             case "send_sync":
-                return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms)}"
+                return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
                 hint = f", with the hint {_bytes(request.receive.retrieval_hint)}" if _hinted(request.receive) else ""
                 return f"{who} receives {self._received(step)}{hint}"
             case "tick":
-                return f"{who} runs its periodic work at {clock(step.now_ms)}"
+                return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
                 return f"{who} shows its state{self._where(step)}"
             case "close":

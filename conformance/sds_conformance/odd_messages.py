@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from sds_harness.declaration import Declaration
-from sds_reference import Message
+from sds_reference import MAX_LAMPORT, Message
 
 LARGEST_HISTORY = 200
 LARGEST_LAMPORT = 2**53 + 10
 """Timestamps up to here are mandatory; beyond, refusing is legal (AMB-14)."""
+ROOM_AFTER = 100
+"""Timestamps that a participant may want to have left."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 
 
-def oddness(message: Message, now_ms: int, declared: Declaration) -> str:
-    """What is odd about a received message, "" for nothing."""
+def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:
+    """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
     ids = [entry.message_id for entry in message.causal_history]
     lamport = message.lamport_timestamp or 0
     ahead = declared.lamport_ahead_ms
+    if lamport > max_lamport - ROOM_AFTER:
+        return "a Lamport timestamp that hardly any can follow"
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10"
     if ahead is not None and lamport > now_ms + ahead:

@@ -12,6 +12,7 @@ from sds_harness.link import Limits, Link
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped, Stage
 from sds_harness.trace import Trace
+from sds_reference import REVISIONS, V2026_01
 from sds_reference.testee.dialect import Dialect, load_dialect
 
 from .registry import Run
@@ -60,7 +61,9 @@ class Runner:
 
     @property
     def dialect(self) -> Dialect | None:
-        """The wire dialect in use: asked for, or declared."""
+        """The wire dialect in use: asked for, or declared. It is one of SDS, and of no other layout."""
+        if REVISIONS[self._revision].wire is not V2026_01:
+            return None
         name = self._asked_dialect or (self.declaration.dialect if self.declaration else "")
         return load_dialect(name) if name else None
 

@@ -14,7 +14,7 @@ from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES
+from sds_reference import HASH_PROFILES, REVISIONS
 from sds_reference import PROFILES as BLOOM_PROFILES
 
 from .catalogue.positions import load_positions
@@ -39,16 +39,16 @@ _LABEL = 10
 
 def show_certificate(console: Console, declared: Declaration, dialect: str, what: Plan) -> None:
     """Who is tested, against what, and what it declares."""
-    revision = what.revision
+    revision, spoken = what.revision, REVISIONS[what.revision]
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     labelled(console, "Testing", Text(f"{name}{language}", "bold"))
-    labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile]}"))
+    labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile] if spoken.repairs else spoken.title}"))
     if revision not in declared.revisions:
-        spoken = ", ".join(declared.revisions) or "none"
-        labelled(console, "", Text(f"The implementation declares other revisions: {spoken}.", "yellow"))
+        others = ", ".join(declared.revisions) or "none"
+        labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
     labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
-    if what.profile != "core":
+    if what.profile != "core" and spoken.repairs:
         labelled(console, "Repairs", Text(repair_note(declared)))
     labelled(console, "Declares", Text(declared_line(declared), "dim"))
     if dialect:
@@ -256,7 +256,8 @@ def verdict_line(outcome: Certification) -> Text:
         case 0:
             warnings = outcome.count(Verdict.WARN)
             but = f", with {_count(warnings, 'warning')}" if warnings else ""
-            repairs = outcome.declaration.can(pb.CAPABILITY_SDS_R)
+            there_is = REVISIONS[outcome.plan.revision].repairs
+            repairs = outcome.declaration.can(pb.CAPABILITY_SDS_R) or not there_is
             asked = [v for v in outcome.verdicts if repairs or v.requirement.core or v.exercised]
             judged = sum(v.exercised > 0 for v in asked)
             of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""

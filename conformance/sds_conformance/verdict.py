@@ -16,7 +16,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .catalogue import Catalogue, Requirement
 from .channel_view import ChannelView, channel_views
 from .judgement import Observation, Outcome
-from .registry import CHECKS, Check, Run, scenario_of
+from .registry import CHECKS, COUNTERPARTS, Check, Run, scenario_of
 
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
@@ -163,6 +163,7 @@ class Judge:
     def _judged(self, trace: Trace, views: list[ChannelView]) -> dict[str, RequirementVerdict]:
         """The verdicts that a trace counts for: all, unless its environment presumes what is violated in it."""
         presumed = ENVIRONMENTS[trace.environment].presumes
+        presumed = next((r for r in COUNTERPARTS.get(presumed, ()) if r in self._verdicts), presumed)
         with suppress(Exception):  # an error in it is noted where the check is applied
             if any(
                 observation.outcome is Outcome.VIOLATED

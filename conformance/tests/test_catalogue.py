@@ -22,11 +22,14 @@ REQUIREMENTS = list(CATALOGUE.requirements.values())
 LEVELS = {"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "RECOMMENDED"}
 
 
+FORUM = "forum-2024"
+
+
 def rows() -> list[dict[str, Any]]:
-    """The requirements as they stand in the file, which would show an ID that stands there twice."""
-    data: dict[str, Any] = json.loads(files(package.__name__).joinpath(f"{CURRENT}.json").read_text("utf-8"))
-    out: list[dict[str, Any]] = data["requirements"]
-    return out
+    """The requirements as they stand in the files, which would show an ID that stands there twice."""
+    found = [files(package.__name__).joinpath(f"{name}.json") for name in (CURRENT, FORUM)]
+    texts = [json.loads(file.read_text("utf-8")) for file in found]
+    return [row for data in texts for row in data["requirements"]]
 
 
 def test_importing_the_checks_registers_them() -> None:
@@ -34,12 +37,12 @@ def test_importing_the_checks_registers_them() -> None:
     assert len(CHECKS) > 90
 
 
-def test_there_are_179_requirements() -> None:
-    assert len(rows()) == 179
-    assert len(REQUIREMENTS) == 179
+def test_there_are_179_requirements_of_sds_and_46_of_the_proposal() -> None:
+    assert len(rows()) == len(REQUIREMENTS) == 179 + 46
+    assert sum(r.stated_in(FORUM) for r in REQUIREMENTS) == 46
 
 
-def test_no_id_stands_in_the_file_twice() -> None:
+def test_no_id_stands_in_the_files_twice() -> None:
     counted = Counter(row["id"] for row in rows())
     assert [requirement_id for requirement_id, count in counted.items() if count > 1] == []
 
@@ -47,23 +50,33 @@ def test_no_id_stands_in_the_file_twice() -> None:
 def test_what_only_some_revisions_state_names_known_ones() -> None:
     assert CURRENT == "sds-2026-01"
     assert {revision for r in REQUIREMENTS for revision in r.revisions} == set(REVISIONS)
-    assert [r.id for r in REQUIREMENTS if not r.stated_in(CURRENT)] == ["SDS-R-RECV-04", "SDS-R-RECV-05"]
-    assert [r.id for r in REQUIREMENTS if not r.stated_in("sds-2025-10-amended")] == ["SDS-R-RECV-03"]
+    of_sds = [r for r in REQUIREMENTS if r.id.startswith("SDS-")]
+    assert [r.id for r in of_sds if not r.stated_in(CURRENT)] == ["SDS-R-RECV-04", "SDS-R-RECV-05"]
+    assert [r.id for r in of_sds if not r.stated_in("sds-2025-10-amended")] == ["SDS-R-RECV-03"]
+
+
+def test_two_texts_have_no_requirement_in_common() -> None:
+    for requirement in REQUIREMENTS:
+        assert {REVISIONS[name].prefix for name in requirement.revisions} == {requirement.id.partition("-")[0]}
 
 
 def test_every_id_names_its_section_and_a_number() -> None:
     for requirement in REQUIREMENTS:
-        assert re.fullmatch(rf"SDS-{requirement.section}-\d\d", requirement.id)
+        of_the_proposal = requirement.section.startswith("F-")
+        prefix = "FORUM" if of_the_proposal else f"SDS-{requirement.section}"
+        assert re.fullmatch(rf"{prefix}-\d\d", requirement.id)
 
 
 def test_the_requirements_of_a_section_are_numbered_without_gaps() -> None:
     for section in CATALOGUE.sections:
         numbers = [int(r.id[-2:]) for r in REQUIREMENTS if r.section == section.id]
-        assert numbers == list(range(1, len(numbers) + 1)), section.id
+        first = numbers[0] if section.id.startswith("F-") else 1
+        assert numbers == list(range(first, first + len(numbers))), section.id
+    assert [int(r.id[-2:]) for r in REQUIREMENTS if r.stated_in(FORUM)] == list(range(1, 47))
 
 
 def test_every_section_has_a_title_an_anchor_and_requirements() -> None:
-    assert len({section.id for section in CATALOGUE.sections}) == len(CATALOGUE.sections) == 21
+    assert len({section.id for section in CATALOGUE.sections}) == len(CATALOGUE.sections) == 21 + 12
     for section in CATALOGUE.sections:
         assert section.title
         assert re.fullmatch(r"[a-z0-9_-]+", section.anchor)
@@ -83,7 +96,7 @@ def test_requirements_stand_in_the_order_of_the_sections() -> None:
 def test_the_extension_is_told_apart_from_the_core() -> None:
     core = {r.section for r in REQUIREMENTS if r.core}
     assert core == {s.id for s in CATALOGUE.sections if not s.id.startswith("R-")}
-    assert len(core) == 11
+    assert len(core) == 11 + 12
 
 
 def test_no_two_statements_are_alike_and_none_is_empty() -> None:

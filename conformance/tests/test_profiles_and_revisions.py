@@ -29,6 +29,9 @@ from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words
 
 KNOWN = load_catalogue().requirements
+FORUM = "forum-2024"
+OF_SDS = {s for s in SCENARIOS.values() if any(r.startswith("SDS-") for r in s.declared)}
+"""Scenarios that are played for SDS; the others are about what only the proposal says."""
 FEW = ("every-kind-*", "asks-for-what-is-missing", "without-the-extension")
 WITHOUT_SDS_R = (pb.CAPABILITY_SDS_R,)
 PRIVATE = VARIANTS["private-hash"].configure(Config())
@@ -50,9 +53,9 @@ def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
 def test_what_is_played_for_a_profile_is_what_its_requirements_are_exercised_in() -> None:
     for profile, core in (("core", True), ("sds-r", False)):
         played = plan(profile=profile).scenarios
-        assert set(played) == {s for s in SCENARIOS.values() if any(KNOWN[r].core is core for r in s.exercises)}
-        assert set(played) < set(SCENARIOS.values())
-    assert set(plan().scenarios) == set(SCENARIOS.values())
+        assert set(played) == {s for s in OF_SDS if any(KNOWN[r].core is core for r in s.declared)}
+        assert set(played) < OF_SDS
+    assert set(plan().scenarios) == OF_SDS
 
 
 def test_globs_of_scenarios_count_more_than_the_profile() -> None:
@@ -70,13 +73,23 @@ def test_a_revision_states_what_it_states() -> None:
     current, amended = (set(plan(revision=revision).requirements) for revision in (CURRENT, AMENDED))
     assert current - amended == {"SDS-R-RECV-03"}
     assert amended - current == {"SDS-R-RECV-04", "SDS-R-RECV-05"}
-    assert current | amended == set(CHECKS)
+    proposed = set(plan(revision=FORUM).requirements)
+    assert current | amended | proposed == set(CHECKS)
+    assert proposed == {r for r in CHECKS if r.startswith("FORUM-")}
     assert plan(revision=AMENDED).revision == AMENDED
-    assert set(REVISIONS) == {CURRENT, AMENDED}
+    assert set(REVISIONS) == {CURRENT, AMENDED, FORUM}
 
 
-def test_no_scenario_is_left_out_for_the_revision() -> None:
+def test_no_scenario_is_left_out_for_a_revision_of_the_same_text() -> None:
     assert plan(revision=AMENDED).scenarios == plan().scenarios
+
+
+def test_of_another_text_only_what_it_says_is_played() -> None:
+    proposed = set(plan(revision=FORUM).scenarios)
+    assert proposed - OF_SDS == set(SCENARIOS.values()) - OF_SDS != set()
+    assert all(any(r.startswith("FORUM-") for r in s.exercises) for s in proposed)
+    assert plan(scenarios=["ten-minutes-of-talk"]).scenarios == ()
+    assert plan(scenarios=["transport-hints"], revision=FORUM).scenarios == ()
 
 
 def test_the_implementation_is_greeted_with_the_revision() -> None:
@@ -103,7 +116,11 @@ def test_the_implementation_is_greeted_with_the_revision() -> None:
         (["--select", "SDS-R-RECV-01", "--profile", "core"], "is not in the profile core: leave --profile out"),
         (["--select", "SDS-MSG-01", "--profile", "sds-r"], "is not in the profile sds-r: leave --profile out"),
         (["--deselect", "SDS-MSG-01", "--profile", "sds-r"], "is not in the profile sds-r: leave --profile out"),
-        (["--revision", "sds-1999-12"], f"'{CURRENT}', '{AMENDED}'"),
+        (["--revision", "sds-1999-12"], f"'{CURRENT}', '{AMENDED}', '{FORUM}'"),
+        (["--select", "FORUM-26"], f"FORUM-26 is not stated in {CURRENT}: add --revision {FORUM}"),
+        (["--select", "SDS-ACK-01", "--revision", FORUM], f"is not stated in {FORUM}: add --revision {CURRENT}"),
+        (["--profile", "sds-r", "--revision", FORUM], f"{FORUM} has no SDS-R: leave --profile out"),
+        (["--dialect", "nim-sds", "--revision", FORUM], f"which {FORUM} has not: leave --dialect out"),
         (["--profile", "everything"], "'full', 'core', 'sds-r'"),
     ],
 )
@@ -189,7 +206,7 @@ def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
 
 def test_the_last_line_says_that_the_extension_was_left_out() -> None:
     everything: dict[str, Any] = {"scenarios": ["*"]}
-    core = len([r for r in CHECKS if KNOWN[r].core])
+    core = len([r for r in CHECKS if KNOWN[r].core and KNOWN[r].stated_in(CURRENT)])
     # Two more are about what has to stay unset without it, and two of the core about its fields.
     assert last_line(*WITHOUT_SDS_R, **everything) == (
         f"the reference conforms to what was tested, {core} of {core + 2} requirements, without SDS-R"
@@ -224,7 +241,7 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
         Draft202012Validator(load_schema()).validate(data)
         assert data["revision"] == revision
         assert data["summary"]["pass"] == len(data["requirements"]) == len(outcomes[revision].plan.requirements)
-    assert list(reports) == [CURRENT, AMENDED]
+    assert list(reports) == [CURRENT, AMENDED, FORUM]
     amended = {row["id"]: row for row in reports[AMENDED]["requirements"]}
     assert all(requirement.startswith("SDS-R-") for requirement in amended)
     assert "nobody-answers-the-others" in amended["SDS-R-RECV-05"]["runs"]
@@ -266,7 +283,7 @@ def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(
     examine_mutant(mutant.name)
     ((options, what),) = asked
     own = {s.name for s in SCENARIOS.values() if mutant.requirement in s.exercises}
-    part = {s.name for s in SCENARIOS.values() if any(KNOWN[r].core is core for r in s.exercises)}
+    part = {s.name for s in OF_SDS if any(KNOWN[r].core is core for r in s.declared)}
     long = {s.name for s in SCENARIOS.values() if s.long}
     assert own
     assert names(what) == own | (part - long)
@@ -318,8 +335,9 @@ def test_every_revision_is_certified_and_the_current_one_in_full(
     assert {revision: outcome.plan.profile for revision, outcome in outcomes.items()} == {
         CURRENT: "full",
         AMENDED: "sds-r",
+        FORUM: "full",
     }
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,5 +353,5 @@ def test_a_variant_that_is_refused_in_one_revision_is_not_accepted(monkeypatch: 
     monkeypatch.setattr(exercise, "certify_reference", refusing)
     acceptance = examine_variant("nim-hash")
     assert acceptance.refused == ("SDS-R-RECV-04 warn",)
-    assert acceptance.passed == len(CHECKS) - 1
+    assert acceptance.passed == len(plan().requirements) + 1
     assert examine_variant("newest-first").refused == ()

@@ -8,7 +8,7 @@ import pytest
 
 from played import SHORT
 from sds_conformance import exercise
-from sds_conformance.catalogue import load_catalogue
+from sds_conformance.catalogue import CURRENT, load_catalogue
 from sds_conformance.certification import Plan, plan
 from sds_conformance.exercise import Acceptance, Kill, examine_mutant, examine_variant, unproven
 from sds_conformance.registry import CHECKS
@@ -47,8 +47,10 @@ def participant_of(channel: type[Channel]) -> type[Participant]:
 
 
 def judged(variant: str) -> set[str]:
-    """What a legal variant is judged on: all of the current revision, with a choice in SDS-R that of every revision."""
-    return set(CHECKS) if "repair" in dict(VARIANTS[variant].config) else set(plan().requirements)
+    """What a legal variant is judged on: all of its revision, with a choice in SDS-R that of every one with SDS-R."""
+    if "repair" in dict(VARIANTS[variant].config):
+        return {requirement for requirement in CHECKS if requirement.startswith("SDS-")}
+    return set(plan(revision=VARIANTS[variant].revision or CURRENT).requirements)
 
 
 def register(monkeypatch: pytest.MonkeyPatch, requirement: str, participant: type[Participant]) -> str:

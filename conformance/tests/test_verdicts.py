@@ -8,7 +8,7 @@ import pytest
 
 from played import scenario
 from sds_conformance import verdict as module
-from sds_conformance.catalogue import Catalogue, Requirement
+from sds_conformance.catalogue import CURRENT, Catalogue, Requirement
 from sds_conformance.channel_view import ChannelView
 from sds_conformance.judgement import Observation, Outcome, held, noted, violated
 from sds_conformance.registry import Check, CheckFunction, Run, Scenario
@@ -25,7 +25,9 @@ Judgement = Callable[..., RequirementVerdict]
 
 
 def requirement(requirement_id: str = ID, level: str = "MUST", softened: str = "") -> Requirement:
-    return Requirement(requirement_id, "MADE", level, "explicit", "made-up", "wire", "A statement.", (), softened)
+    return Requirement(
+        requirement_id, "MADE", level, "explicit", "made-up", "wire", "A statement.", (), softened, (CURRENT,)
+    )
 
 
 def trace(

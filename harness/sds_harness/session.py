@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import REVISIONS, SDS_2026_01
 from sds_reference.testee.version import suite_version
 
 from .declaration import Declaration, capability_name
@@ -52,6 +53,8 @@ class Session:
     """Numbers requests, holds replies to the rules of the protocol, and knows what was declared."""
 
     def __init__(self, connect: Callable[[], Link], limits: Limits, revision: str) -> None:
+        """``revision`` is the name of the one that the conversation is about."""
+        self.revision = REVISIONS.get(revision, SDS_2026_01)
         self._limits = limits
         self._last_id = 0
         self._fault: TesteeFault | None = None

@@ -17,7 +17,6 @@ from sds_reference import (
     ConfigurationError,
     Message,
     build_filter,
-    encode,
 )
 from sds_reference.testee.dialect import Dialect
 
@@ -30,6 +29,9 @@ from .trace import Party, Step, Trace, Wire
 
 START_MS = 1_800_000_000_000
 """Where virtual time starts, in epoch milliseconds (January 2027)."""
+COUNTING_START_MS = 100_000_000
+"""Where it starts if Lamport timestamps just count: those of peers, who go by the time, then fit 31 bits, and yet it is
+far from 0."""
 QUIET_TICKS = 2
 MAX_TICKS = 200
 BUSTLE = 20
@@ -64,11 +66,13 @@ class Stage:
         self.session = session
         self.dialect = dialect
         self.environment = environment
-        virtual = session.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK)
-        self.now_ms = START_MS if virtual else time.time_ns() // 1_000_000
+        self.revision = session.revision
+        self.now_ms = _start_ms(session)
         """Virtual time. A schedule may set it to anything, backwards too. An implementation that goes by its own
         clock gets the real time to start from, and only what does not depend on time can be judged."""
-        self.trace = Trace(schedule, session.declaration, dialect, environment.name, start_ms=self.now_ms)
+        self.trace = Trace(
+            schedule, session.declaration, dialect, environment.name, start_ms=self.now_ms, revision=session.revision
+        )
         self._actors: list[Actor] = []
         self._labels: set[str] = set()
 
@@ -135,6 +139,15 @@ class Stage:
             self._labels.add(name)
         return name
 
+    def said(self, content: bytes) -> bytes:
+        """``content`` as it can be said: where only text can, in ASCII."""
+        return bytes(byte & 0x7F for byte in content) if self.revision.wire.text_only else content
+
+    def on_the_wire(self, message: Message) -> bytes:
+        """The bytes of a message as the implementation understands them."""
+        text = self.revision.wire.encode(message)
+        return self.dialect.to_private(text) if self.dialect is not None else text
+
     def advance(self, milliseconds: int) -> None:
         """Let virtual time pass; negative steps the clock back."""
         if not 0 < self.now_ms + milliseconds < 1 << 62:
@@ -182,7 +195,7 @@ class Stage:
             try:
                 self.session.call(request)
             except TesteeFault as fault:
-                self.trace.steps.append(Step(len(self.trace.steps) + 1, actor.name, request, None, self.dialect))
+                self.trace.steps.append(self._begun(actor.name, request))
                 self.trace.breakdown = fault.breakdown
                 raise
 
@@ -193,7 +206,7 @@ class Stage:
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
                 command.now_ms = max(1, command.now_ms + offset)
-        step = Step(len(steps) + 1, participant, request, None, self.dialect)
+        step = self._begun(participant, request)
         steps.append(step)
         try:
             step.reply = self.session.call(request)
@@ -205,10 +218,21 @@ class Stage:
             raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
 
+    def _begun(self, participant: str, request: pb.Request) -> Step:
+        """The next step of the trace, not answered yet."""
+        return Step(len(self.trace.steps) + 1, participant, request, None, self.dialect, self.revision.wire)
+
     def _bloom_parameters(self) -> BloomParameters | None:
         for party in self.trace.parties.values():
             return bloom_parameters(party)
         return None
+
+
+def _start_ms(session: Session) -> int:
+    """Where time starts: nothing in a revision whose Lamport timestamps just count reads a clock of its own."""
+    if not session.revision.lamport_follows_clock:
+        return COUNTING_START_MS
+    return START_MS if session.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK) else time.time_ns() // 1_000_000
 
 
 def bloom_parameters(party: Party) -> BloomParameters | None:
@@ -295,9 +319,7 @@ class Actor:
         have the same layout. The step of the last."""
         step: Step | None = None
         for payload in payloads:
-            message = (
-                payload.message if isinstance(payload, Wire) else payload if isinstance(payload, Message) else None
-            )
+            message = _message_in(payload)
             wire = self._on_the_wire(payload)
             if message is not None:
                 self._met_ids |= dict.fromkeys([message.message_id, *(e.message_id for e in message.causal_history)])
@@ -316,12 +338,11 @@ class Actor:
             case bytes():
                 return payload
             case Message():
-                text = encode(payload)
+                return self.stage.on_the_wire(payload)
             case Wire():
                 if dialect is payload.dialect or payload.message is None:
                     return payload.raw
-                text = payload.text
-        return dialect.to_private(text) if dialect is not None else text
+                return dialect.to_private(payload.text) if dialect is not None else payload.text
 
     def tick(self) -> Step:
         """Let the periodic work run that is due now."""

@@ -12,7 +12,7 @@ from typing import Any
 from google.protobuf import json_format
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import MalformedMessage, Message, decode
+from sds_reference import SDS_2026_01, V2026_01, MalformedMessage, Message, Revision, WireFormat
 from sds_reference.testee.dialect import Dialect
 from sds_reference.wire_fields import WireField, split
 
@@ -26,7 +26,8 @@ class Wire:
 
     __slots__ = ("_fields", "dialect", "error", "message", "raw", "text")
 
-    def __init__(self, raw: bytes, dialect: Dialect | None) -> None:
+    def __init__(self, raw: bytes, dialect: Dialect | None, layout: WireFormat = V2026_01) -> None:
+        """``layout`` is that of the text: each revision has its own."""
         self.raw = raw
         """The bytes themselves."""
         self.dialect = dialect
@@ -40,7 +41,7 @@ class Wire:
         try:
             if dialect is not None:
                 self.text = dialect.to_text(raw)
-            self.message = decode(self.text)
+            self.message = layout.decode(self.text)
         except MalformedMessage as error:
             self.error = str(error)
         self._fields: list[WireField] | None = None
@@ -65,6 +66,8 @@ class Step:
     reply: pb.Reply | None
     """None where the implementation broke down instead of answering."""
     dialect: Dialect | None = None
+    layout: WireFormat = V2026_01
+    """How messages stand in bytes."""
 
     # Checks ask a step the same few things again and again; it does not change once it was answered.
 
@@ -97,12 +100,12 @@ class Step:
         """What it handed to the network, in order."""
         if self.reply is None or self.answer != "effects":
             return []
-        return [Wire(raw, self.dialect) for raw in self.reply.effects.broadcasts]
+        return [Wire(raw, self.dialect, self.layout) for raw in self.reply.effects.broadcasts]
 
     @cached_property
     def received(self) -> Wire:
         """What arrived, for ``receive``."""
-        return Wire(self.request.receive.wire, self.dialect)
+        return Wire(self.request.receive.wire, self.dialect, self.layout)
 
 
 @dataclass
@@ -139,6 +142,8 @@ class Trace:
     steps: list[Step] = field(default_factory=list)
     start_ms: int = 0
     """Virtual time at the start, in epoch milliseconds."""
+    revision: Revision = SDS_2026_01
+    """The revision of the text that was spoken."""
     breakdown: Breakdown | None = None
     """Set when the conversation broke at the last step."""
     suite_error: str = ""
@@ -157,7 +162,14 @@ class Trace:
 
     def to_json_lines(self) -> Iterator[str]:
         """A header, then one line a step: for people and tools that look at a single run."""
-        yield _dump({"schedule": self.schedule, "implementation": self.declaration.name, "steps": len(self.steps)})
+        yield _dump(
+            {
+                "schedule": self.schedule,
+                "implementation": self.declaration.name,
+                "revision": self.revision.name,
+                "steps": len(self.steps),
+            }
+        )
         for step in self.steps:
             row: dict[str, Any] = {"step": step.index, "participant": step.participant}
             row["request"] = json_format.MessageToDict(step.request)

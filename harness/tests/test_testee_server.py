@@ -71,7 +71,7 @@ def hello(**options: Any) -> pb.HelloReply:
 def test_the_handshake_declares_what_the_model_is() -> None:
     reply = hello()
     assert (reply.protocol_version, reply.name, reply.version, reply.language) == (1, "sds_reference", "1.2", "Python")
-    assert list(reply.revisions) == ["sds-2026-01", "sds-2025-10-amended"]
+    assert list(reply.revisions) == ["sds-2026-01", "sds-2025-10-amended", "forum-2024"]
     assert reply.profiles == pb.Profiles(bloom="waku-sds-js", hash="sha256-be64", id_order="utf-8")
     assert not reply.limits.HasField("lamport_ahead_ms")
     assert hello(config=Config(max_lamport_ahead_ms=5)).limits.lamport_ahead_ms == 5

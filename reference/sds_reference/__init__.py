@@ -25,9 +25,11 @@ from .message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode, encode
 from .outgoing_buffer import AckState
 from .participant import UNNAMED_CHANNEL, Participant
 from .repair_times import default_response_groups, in_response_group, t_req_offset, t_resp_offset
-from .revision import REVISIONS, SDS_2025_10_AMENDED, SDS_2026_01, Revision
+from .revision import FORUM_2024, REVISIONS, SDS_2025_10_AMENDED, SDS_2026_01, Revision
+from .wire_formats import V2026_01, WireFormat
 
 __all__ = [
+    "FORUM_2024",
     "HASH_PROFILES",
     "MAX_LAMPORT",
     "PROFILES",
@@ -35,6 +37,7 @@ __all__ = [
     "SDS_2025_10_AMENDED",
     "SDS_2026_01",
     "UNNAMED_CHANNEL",
+    "V2026_01",
     "AckState",
     "Acknowledged",
     "AfterLoss",
@@ -68,6 +71,7 @@ __all__ = [
     "SdsError",
     "UnknownChannel",
     "UnknownChannelPolicy",
+    "WireFormat",
     "bloom_profile",
     "build_filter",
     "decode",

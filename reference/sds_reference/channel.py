@@ -20,10 +20,11 @@ from .errors import ForeignFilter, MalformedMessage, RefusedSend
 from .incoming_buffer import Buffered, IncomingBuffer
 from .lamport_clock import LamportClock
 from .local_log import LocalLog, LogEntry
-from .message import HistoryEntry, Kind, Message, encode
+from .message import HistoryEntry, Kind, Message
 from .message_id import computed_message_id
 from .outgoing_buffer import AckState, Outgoing, OutgoingBuffer
 from .repair import Repair
+from .wire_formats import is_text
 
 
 class Channel:
@@ -35,7 +36,8 @@ class Channel:
         self.participant_id = participant_id
         self.channel_id = channel_id
         self.config = config
-        self.clock = LamportClock(now_ms)
+        self.revision = config.revision
+        self.clock = LamportClock(self.revision.lamport_floor(now_ms), self.revision.wire.max_lamport)
         self.log = LocalLog()
         self.outgoing = OutgoingBuffer()
         self.incoming = IncomingBuffer()
@@ -45,7 +47,8 @@ class Channel:
         self._swept_ms = now_ms
         self._quiet_since_ms = now_ms
         self._silent_since_ms = now_ms
-        self.repair = self.repair_class(participant_id, config, self.has_arrived) if config.sds_r else None
+        repairs = config.sds_r and self.revision.repairs
+        self.repair = self.repair_class(participant_id, config, self.has_arrived) if repairs else None
 
     # ---- Send Message ------------------------------------------------------------------------------------------
 
@@ -55,10 +58,12 @@ class Channel:
         """Send application content ("Send Message").
 
         ``message_id`` is computed when not given; ``retrieval_hint`` is what the transport will know the message by.
-        Raises RefusedSend for empty content, which would be a sync message, and for an ID that is in use.
+        Raises RefusedSend for empty content, which would be a sync message, for content that the wire has no room for,
+        and for an ID that is in use.
         """
         if not content:
             raise RefusedSend("content is empty: on the wire that is a sync message")
+        self.refuse_bytes(content)
         if message_id and self.has_arrived(message_id):
             raise RefusedSend(f"message ID {message_id!r} is in use")
         lamport = self.next_lamport(now_ms)
@@ -73,9 +78,15 @@ class Channel:
         self.after_broadcast(message, wire, now_ms, retrieval_hint)
         return effects
 
+    def refuse_bytes(self, content: bytes) -> None:
+        """Where content is a string on the wire, only text can be sent."""
+        if self.revision.wire.text_only and not is_text(content):
+            raise RefusedSend("content is no text in UTF-8, and the wire carries text alone")
+
     def next_lamport(self, now_ms: int) -> int:
-        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)"."""
-        return self.clock.next(now_ms)
+        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)", or in the
+        proposal: "Increase the local Lamport timestamp"."""
+        return self.clock.next(self.revision.lamport_floor(now_ms))
 
     def new_message_id(self, lamport: int | None, content: bytes) -> str:
         """An ID where the application gives none (section "Message")."""
@@ -112,12 +123,16 @@ class Channel:
 
     def encode(self, message: Message) -> bytes:
         """Wire bytes of an own message."""
-        return encode(message)
+        return self.revision.wire.encode(message)
 
     def after_broadcast(self, message: Message, wire: bytes, now_ms: int, retrieval_hint: bytes | None) -> None:
         """Into the outgoing buffer, and into the own log: a later message of ours follows this one."""
         self.broadcast_at(now_ms)
         self.remember_outgoing(message, wire, now_ms)
+        self.keep_own(message, retrieval_hint)
+
+    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
+        """What was sent is logged and, where own IDs are, in the filter, as it is where it is received."""
         self.log_own(message, retrieval_hint)
         if self.config.own_ids_in_filter is OwnIds.AFTER_SENDING:
             self.filter.insert(message.message_id)
@@ -142,7 +157,10 @@ class Channel:
     # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
 
     def send_sync(self, now_ms: int) -> Effects:
-        """Send a sync message: no content, and none of the traces a regular message leaves."""
+        """Send a sync message: no content, and none of the traces a regular message leaves.
+
+        In the proposal others log it as they do all messages, and may name it: then it is in the own log as well.
+        """
         effects = Effects()
         if not len(self.log) and not self.config.sync_with_empty_log and not self.has_requests(now_ms):
             return effects
@@ -150,6 +168,8 @@ class Channel:
         message = self.with_repair_request(self.compose(self.new_message_id(lamport, b""), lamport, None), now_ms)
         self.broadcast_at(now_ms)
         effects.broadcasts.append(self.encode(message))
+        if self.revision.syncs_are_logged:
+            self.keep_own(message)
         return effects
 
     def has_requests(self, now_ms: int) -> bool:
@@ -157,8 +177,9 @@ class Channel:
         return self.repair is not None and bool(self.repair.eligible(now_ms))
 
     def next_sync_lamport(self, now_ms: int) -> int:
-        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18)."""
-        return self.next_lamport(now_ms)
+        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18), or in the
+        proposal: it "should not be increased before sending such messages"."""
+        return self.next_lamport(now_ms) if self.revision.sync_advances_lamport else self.clock.value
 
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
         """Send a message for which no synchronization is required; no state changes.
@@ -167,6 +188,7 @@ class Channel:
         """
         if not content:
             raise RefusedSend("content is empty: an ephemeral message has nothing else")
+        self.refuse_bytes(content)
         message_id = message_id or self.new_message_id(None, content)
         message = Message(self.participant_id, message_id, self.channel_id, content=content)
         return Effects([self.encode(message)], message_id=message_id)
@@ -187,25 +209,26 @@ class Channel:
             return effects
         if kind is Kind.UNDEFINED:
             return effects
+        regular = self.is_regular(kind)
         self.refuse_unusable(message, kind, now_ms)
         if self.repair is not None:  # copies of known messages count here, too (AMB-23)
             self.repair.on_receive(message, counts=kind is Kind.CONTENT, now_ms=now_ms)
             if self.config.repair.answers_at_once:
                 self.sweep_repair_requests(now_ms, effects)
-        if kind is Kind.CONTENT and self.is_duplicate(message):
+        if regular and self.is_duplicate(message):
             if self.config.review_duplicates:
                 self.review_ack_status(message, effects, now_ms)
             return effects
         if self.config.sync_only_when_quiet:
             self._quiet_since_ms = max(self._quiet_since_ms, now_ms)
         self.review_ack_status(message, effects, now_ms)
-        if kind is Kind.CONTENT:
+        if regular:
             self.insert_into_filter(message)
         unmet = self.unmet_dependencies(message)
         if unmet:
             self.buffer(message, unmet, now_ms, retrieval_hint)
             self.signal_missing(message, unmet, effects)
-        elif kind is Kind.CONTENT:
+        elif regular:
             self.deliver(message, effects, retrieval_hint)
             if self.config.cascade_on_receive:
                 self.deliver_ready(effects)
@@ -215,10 +238,14 @@ class Channel:
         """Rule: "SHOULD ignore the message if it has a sender_id matching its own"."""
         return message.sender_id == self.participant_id
 
+    def is_regular(self, kind: Kind) -> bool:
+        """Does a message go through the whole procedure, to be logged in the end?"""
+        return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
+
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
-        """A content message without an ID could never be referenced; a bound on Lamport timestamps is configuration."""
-        if kind is Kind.CONTENT and not message.message_id:
-            raise MalformedMessage("a content message without message_id")
+        """A regular message without an ID could never be referenced; a bound on Lamport timestamps is configuration."""
+        if self.is_regular(kind) and not message.message_id:
+            raise MalformedMessage(f"a {kind.value} message without message_id")
         bound = self.config.max_lamport_ahead_ms
         assert message.lamport_timestamp is not None
         if bound is not None and message.lamport_timestamp > now_ms + bound:
@@ -248,8 +275,9 @@ class Channel:
 
     def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         """Rule: "MUST add the message to the incoming buffer of messages with unmet causal dependencies"."""
-        if message.kind is Kind.CONTENT or self.config.buffer_syncs:
-            self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint))
+        regular = self.is_regular(message.kind)
+        if regular or self.config.buffer_syncs:
+            self.incoming.add(Buffered(message, unmet, now_ms, retrieval_hint, regular))
 
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         """Tell the application which dependencies it may retrieve, with the hints that came along."""
@@ -266,7 +294,8 @@ class Channel:
         self.incoming.met(message.message_id)
         if self.repair is not None:
             self.repair.remember(message)
-        effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
+        if message.content:
+            effects.events.append(Delivered(self.channel_id, message.message_id, message.content))
 
     def witness_lamport(self, lamport_timestamp: int) -> None:
         """Rule: "MUST update its local Lamport timestamp to match the received message" if that one is greater."""
@@ -340,7 +369,7 @@ class Channel:
         self.sweep_repair_requests(now_ms, effects)
         if self.sync_is_due(now_ms):
             self.broadcast_at(now_ms)
-            # Nothing can follow 2^64-1, and the work of the sweeps must not be lost to that.
+            # Nothing can follow the largest timestamp, and the work of the sweeps must not be lost to that.
             with suppress(RefusedSend):
                 effects.broadcasts.extend(self.send_sync(now_ms).broadcasts)
         return effects
@@ -363,7 +392,7 @@ class Channel:
     def deliver_ready(self, effects: Effects) -> None:
         """Rule: "If all dependencies of a message are met, the participant MUST proceed to deliver the message"."""
         while (entry := self.incoming.take_ready()) is not None:
-            if entry.message.kind is Kind.CONTENT:
+            if entry.regular:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
 
     def give_up_lost(self, received_ms: int, effects: Effects) -> None:
@@ -375,14 +404,14 @@ class Channel:
                 self.repair.give_up(lost)
             if lost:
                 effects.events.append(Lost(self.channel_id, lost))
-            if entry.message.kind is Kind.CONTENT and self.config.after_loss is AfterLoss.DELIVER:
+            if entry.regular and self.config.after_loss is AfterLoss.DELIVER:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
                 self.deliver_ready(effects)
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         """Section "SDS-R incoming repair request buffer sweep": the copies are the messages as they were (AMB-65)."""
         if self.repair is not None:
-            effects.broadcasts.extend(encode(message) for message in self.repair.take_responses(now_ms))
+            effects.broadcasts.extend(map(self.revision.wire.encode, self.repair.take_responses(now_ms)))
 
     def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
         """Rule: "MUST rebroadcast unacknowledged outgoing messages after a set period"."""

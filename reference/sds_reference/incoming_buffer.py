@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .message import Kind, Message
+from .message import Message
 
 
 @dataclass(slots=True)
@@ -16,12 +16,14 @@ class Buffered:
     unmet: set[str]
     received_ms: int
     retrieval_hint: bytes | None
+    regular: bool = True
+    """It is to be delivered and logged when its dependencies are met."""
 
 
 class IncomingBuffer:
     """Buffered messages, with an index from each unmet dependency to those that wait for it.
 
-    Content messages are kept by their ID. Sync messages, whose IDs may repeat or collide, get a place of their own.
+    Regular messages are kept by their ID. Others, whose IDs may repeat or collide, get a place of their own.
     """
 
     def __init__(self) -> None:
@@ -32,7 +34,7 @@ class IncomingBuffer:
 
     def add(self, entry: Buffered) -> None:
         self._serial += 1
-        key = entry.message.message_id if entry.message.kind is Kind.CONTENT else self._serial
+        key = entry.message.message_id if entry.regular else self._serial
         self._entries[key] = entry
         for dependency in entry.unmet:
             self._waiting.setdefault(dependency, {})[key] = None
@@ -68,7 +70,7 @@ class IncomingBuffer:
         return [entry for _, entry in old]
 
     def __contains__(self, message_id: str) -> bool:
-        """Is a content message of that ID buffered?"""
+        """Is a regular message of that ID buffered?"""
         return message_id in self._entries
 
     def __iter__(self) -> Iterator[Buffered]:

@@ -39,7 +39,7 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An SDS message of revision sds-2026-01; ``None`` is "unset" on the wire."""
+    """An SDS message, with the fields of all revisions; ``None`` is "unset" on the wire."""
 
     sender_id: str
     message_id: str
@@ -59,7 +59,7 @@ class Message:
 
 
 def encode(message: Message) -> bytes:
-    """The wire bytes of ``message``, fields in ascending order."""
+    """The wire bytes of ``message`` in the layout of SDS, fields in ascending order."""
     out = pb.Message(
         sender_id=message.sender_id,
         message_id=message.message_id,
@@ -80,7 +80,9 @@ def encode(message: Message) -> bytes:
 
 
 def decode(wire: bytes) -> Message:
-    """Parse ``wire``; unknown fields are ignored and the last of a repeated scalar wins, as proto3 has it.
+    """Parse ``wire``, in the layout of SDS.
+
+    Unknown fields are ignored and the last of a repeated scalar wins, as proto3 has it.
 
     Raises MalformedMessage for bytes that do not parse, invalid UTF-8 among them.
     """

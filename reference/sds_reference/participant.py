@@ -14,7 +14,6 @@ from .channel import Channel
 from .config import Config, UnknownChannelPolicy
 from .effects import Effects
 from .errors import ConfigurationError, MalformedMessage, UnknownChannel
-from .message import decode
 
 UNNAMED_CHANNEL = "0"
 """The channel to join where the application names none: "the channel_id SHOULD be set to 0" (AMB-104)."""
@@ -37,7 +36,7 @@ class Participant:
         self.channels: dict[str, Channel] = {}
 
     def join(self, channel_id: str, now_ms: int) -> None:
-        """Become a member of a channel; its Lamport timestamp starts at ``now_ms`` ("Participant state")."""
+        """Become a member of a channel; its Lamport timestamp starts at ``now_ms``, or at 0 ("Participant state")."""
         if not channel_id:
             raise ConfigurationError("a channel needs a non-empty ID")
         if channel_id not in self.channels:
@@ -70,7 +69,7 @@ class Participant:
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         """A message arrives from the network: see Channel.receive. Raises MalformedMessage."""
-        message = decode(wire)
+        message = self.config.revision.wire.decode(wire)
         channel = self.channels.get(message.channel_id)
         if channel is None:
             if not message.channel_id:

@@ -18,6 +18,8 @@ class Variant:
     name: str
     summary: str
     config: tuple[tuple[str, Any], ...]
+    revision: str = ""
+    """The revision whose choice it is, "" for one of SDS."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))
@@ -25,6 +27,10 @@ class Variant:
 
 def _variant(name: str, summary: str, **config: object) -> Variant:
     return Variant(name, summary, tuple(config.items()))
+
+
+def _proposed(name: str, summary: str, **config: object) -> Variant:
+    return Variant(f"forum-{name}", f"{summary}, as the proposal of 2024 allows", tuple(config.items()), "forum-2024")
 
 
 PRIVATE_HASH = HashProfile(
@@ -94,6 +100,29 @@ VARIANTS: dict[str, Variant] = {
         _variant("creates-channels", "a message opens an unknown channel", unknown_channel=UnknownChannelPolicy.CREATE),
         _variant(
             "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
+        ),
+        _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
+        _proposed("newest-first", "causal histories in descending order", causal_history_descending=True),
+        _proposed("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
+        _proposed("own-ids-never", "own IDs stay out of the filter", own_ids_in_filter=OwnIds.NEVER),
+        _proposed("ephemeral-in-filter", "ephemeral IDs enter the filter", ephemeral_ids_in_filter=True),
+        _proposed("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
+        _proposed("reviews-duplicates", "copies of known messages are reviewed again", review_duplicates=True),
+        _proposed(
+            "slow-sweep",
+            "the incoming sweep runs every five seconds, and nothing that waits is delivered before it",
+            cascade_on_receive=False,
+            incoming_sweep_ms=5_000,
+        ),
+        _proposed("drops-the-lost", "messages whose dependencies are missed are dropped", after_loss=AfterLoss.DROP),
+        _proposed(
+            "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
+        ),
+        _proposed(
+            "close-resend-periods",
+            "resends after thirty and forty-five seconds",
+            resend_unacknowledged_ms=30_000,
+            resend_possibly_acknowledged_ms=45_000,
         ),
     )
 }

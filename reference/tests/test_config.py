@@ -9,6 +9,7 @@ import pytest
 
 from scripted_peers import T, content, ephemeral, holding, sync
 from sds_reference import (
+    FORUM_2024,
     REVISIONS,
     SDS_2025_10_AMENDED,
     SDS_2026_01,
@@ -136,7 +137,11 @@ def test_a_config_cannot_change_under_a_participant() -> None:
 
 
 def test_the_revisions_are_known_by_their_names() -> None:
-    assert REVISIONS == {"sds-2026-01": SDS_2026_01, "sds-2025-10-amended": SDS_2025_10_AMENDED}
+    assert REVISIONS == {
+        "sds-2026-01": SDS_2026_01,
+        "sds-2025-10-amended": SDS_2025_10_AMENDED,
+        "forum-2024": FORUM_2024,
+    }
 
 
 # ---- SDS-R -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,9 @@ from importlib.resources import files
 CURRENT = "sds-2026-01"
 """The revision that is judged unless another is asked for."""
 
+_FILES = (f"{CURRENT}.json", "forum-2024.json")
+"""One for each text: revisions of one text share it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -38,8 +41,8 @@ class Requirement:
     positions: tuple[str, ...]
     softened: str
     """The position that makes a violation a warning, "" if none does."""
-    revisions: tuple[str, ...] = ()
-    """The revisions of the text that state it; none named means all."""
+    revisions: tuple[str, ...]
+    """The revisions of the text that state it, the current one first if that does."""
 
     @property
     def binding(self) -> bool:
@@ -53,7 +56,7 @@ class Requirement:
 
     def stated_in(self, revision: str) -> bool:
         """Is it a requirement of that revision?"""
-        return not self.revisions or revision in self.revisions
+        return revision in self.revisions
 
     @property
     def core(self) -> bool:
@@ -63,7 +66,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All requirements of all revisions, in the order of the text."""
+    """All requirements of all revisions, in the order of the texts."""
 
     sections: tuple[Section, ...]
     requirements: dict[str, Requirement]
@@ -71,18 +74,19 @@ class Catalogue:
 
 @cache
 def load_catalogue() -> Catalogue:
-    """The catalogue. What it holds are the statements of the current revision, and what others state besides."""
-    data = json.loads(files(__package__).joinpath(f"{CURRENT}.json").read_text("utf-8"))
+    """The catalogue: the statements of each text. A row is of all revisions of its text unless it names some."""
+    texts = [json.loads(files(__package__).joinpath(name).read_text("utf-8")) for name in _FILES]
     requirements = [
         Requirement(
             **{key: row[key] for key in ("id", "section", "level", "keyword", "anchor", "observable", "statement")},
             positions=tuple(row["positions"]),
             softened=row.get("softened", ""),
-            revisions=tuple(row.get("revisions", ())),
+            revisions=tuple(row.get("revisions", data["revisions"])),
         )
+        for data in texts
         for row in data["requirements"]
     ]
     return Catalogue(
-        tuple(Section(**section) for section in data["sections"]),
+        tuple(Section(**section) for data in texts for section in data["sections"]),
         {requirement.id: requirement for requirement in requirements},
     )

@@ -1,7 +1,8 @@
 """The checks, one module per section of the requirements. Importing this package registers them all.
 
 Of section STATE, parts stand apart: filling (the bloom filter when it is full), joining, and states (of own messages);
-unseen has what is read from the wire where an implementation does not show its buffers.
+unseen has what is read from the wire where an implementation does not show its buffers. Of the proposal of 2024, forum
+has what is its own, and forum_alike what it says like SDS.
 """
 
 from . import (
@@ -10,6 +11,8 @@ from . import (
     deliver,
     ephemeral,
     filling,
+    forum,
+    forum_alike,
     insweep,
     joining,
     message,
@@ -39,6 +42,8 @@ __all__ = [
     "deliver",
     "ephemeral",
     "filling",
+    "forum",
+    "forum_alike",
     "insweep",
     "joining",
     "message",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, encode
+from sds_reference import Kind
 
 from ..channel_view import ChannelView
 from ..judgement import Observation, held, violated
@@ -163,7 +163,12 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, "lamport_timestamp set", "it is unset")
         elif sent.message.bloom_filter is None:
             yield violated(sent.step, "bloom_filter set", "it is unset")
-        elif sent.certain and not sent.repeat and size and len(sent.history) != min(size, sent.log_size):
+        elif (
+            sent.certain
+            and not sent.repeat
+            and size
+            and not min(size, sent.log_size) <= len(sent.history) <= min(size, sent.log_most)
+        ):
             yield violated(
                 sent.step,
                 f"{min(size, sent.log_size)} entries in causal_history (log of {sent.log_size}, history of {size})",
@@ -300,7 +305,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
     for received in view.received:
-        canonical = encode(received.message)
+        canonical = view.revision.wire.encode(received.message)
         if received.plain and not received.unmet and received.step.received.text != canonical:
             if received.delivered:
                 yield held(received.step)

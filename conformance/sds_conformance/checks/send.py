@@ -28,6 +28,8 @@ def lamport_rule(sent: Sent) -> str:
     e = sent.lamport
     value = str(e.low) if e.low == e.high else f"{e.low} to {e.high}"
     previous = f"previous {e.previous}" if e.low == e.high else "previous"
+    if not e.follows_clock:
+        return f"a lamport_timestamp that is counted on from {e.previous}"
     return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, {previous} + 1)"
 
 
@@ -98,13 +100,14 @@ def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
     size = view.history_size
     if not size or not sent.certain or sent.repeat:
         return None
-    return [item.message_id for item in sent.tail[-min(size, sent.log_size) :]] if sent.log_size else []
+    return [item.message_id for item in sent.before[-size:]]
 
 
 def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
     """Is the first expected message tied in Lamport with the one before it? Then their order is another's matter."""
-    before = len(sent.tail) - len(expected) - 1
-    return bool(expected) and before >= 0 and sent.tail[before].lamport == sent.tail[before + 1].lamport
+    tail = sent.before
+    edge = len(tail) - len(expected) - 1
+    return bool(expected) and edge >= 0 and tail[edge].lamport == tail[edge + 1].lamport
 
 
 @check("SDS-SEND-04")
@@ -114,7 +117,7 @@ def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
         expected = history_end(view, sent)
         if expected is None or tied_at_the_edge(sent, expected):
             continue
-        own = {item.message_id for item in sent.tail if item.own}
+        own = {item.message_id for item in sent.before if item.own}
         if set(sent.history) == set(expected):
             yield held(sent.step)
         elif own and not own & set(sent.history):
@@ -199,7 +202,8 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
     index = sent.step.index
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
-    others = sum(1 for s in view.sent + view.ephemerals if s.step.index < index)
+    own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
+    others = sum(1 for s in own if s.step.index < index)
     holds = view.filter_in(sent.message)
     others += holds is not None and bool(holds(sent.message.message_id))
     newest: list[str] = []

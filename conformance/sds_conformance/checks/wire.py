@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sds_harness.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -26,11 +26,12 @@ def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
     yield from view.strays
 
 
-def _values(sent: Sent, number: int) -> list[int | bytes]:
+def values_of(sent: Sent, number: int) -> list[int | bytes]:
+    """All values of a field of an own message, as they stand on the wire."""
     return [field.value for field in sent.wire.fields or [] if field.number == number]
 
 
-def _text(values: list[int | bytes]) -> str | None:
+def text_of(values: list[int | bytes]) -> str | None:
     """The last string of a field; None if there is none or it is not UTF-8."""
     if not values or not isinstance(values[-1], bytes):
         return None
@@ -56,17 +57,26 @@ def _stray_entries(fields: list[WireField]) -> Iterator[str]:
 @check("SDS-MSG-01")
 def message_structure(view: ChannelView) -> Iterator[Observation]:
     """Every broadcast splits into the fields of the text, with their wire types, and decodes."""
-    expected = "a Message with fields 1, 2, 3, 10, 11, 12, 13 and 20 only, each of its type"
+    return structure(view, _MESSAGE_FIELDS, _REPEATED, {1, 2, 3})
+
+
+def structure(
+    view: ChannelView, types: Mapping[int, int], repeated: tuple[int, ...], always: set[int]
+) -> Iterator[Observation]:
+    """Judge all broadcasts by the wire types of the fields; without those that are ``always`` there it is another
+    layout."""
+    *first, last = types
+    expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
     for step, wire in _all_wires(view):
         fields = wire.fields
         if fields is None:
             yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")
             continue
-        wrong = [f for f in fields if f.number in _MESSAGE_FIELDS and _MESSAGE_FIELDS[f.number] != f.wire_type]
-        unknown = sorted({f.number for f in fields if f.number not in _MESSAGE_FIELDS})
-        numbers = [f.number for f in fields if f.number not in _REPEATED]
+        wrong = [f for f in fields if types.get(f.number, f.wire_type) != f.wire_type]
+        unknown = sorted({f.number for f in fields if f.number not in types})
+        numbers = [f.number for f in fields if f.number not in repeated]
         twice = sorted({number for number in numbers if numbers.count(number) > 1})
-        strays = list(_stray_entries(fields))
+        strays = list(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
             yield violated(step, expected, f"field {wrong[0].number} as {kind}")
@@ -74,7 +84,7 @@ def message_structure(view: ChannelView) -> Iterator[Observation]:
             named = ", ".join(map(str, unknown))
             seen = f"field {named}, which the text does not have" if unknown else strays[0]
             # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
-            other_layout = not {1, 2, 3} <= set(numbers)
+            other_layout = not always <= set(numbers)
             yield violated(step, expected, seen, "" if other_layout or strays else "AMB-116")
         elif twice:
             yield violated(step, expected, f"field {twice[0]} twice")
@@ -100,7 +110,7 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
 def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
-        seen = _text(_values(sent, 1))
+        seen = text_of(values_of(sent, 1))
         if seen == view.party.participant_id:
             yield held(sent.step)
         else:
@@ -111,7 +121,7 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
 def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
     """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
     for sent in view.sent:
-        seen = _text(_values(sent, 2))
+        seen = text_of(values_of(sent, 2))
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
             yield violated(sent.step, "field 2 (message_id) to be a non-empty string", f"{seen!r}")
@@ -126,14 +136,19 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-04")
 def channel_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """Field 3 is the channel that the application named, in all kinds of messages."""
+    return channel_in(view, 3)
+
+
+def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the channel."""
     if view.party.unnamed:
         return
     for sent in view.sent + view.syncs + view.ephemerals:
-        seen = _text(_values(sent, 3))
+        seen = text_of(values_of(sent, number))
         if seen == view.channel_id:
             yield held(sent.step)
         else:
-            yield violated(sent.step, f"field 3 (channel_id) = {view.channel_id!r}", f"{seen!r}")
+            yield violated(sent.step, f"field {number} (channel_id) = {view.channel_id!r}", f"{seen!r}")
 
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL)
@@ -151,7 +166,7 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
 def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits."""
     for sent in view.outgoing:
-        values = _values(sent, 10)
+        values = values_of(sent, 10)
         if not values or not isinstance(values[-1], int):
             yield violated(sent.step, "field 10 (lamport_timestamp) as a varint", "no such field")
             continue
@@ -196,7 +211,7 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         if not sent.log_size or not sent.certain or sent.repeat:
             continue
-        entries = [value for value in _values(sent, 11) if isinstance(value, bytes)]
+        entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
         if not entries:
             yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
             continue
@@ -209,7 +224,7 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
 
 def _entry_id(entry: bytes) -> str | None:
     try:
-        return _text([field.value for field in split(entry) if field.number == 1])
+        return text_of([field.value for field in split(entry) if field.number == 1])
     except MalformedMessage:
         return None
 
@@ -217,13 +232,20 @@ def _entry_id(entry: bytes) -> str | None:
 @check("SDS-MSG-07")
 def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
     """Field 12 is present in every content and sync message; zero length only while nothing was received."""
+    return filter_in(view, 12)
+
+
+def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the filter."""
     for sent in view.outgoing:
-        values = _values(sent, 12)
+        values = values_of(sent, number)
         received = any(r.acceptable and not r.rejected and r.step.index < sent.step.index for r in view.received)
         if not values or not isinstance(values[-1], bytes):
-            yield violated(sent.step, "field 12 (bloom_filter) in every content and sync message", "no such field")
+            yield violated(
+                sent.step, f"field {number} (bloom_filter) in every content and sync message", "no such field"
+            )
         elif not values[-1] and received:
-            yield violated(sent.step, "a filter over the IDs received so far in field 12", "zero bytes")
+            yield violated(sent.step, f"a filter over the IDs received so far in field {number}", "zero bytes")
         else:
             yield held(sent.step)
 
@@ -231,12 +253,17 @@ def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-09")
 def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
     """Field 20 is exactly the bytes the application sent."""
+    return content_in(view, 20)
+
+
+def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the content."""
     for sent in view.sent:
         expected = sent.step.request.send.content
-        values = _values(sent, 20)
+        values = values_of(sent, number)
         if values and values[-1] == expected:
             yield held(sent.step)
         else:
             differs = values and isinstance(values[-1], bytes)
             seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
-            yield violated(sent.step, f"field 20 (content) = the {len(expected)} bytes given", seen)
+            yield violated(sent.step, f"field {number} (content) = the {len(expected)} bytes given", seen)

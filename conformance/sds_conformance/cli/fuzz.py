@@ -28,6 +28,7 @@ from ..certification import (
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting, Company
 from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
+from ..exploration.judging import SCHEDULED
 from ..exploration.telling import (
     as_json,
     last_line,
@@ -163,6 +164,11 @@ def fuzz(
     checked on every trace, and the properties of the whole group besides. What fails is shrunk to a short story.
     """
     out, err = console(), console(stderr=True)
+    if revision not in SCHEDULED:
+        raise click.UsageError(
+            f"generated schedules are about {' and '.join(SCHEDULED)}. Of {revision} there are the scenarios of `run`: "
+            f"{program()} run --revision {revision} -- {driven.shown}"
+        )
     order = Order(
         driven.connect,
         driven.limits,

@@ -18,10 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_reference.mutants import MUTANTS
-from sds_reference.variants import VARIANTS
 
 from ..catalogue import load_catalogue
-from ..exploration.hunt import EXAMPLES, OUT_OF_REACH, Catch, Peace, hunt, leave_in_peace
+from ..exploration.hunt import EXAMPLES, OUT_OF_REACH, Catch, Peace, hunt, huntable, leave_in_peace
 from .fuzz import seed_of
 from .options import console
 from .selftest import markdown_rows, matching, tracked
@@ -102,9 +101,12 @@ def hunt_command(
     variants play schedules, too, and nothing may be found against them.
     """
     out, err = console(), console(stderr=True)
-    mutants, variants = matching(MUTANTS, only), matching(VARIANTS, only) if peaceful else []
+    hunted_ones, spared_ones = huntable()
+    mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
-        raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
+        raise click.UsageError(
+            "no mutant or variant of that name that schedules are about: `python -m sds_reference --list` names them"
+        )
     if write and not write.absolute().parent.is_dir():
         raise click.UsageError(
             f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"

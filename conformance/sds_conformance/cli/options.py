@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sds_harness.link import Limits, StdioLink
-from sds_reference import REVISIONS, ConfigurationError
+from sds_reference import FORUM_2024, REVISIONS, ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_reference.testee.framing import Framing
 
@@ -27,6 +27,10 @@ from ..certification import PROFILES
 
 POSITIONS = PREFIX.rstrip("-")
 """How a glob begins that asks for positions: the dash may be left to a wildcard."""
+
+
+PREFIXES = tuple({revision.prefix: None for revision in REVISIONS.values()})
+"""How the IDs of requirements begin, one for each text."""
 
 
 def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
@@ -166,10 +170,11 @@ def judging(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail."),
         click.option(
             "--revision",
-            type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+            type=click.Choice(list(REVISIONS)),
             default=CURRENT,
             show_default=True,
-            help="Which revision of the text is judged.",
+            help="Which revision of the text is judged. "
+            f"{FORUM_2024.name} is {FORUM_2024.title}, with requirements of its own, FORUM-01 and so on.",
         ),
         click.option(
             "--profile",
@@ -200,7 +205,7 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
 def full_id(glob: str) -> str:
     """A glob of requirement or position IDs as they are written: in any case, and SDS- may be left out."""
     glob = glob.upper()
-    return glob if glob.startswith(("SDS-", "*", POSITIONS)) else f"SDS-{glob}"
+    return glob if glob.startswith((*PREFIXES, "*", POSITIONS)) else f"SDS-{glob}"
 
 
 def program() -> str:

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
-from sds_reference import REVISIONS
 
 from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
@@ -21,7 +20,7 @@ from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
-from ..exploration.judging import Assessment, assess
+from ..exploration.judging import SCHEDULED, Assessment, assess
 from ..exploration.proof import story
 from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
 from ..runner import BrokenRun
@@ -50,7 +49,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 )
 @click.option(
     "--revision",
-    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    type=click.Choice(SCHEDULED),
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
@@ -85,7 +84,7 @@ def replay(
         driven.connect,
         driven.limits,
         driven.dialect,
-        revision or (known if known in REVISIONS else CURRENT),
+        revision or (known if known in SCHEDULED else CURRENT),
         casting=Casting(cast) if cast in {c.value for c in Casting} else Casting.TOGETHER,
         strict=strict,
     )

@@ -13,7 +13,7 @@ from rich.console import Console
 from sds_harness.declaration import printable
 from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
-from sds_reference import ConfigurationError
+from sds_reference import REVISIONS, V2026_01, ConfigurationError
 
 from ..catalogue import CURRENT, load_catalogue
 from ..certification import (
@@ -41,6 +41,7 @@ Examples:
   sds-conformance run --environment plain -- ./my-adapter
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
   sds-conformance run --profile core -- ./my-adapter
+  sds-conformance run --revision forum-2024 -- ./my-adapter
 
 Without COMMAND the bundled reference model is driven. With one ID selected,
 the conversation is shown message by message.
@@ -90,6 +91,10 @@ def run(
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
+    if profile == "sds-r" and not REVISIONS[revision].repairs:
+        raise click.UsageError(f"{revision} has no SDS-R: leave --profile out")
+    if driven.dialect and REVISIONS[revision].wire is not V2026_01:
+        raise click.UsageError(f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out")
     what = plan(select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
         if not plan([glob], profile=profile, revision=revision).requirements:

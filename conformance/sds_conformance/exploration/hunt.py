@@ -15,12 +15,12 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS
 
-from ..catalogue import CURRENT, load_catalogue
+from ..catalogue import load_catalogue
 from ..verdict import Finding, Verdict
 from .campaign import Order, explore, play_one
 from .casting import Casting, Company
 from .counterexample import counterexample
-from .judging import BREAKDOWN, Scope
+from .judging import BREAKDOWN, SCHEDULED, Scope
 
 EXAMPLES = 1_000
 """Schedules after which a mutant got away."""
@@ -43,6 +43,13 @@ OUT_OF_REACH: dict[str, str] = {
 }
 """Mutants that need more than a schedule of a few participants has, with the reason. They are not hunted unless asked
 for by name; `selftest` finds them with scenarios made for each."""
+
+
+def huntable() -> tuple[list[str], list[str]]:
+    """The mutants and the legal variants of the revisions that schedules are about."""
+    known = load_catalogue().requirements
+    mutants = [m.name for m in MUTANTS.values() if known[m.requirement].revisions[0] in SCHEDULED]
+    return mutants, [v.name for v in VARIANTS.values() if not v.revision or v.revision in SCHEDULED]
 
 
 @dataclass(frozen=True)
@@ -72,9 +79,8 @@ def order_for(mutant: Mutant, casting: Casting = Casting.TOGETHER, seed: int = 0
         f"mutant {mutant.name}",
         without=frozenset({pb.CAPABILITY_OBSERVE} if mutant.unseen else ()),
     )
-    revision = violated.revisions[0] if violated.revisions else CURRENT
     connect = lambda _: LocalLink(Testee(options).handle)  # noqa: E731
-    return Order(connect, revision=revision, casting=casting, seed=seed, told=violated.optional)
+    return Order(connect, revision=violated.revisions[0], casting=casting, seed=seed, told=violated.optional)
 
 
 def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
@@ -132,11 +138,10 @@ class Peace:
 
 
 def leave_in_peace(name: str, examples: int, seed: int = 0) -> Peace:
-    """Play schedules with a legal variant, under every revision that states something of its own."""
+    """Play schedules with a legal variant, under every revision that they are about."""
     options = TesteeOptions(suite_version(), VARIANTS[name].configure(Config()), name=f"variant {name}")
     accused: dict[str, None] = {}
-    stated = {revision for r in load_catalogue().requirements.values() for revision in r.revisions}
-    for revision in sorted({CURRENT} | stated):
+    for revision in sorted(SCHEDULED):
         for casting in (Casting.TOGETHER, Casting.AMONG):
             tally = explore(
                 Order(
@@ -144,7 +149,7 @@ def leave_in_peace(name: str, examples: int, seed: int = 0) -> Peace:
                     revision=revision,
                     casting=casting,
                     seed=seed,
-                    examples=max(1, examples // (2 * (1 + len(stated)))),
+                    examples=max(1, examples // (2 * (1 + len(SCHEDULED)))),
                 )
             )
             for what, finding in tally.found.items():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sds_harness.declaration import printable
 from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
+from sds_reference import REVISIONS, V2026_01
 
 from ..catalogue import CURRENT, Catalogue, Requirement, load_catalogue
 from ..channel_view import ChannelView, channel_views
@@ -18,6 +19,8 @@ from ..verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from .properties import PROPERTIES, GlobalProperty, Replay, Sighting, examine
 from .situations import situations
 
+SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
+"""Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""
 BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
 STORM = "storm"

@@ -57,7 +57,7 @@ def found_in_filters(stage: Stage) -> None:
         alice.tick()
 
 
-@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02")
+@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", repeats_sync_ids=True)
 def acknowledged_by_anything(stage: Stage) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
     alice = stage.open()
@@ -132,7 +132,7 @@ def acknowledged_and_done(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("ACK-01", "ACK-02", "ACK-07")
+@scenario("ACK-01", "ACK-02", "ACK-07", repeats_sync_ids=True)
 def every_way_to_acknowledge(stage: Stage) -> None:
     """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
     alice = stage.open()

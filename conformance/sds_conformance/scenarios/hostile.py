@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sds_harness.stage import Stage
-from sds_reference import HistoryEntry, encode
+from sds_reference import HistoryEntry
 
 from ..registry import scenario
 
@@ -27,7 +27,7 @@ def malformed_messages(stage: Stage) -> None:
     """Bytes that are no message come between ordinary ones."""
     alice = stage.open()
     bob = stage.peer("bob")
-    good = encode(bob.content(stage.now_ms + 1))
+    good = stage.on_the_wire(bob.content(stage.now_ms + 1))
     broken = (
         b"",
         b"\xff",
@@ -70,7 +70,8 @@ def extreme_timestamps_and_ids(stage: Stage) -> None:
     alice = stage.open(channels=("c1",))
     bystander = stage.open("bystander", ("c1",))
     bob = stage.peer("bob")
-    for lamport in (2**63, 2**64 - 2, 2**64 - 1):
+    largest = stage.revision.wire.max_lamport
+    for lamport in (largest // 2 + 1, largest - 1, largest):
         bystander.receive(bob.content(lamport))
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))

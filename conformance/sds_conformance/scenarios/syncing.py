@@ -70,7 +70,7 @@ def syncs_between_syncs(stage: Stage) -> None:
     alice.send_sync()
 
 
-@scenario("SYNC-12")
+@scenario("SYNC-12", repeats_sync_ids=True)
 def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
     """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
     alice = stage.open()
@@ -82,7 +82,7 @@ def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("RECV-08")
+@scenario("RECV-08", repeats_sync_ids=True)
 def a_sync_with_the_id_of_the_missing(stage: Stage) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
     alice = stage.open()

@@ -35,7 +35,7 @@ def every_kind_of_message(stage: Stage) -> None:
     alice = stage.open("alicé")
     bob = stage.peer("bob")
     can = stage.trace.declaration.can
-    alice.send(BINARY)
+    alice.send(stage.said(BINARY))
     stage.advance(10)
     first = bob.content(stage.now_ms - 5)
     alice.receive(first, bob.content(stage.now_ms - 4, first))
@@ -47,7 +47,7 @@ def every_kind_of_message(stage: Stage) -> None:
         stage.advance(10)
         alice.send_sync()
     if can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral(BINARY[::-1])
+        alice.send_ephemeral(stage.said(BINARY[::-1]))
     stage.advance(10)
     alice.send(b"fourth")
 
@@ -57,10 +57,10 @@ def contents_of_all_kinds(stage: Stage) -> None:
     """Contents that are no text, and one of 100 KiB, arrive and are delivered."""
     alice = stage.open()
     bob = stage.peer("bob")
-    binary = bob.content(stage.now_ms + 1, content=b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00")
-    large = bob.content(stage.now_ms + 2, binary, content=bytes(range(256)) * 400)
+    binary = bob.content(stage.now_ms + 1, content=stage.said(b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00"))
+    large = bob.content(stage.now_ms + 2, binary, content=stage.said(bytes(range(256)) * 400))
     alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
-    alice.receive(bob.ephemeral(b"\x00\xff typing"))
+    alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
     alice.receive(bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
     alice.settle()
 

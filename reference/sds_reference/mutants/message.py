@@ -9,7 +9,7 @@ from hashlib import sha256
 from ..channel import Channel
 from ..effects import Effects, Missing
 from ..errors import MalformedMessage
-from ..message import HistoryEntry, Kind, Message, decode, encode
+from ..message import HistoryEntry, Kind, Message, decode
 from ..outgoing_buffer import Outgoing
 from ..participant import UNNAMED_CHANNEL, Participant
 from ..wire_fields import LEN, WireField, join, split
@@ -167,8 +167,8 @@ class TrimmedEphemerals(Channel):
 @mutant("SDS-MSG-21", "gives each rebroadcast the next Lamport timestamp")
 class RestampedCopies(Channel):
     def rebroadcast(self, entry: Outgoing) -> bytes:
-        message = decode(entry.wire)
-        return encode(replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1))
+        message = self.revision.wire.decode(entry.wire)
+        return super().encode(replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1))
 
 
 @mutant("SDS-MSG-22", "changes its own ID after three messages")
@@ -239,7 +239,7 @@ class AsksForRepairs(Channel):
 @mutant("SDS-MSG-17", "leaves the filter out of rebroadcasts")
 class CopiesWithoutAFilter(Channel):
     def rebroadcast(self, entry: Outgoing) -> bytes:
-        return super().encode(replace(decode(entry.wire), bloom_filter=None))
+        return super().encode(replace(self.revision.wire.decode(entry.wire), bloom_filter=None))
 
 
 @mutant("SDS-MSG-14", "makes the ID of content and Lamport timestamp, whoever sends it")

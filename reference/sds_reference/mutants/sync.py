@@ -8,7 +8,7 @@ from ..bloom_filter import build_filter
 from ..channel import Channel
 from ..effects import Delivered, Effects
 from ..local_log import LogEntry
-from ..message import HistoryEntry, Kind, Message, decode, encode
+from ..message import HistoryEntry, Kind, Message, decode
 from .registry import mutant
 
 
@@ -151,7 +151,7 @@ class EphemeralWithFilter(Channel):
     def encode(self, message: Message) -> bytes:
         if message.kind is Kind.EPHEMERAL:
             message = replace(message, bloom_filter=self.filter.to_wire())
-        return encode(message)
+        return super().encode(message)
 
 
 @mutant("SDS-EPHEMERAL-03", "waits for the acknowledgement of ephemeral messages")
@@ -159,7 +159,7 @@ class BuffersEphemerals(Channel):
     def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
         effects = super().send_ephemeral(content, message_id)
         for wire in effects.broadcasts:
-            self.remember_outgoing(decode(wire), wire, self._quiet_since_ms)
+            self.remember_outgoing(self.revision.wire.decode(wire), wire, self._quiet_since_ms)
         return effects
 
 

@@ -13,7 +13,8 @@ from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
 from ..participant import UNNAMED_CHANNEL, Participant
-from ..revision import REVISIONS
+from ..revision import REVISIONS, Revision
+from ..wire_formats import V2026_01
 from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from .dialect import Dialect
 
@@ -62,6 +63,12 @@ class TesteeOptions:
     """Capabilities it does not declare, to be driven as a lesser implementation would be."""
 
 
+def _lacking(revision: Revision) -> set[int]:
+    """Capabilities that have no meaning in a revision."""
+    given = {pb.CAPABILITY_RETRIEVAL_HINTS: revision.retrieval_hints, pb.CAPABILITY_SDS_R: revision.repairs}
+    return {capability for capability, there_is in given.items() if not there_is}
+
+
 class Testee:
     """Any number of participants behind ``handle``."""
 
@@ -102,7 +109,10 @@ class Testee:
         options = self._options
         # The revision is what the run is about; one that is not known here is the harness's to complain of.
         revision = REVISIONS.get(request.hello.revision, options.config.revision)
+        if options.dialect is not None and revision.wire is not V2026_01:
+            raise ConfigurationError(f"the dialect {options.dialect.name} is one of SDS, and not of {revision.name}")
         self._config = replace(options.config, revision=revision)
+        self._capabilities = [c for c in _CAPABILITIES if c not in options.without | _lacking(revision)]
         reply.hello.CopyFrom(
             pb.HelloReply(
                 protocol_version=PROTOCOL_VERSION,

@@ -1,0 +1,95 @@
+"""The log as it must be: of one participant in one channel, by its own deliveries and by what the text says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sortedcontainers import SortedList
+
+from .facts import LogItem, Received
+
+
+class ExpectedLog:
+    """Own and delivered messages, in the order of the log.
+
+    Where the text has sync messages logged like all others, they are in it as well, but ``unseen``: of received ones no
+    delivery tells. Which of them are in it at a moment is open for own ones, odd ones, and those that had to wait.
+    """
+
+    def __init__(self, processed_sync: Callable[[int], None]) -> None:
+        """``processed_sync`` is told the Lamport timestamp of each sync message that is logged when it is received."""
+        self._processed_sync = processed_sync
+        self._order: SortedList[LogItem] = SortedList()
+        self._items: dict[str, LogItem] = {}
+        self._waiting: dict[str, Received] = {}
+        """Sync messages with unmet dependencies, by their IDs."""
+        self._open: set[str] = set()
+        self._unseen = 0
+
+    def insert(self, message_id: str, lamport: int, *, own: bool) -> None:
+        """A message was sent or delivered."""
+        self._insert(message_id, lamport, own=own, unseen=False)
+        self._log_syncs()
+
+    def sync_sent(self, message_id: str, lamport: int) -> None:
+        """An own sync message went out."""
+        self._open.add(message_id)
+        self._insert(message_id, lamport, own=True, unseen=True)
+
+    def sync_received(self, received: Received) -> None:
+        """A sync message is logged without a sign once its dependencies are met, which they may be already."""
+        message = received.message
+        if received.unmet:
+            self._waiting[message.message_id] = received
+            return
+        lamport = message.lamport_timestamp or 0
+        if received.odd:
+            self._open.add(message.message_id)
+        else:
+            self._processed_sync(lamport)
+        self._insert(message.message_id, lamport, own=False, unseen=True)
+        self._log_syncs()
+
+    def waits(self, message_id: str) -> bool:
+        """Has a sync message of that ID arrived, to be logged later?"""
+        return message_id in self._waiting
+
+    def is_open(self, message_id: str) -> bool:
+        """Is it a sync message of which nobody can say whether, or since when, it is in the log?"""
+        return message_id in self._open
+
+    @property
+    def ids(self) -> set[str]:
+        """All IDs in it."""
+        return set(self._items)
+
+    @property
+    def sure(self) -> int:
+        """Entries of which a delivery or an own message tells."""
+        return len(self._items) - self._unseen
+
+    def tail(self, size: int) -> tuple[LogItem, ...]:
+        """Its end, ascending: ``size`` sure entries at least, if there are so many."""
+        return tuple(self._order[-size - self._unseen :])
+
+    def __contains__(self, message_id: object) -> bool:
+        return message_id in self._items
+
+    def __iter__(self) -> Iterator[LogItem]:
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _log_syncs(self) -> None:
+        while message := next((r.message for r in self._waiting.values() if r.unmet <= self._items.keys()), None):
+            del self._waiting[message.message_id]
+            self._open.add(message.message_id)
+            self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
+
+    def _insert(self, message_id: str, lamport: int, *, own: bool, unseen: bool) -> None:
+        if message_id not in self._items:
+            item = LogItem.of(message_id, lamport, own=own, arrival=len(self._items), unseen=unseen)
+            self._items[message_id] = item
+            self._order.add(item)
+            self._unseen += unseen

@@ -1,0 +1,319 @@
+"""The proposal of 2024 as a revision: what is spoken, what is legal in it though unusual, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from played import certified, outcomes, reference, reference_command, scenario, stage, verdict_on, view, with_verdict
+from sds_conformance.certification import Certification
+from sds_conformance.checks import forum
+from sds_conformance.judgement import Outcome
+from sds_conformance.lamport_tracker import LamportTracker
+from sds_conformance.registry import CHECKS, COUNTERPARTS, SCENARIOS
+from sds_conformance.verdict import Verdict
+from sds_harness.stage import COUNTING_START_MS, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import (
+    FORUM_2024,
+    Channel,
+    Config,
+    Delivered,
+    Effects,
+    HistoryEntry,
+    Kind,
+    Message,
+    Participant,
+    decode,
+)
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee import server
+from suite_terminal import typed, words
+
+FORUM = FORUM_2024.name
+NOTHING_WRONG = (Verdict.PASS,)
+
+
+def participant_of(channel: type[Channel]) -> type[Participant]:
+    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
+
+
+def judged(channel: type[Channel]) -> Certification:
+    """A channel of a test, judged in everything and everywhere."""
+    options = server.TesteeOptions("1", Config(), participant_of(channel), "a channel of a test")
+    return certified(lambda: server.Testee(options).handle, scenarios=["*"], revision=FORUM, environments=("*",))
+
+
+def proposing(handle: type[Channel] = Channel) -> Stage:
+    return stage(reference(participant=participant_of(handle)), revision=FORUM)
+
+
+# ---- What is legal ---------------------------------------------------------------------------------------------------
+
+
+class CountsInTens(Channel):
+    """Any increase is one."""
+
+    def next_lamport(self, now_ms: int) -> int:
+        self.clock.value += 9
+        return super().next_lamport(now_ms)
+
+
+class CountsWhatItHears(Channel):
+    """The clock that Lamport described increases on reception, too."""
+
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        super().witness_lamport(lamport_timestamp)
+        self.clock.value += 1
+
+
+class ForgetsItsSyncs(Channel):
+    """Nothing is said of own sync messages in the own log."""
+
+    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
+        if message.kind is not Kind.SYNC:
+            super().keep_own(message, retrieval_hint)
+
+
+class ResendsSyncs(Channel):
+    """Nor whether they wait to be acknowledged."""
+
+    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
+        super().keep_own(message, retrieval_hint)
+        if message.kind is Kind.SYNC:
+            self.remember_outgoing(message, self.encode(message), self._swept_ms)
+
+
+class DeliversSyncs(Channel):
+    """An application may be told of every message that is processed."""
+
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        super().deliver(message, effects, retrieval_hint)
+        if message.kind is Kind.SYNC:
+            effects.events.append(Delivered(self.channel_id, message.message_id, b""))
+
+
+class TakesItsOwn(Channel):
+    """That own messages are ignored is a later rule."""
+
+    def is_own(self, message: Message) -> bool:
+        return False
+
+
+class ReviewsEveryCopy(Channel):
+    """And so is that known ones may be."""
+
+    def is_duplicate(self, message: Message) -> bool:
+        return False
+
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        if message.message_id not in self.incoming:
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+
+class MeetsWithTheBuffered(Channel):
+    """Nothing says that only the log meets a dependency."""
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return {i for i in super().unmet_dependencies(message) if i not in self.incoming}
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        Channel,
+        CountsInTens,
+        CountsWhatItHears,
+        ForgetsItsSyncs,
+        ResendsSyncs,
+        DeliversSyncs,
+        TakesItsOwn,
+        ReviewsEveryCopy,
+        MeetsWithTheBuffered,
+    ],
+)
+def test_what_the_proposal_leaves_open_is_accepted(channel: type[Channel]) -> None:
+    outcome = judged(channel)
+    assert [(v.requirement.id, v.findings[:1]) for v in outcome.verdicts if v.verdict not in NOTHING_WRONG] == []
+    assert outcome.breakdowns == []
+
+
+def test_syncs_that_a_shown_log_leaves_out_are_told_and_not_reproached() -> None:
+    def hides(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            kept = [entry for entry in reply.state.log.entries if not entry.message_id.startswith("sync-")]
+            del reply.state.log.entries[:]
+            reply.state.log.entries.extend(kept)
+
+    inner = reference()
+
+    def answer(request: pb.Request) -> pb.Reply:
+        reply = inner(request)
+        hides(request, reply)
+        return reply
+
+    outcome = certified(lambda: answer, scenarios=["syncs-*"], revision=FORUM)
+    verdict = verdict_on(outcome, "FORUM-37")
+    assert verdict.verdict is Verdict.PASS
+    assert "does not show in the log" in verdict.findings[0].seen
+
+
+@pytest.mark.parametrize("without", [pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, pb.CAPABILITY_SYNC])
+def test_the_reference_is_not_accused_of_what_it_does_not_show(without: int) -> None:
+    outcome = certified(lambda: reference(without=[without]), scenarios=["*"], revision=FORUM)
+    assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
+    assert len(with_verdict(outcome, Verdict.PASS)) > 20
+
+
+# ---- What is not -----------------------------------------------------------------------------------------------------
+
+
+def test_what_speaks_sds_does_not_conform_to_the_proposal() -> None:
+    def as_ever(request: pb.Request) -> pb.Reply:
+        if request.HasField("hello"):
+            request.hello.revision = "sds-2026-01"
+        return inner(request)
+
+    inner = reference()
+    outcome = certified(lambda: as_ever, revision=FORUM)
+    assert {"FORUM-01", "FORUM-04", "FORUM-06"} <= with_verdict(outcome, Verdict.FAIL)
+    assert with_verdict(outcome, Verdict.ERROR) == set()
+
+
+def test_what_speaks_the_proposal_does_not_conform_to_sds() -> None:
+    def as_ever(request: pb.Request) -> pb.Reply:
+        if request.HasField("hello"):
+            request.hello.revision = FORUM
+        return inner(request)
+
+    inner = reference()
+    outcome = certified(lambda: as_ever, profile="core")
+    assert {"SDS-MSG-01", "SDS-MSG-04"} <= with_verdict(outcome, Verdict.FAIL)
+    assert with_verdict(outcome, Verdict.ERROR) == set()
+
+
+@pytest.mark.parametrize("name", ["starts-at-the-clock", "sync-counts", "does-not-log-syncs", "writes-fields-of-sds"])
+def test_a_fault_of_the_proposal_is_found_by_its_requirement(name: str) -> None:
+    mutant = MUTANTS[name]
+    options = server.TesteeOptions("1", mutant.configure(Config()), mutant.participant_class)
+    outcome = certified(lambda: server.Testee(options).handle, revision=FORUM)
+    expected = Verdict.WARN if mutant.requirement == "FORUM-35" else Verdict.FAIL
+    assert verdict_on(outcome, mutant.requirement).verdict is expected
+
+
+# ---- The trace, and what is expected ---------------------------------------------------------------------------------
+
+
+def test_a_stage_speaks_the_layout_of_its_revision() -> None:
+    played = proposing()
+    alice = played.open()
+    assert played.now_ms == COUNTING_START_MS
+    sent = alice.send()
+    raw = played.trace.steps[-1].broadcasts[0].raw
+    assert FORUM_2024.wire.decode(raw) == sent
+    assert decode(raw) != sent
+    peer = played.peer("bob").content(played.now_ms, HistoryEntry(sent.message_id, b"hint", "alice"))
+    assert alice.receive(peer).received.message == replace(peer, causal_history=(HistoryEntry(sent.message_id),))
+    assert played.said(b"\x00\xff") == b"\x00\x7f"
+    assert stage().said(b"\xff") == b"\xff"
+
+
+def test_the_reference_declares_what_the_revision_has() -> None:
+    declared = proposing().trace.declaration
+    assert FORUM in declared.revisions
+    assert not declared.can(pb.CAPABILITY_SDS_R)
+    assert not declared.can(pb.CAPABILITY_RETRIEVAL_HINTS)
+    assert stage().trace.declaration.can(pb.CAPABILITY_SDS_R)
+
+
+def test_a_clock_that_counts_is_expected_to_be_beyond_what_was_sent_and_delivered() -> None:
+    tracker = LamportTracker(COUNTING_START_MS, FORUM_2024)
+    assert (tracker.expect(COUNTING_START_MS).previous, tracker.expect(COUNTING_START_MS).low) == (0, 1)
+    tracker.touch(COUNTING_START_MS + 5)
+    tracker.sent(1, COUNTING_START_MS, sync=False)
+    tracker.delivered(700)
+    tracker.sent(900, COUNTING_START_MS, sync=True)
+    assert tracker.expect(COUNTING_START_MS).low == 701
+    tracker.received_undelivered(2_000, sync=True)
+    assert tracker.expect(COUNTING_START_MS).sync_high == 2_001
+
+
+def test_sync_messages_are_in_the_expected_log_and_none_has_to_show() -> None:
+    played = proposing()
+    alice, bob = played.open(configuration=pb.Configuration(causal_history_size=3)), played.peer("bob")
+    root, sync = bob.content(10), bob.sync(11)
+    alice.receive(root, sync)
+    own = alice.send_sync()
+    sent = alice.send()
+    seen = view(played)
+    assert own is not None
+    assert {item.message_id for item in seen.log if item.unseen} == {sync.message_id, own.message_id}
+    assert {e.message_id for e in sent.causal_history} == {root.message_id, sync.message_id, own.message_id}
+    (last,) = seen.sent
+    assert (last.log_size, last.log_most) == (1, 3)
+
+
+def test_a_dependency_on_an_own_sync_message_is_nobodys_fault() -> None:
+    played = proposing(ForgetsItsSyncs)
+    alice, bob = played.open(), played.peer("bob")
+    own = alice.send_sync()
+    assert own is not None
+    alice.receive(bob.content(5, own))
+    alice.settle()
+    (received,) = view(played).received
+    assert "sync message" in received.odd
+    for checks in CHECKS.values():
+        for check in checks:
+            if check.requirement.startswith("FORUM-"):
+                assert Outcome.VIOLATED not in outcomes(check.function, view(played)), check.name
+
+
+def test_a_first_message_from_nowhere_is_told_and_one_from_the_clock_is_a_violation() -> None:
+    for first, expected in ((1, Outcome.HELD), (7, Outcome.NOTED), (COUNTING_START_MS, Outcome.VIOLATED)):
+        numbers = count(first)
+        counting = type("Counting", (Channel,), {"next_lamport": lambda self, now_ms, numbers=numbers: next(numbers)})
+        played = proposing(counting)
+        played.open().send()
+        assert outcomes(forum.counting_starts_at_0, view(played)) == {expected}
+
+
+# ---- The registers ---------------------------------------------------------------------------------------------------
+
+
+def test_a_scenario_is_played_for_what_says_the_same() -> None:
+    ties = SCENARIOS["ties"]
+    assert "FORUM-25" in COUNTERPARTS["SDS-CONFLICT-01"]
+    assert set(ties.declared) < set(ties.exercises)
+    assert {"FORUM-25", "FORUM-44"} <= set(ties.exercises)
+    assert scenario("made-up", lambda stage: None, "SDS-ACK-01").exercises == ("SDS-ACK-01", "FORUM-26")
+
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+
+def test_the_certificate_names_the_text_and_says_nothing_of_repairs() -> None:
+    result = typed("run", "--revision", FORUM, "--scenario", "ties", "--", *reference_command())
+    assert result.exit_code == 0
+    text = words(result.stdout)
+    assert f"Against {FORUM}: the proposal of 2024 that SDS grew from, a protocol of its own" in text
+    assert f"environment sds-r: {FORUM} has no SDS-R" in text
+    assert "Repairs" not in text
+    assert "without SDS-R" not in text
+
+
+def test_one_requirement_of_the_proposal_is_shown_with_its_conversation() -> None:
+    scenarios = ["--scenario", "counting-from-zero", "--environment", "plain"]
+    result = typed("run", "--revision", FORUM, "--select", "forum-09", *scenarios)
+    text = words(result.stdout)
+    assert result.exit_code == 0
+    assert "alice joins c1 at T" in text
+    assert "Lamport 1" in text
+
+
+def test_2_generated_schedules_are_not_about_the_proposal() -> None:
+    result = typed("fuzz", "--revision", FORUM, "--", "./it")
+    assert result.exit_code == 2
+    assert f"sds-conformance run --revision {FORUM} -- ./it" in words(result.stderr)
+    assert typed("replay", "--revision", FORUM, "none.json").exit_code == 2

@@ -1,0 +1,77 @@
+"""Wire formats: how a Message stands in bytes. Each revision of the text names the one it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from sds_proto.wire.forum_2024 import message_pb2 as forum_pb
+
+from .errors import MalformedMessage
+from .message import MAX_LAMPORT, HistoryEntry, Message, decode, encode
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormat:
+    """A layout of messages."""
+
+    name: str
+    encode: Callable[[Message], bytes]
+    """The wire bytes of a message. What the layout has no field for is left out."""
+    decode: Callable[[bytes], Message]
+    """The message in wire bytes. Raises MalformedMessage."""
+    max_lamport: int
+    """Largest Lamport timestamp that fits."""
+    text_only: bool = False
+    """Content is a string: text in UTF-8, and no other bytes."""
+
+
+def is_text(content: bytes) -> bool:
+    """Can ``content`` stand in a field of type string?"""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encode_forum(message: Message) -> bytes:
+    if not is_text(message.content or b""):
+        raise MalformedMessage("content is no text in UTF-8, and the field is a string")
+    return forum_pb.Message(
+        sender_id=message.sender_id,
+        message_id=message.message_id,
+        lamport_timestamp=message.lamport_timestamp,
+        causal_history=[entry.message_id for entry in message.causal_history],
+        channel_id=message.channel_id,
+        bloom_filter=message.bloom_filter,
+        content=(message.content or b"").decode(),
+    ).SerializeToString()
+
+
+def _decode_forum(wire: bytes) -> Message:
+    """A field without presence that is empty is unset to a reader; a clock that counts from 0 is never negative."""
+    try:
+        parsed = forum_pb.Message.FromString(wire)
+    except DecodeError as error:
+        raise MalformedMessage(f"not a message of the proposal: {error}") from None
+    if parsed.lamport_timestamp < 0:
+        raise MalformedMessage(f"a Lamport timestamp of {parsed.lamport_timestamp}")
+    return Message(
+        parsed.sender_id,
+        parsed.message_id,
+        parsed.channel_id,
+        parsed.lamport_timestamp if parsed.HasField("lamport_timestamp") else None,
+        tuple([HistoryEntry(message_id) for message_id in parsed.causal_history]),
+        parsed.bloom_filter if parsed.HasField("bloom_filter") else None,
+        (),
+        parsed.content.encode() or None,
+    )
+
+
+V2026_01 = WireFormat("v2026_01", encode, decode, MAX_LAMPORT)
+"""That of SDS."""
+FORUM_2024 = WireFormat("forum_2024", _encode_forum, _decode_forum, 2**31 - 1, text_only=True)
+"""That of the proposal of 2024: other numbers, other types, and IDs alone in causal histories."""
