@@ -14,19 +14,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from .expected_log import ExpectedLog
-from .facts import (
-    AckEvent,
-    Copy,
-    Delivered,
-    LogItem,
-    Mention,
-    Observed,
-    Received,
-    Sent,
-    Standing,
-    Unmentioned,
-    standings,
-)
+from .facts import AckEvent, Copy, Delivered, LogItem, Mention, Observed, Received, Sent, Standing, Unmentioned
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
 from .odd_messages import oddness
@@ -139,7 +127,7 @@ class ChannelView:
 
     @cached_property
     def _standings(self) -> dict[str, Standing]:
-        return standings(self.mentions, self.unmentioned, self.acks, self.copies)
+        return Standing.by_message(self.mentions, self.unmentioned, self.acks, self.copies)
 
     def filter_of(self, bloom_filter: bytes) -> Membership | None:
         """Membership in a filter that the participant sent, None if nothing tells.

@@ -201,21 +201,21 @@ class Standing:
     acks: list[AckEvent] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
 
-
-def standings(
-    mentions: list[Mention], unmentioned: list[Unmentioned], acks: list[AckEvent], copies: list[Copy]
-) -> dict[str, Standing]:
-    """The same facts by message ID."""
-    out: defaultdict[str, Standing] = defaultdict(Standing)
-    for mention in mentions:
-        out[mention.message_id].mentions.append(mention)
-    for silent in unmentioned:
-        out[silent.message_id].unmentioned.append(silent)
-    for ack in acks:
-        out[ack.message_id].acks.append(ack)
-    for copy in copies:
-        out[copy.message.message_id].copies.append(copy)
-    return dict(out)
+    @classmethod
+    def by_message(
+        cls, mentions: list[Mention], unmentioned: list[Unmentioned], acks: list[AckEvent], copies: list[Copy]
+    ) -> dict[str, Standing]:
+        """The same facts by message ID."""
+        out: defaultdict[str, Standing] = defaultdict(cls)
+        for mention in mentions:
+            out[mention.message_id].mentions.append(mention)
+        for silent in unmentioned:
+            out[silent.message_id].unmentioned.append(silent)
+        for ack in acks:
+            out[ack.message_id].acks.append(ack)
+        for copy in copies:
+            out[copy.message.message_id].copies.append(copy)
+        return dict(out)
 
 
 @dataclass(slots=True)
