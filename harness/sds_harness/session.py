@@ -21,6 +21,9 @@ _ANSWERS: dict[str, str] = {
     "observe": "state",
     "build_filter": "filter",
     "query_filter": "membership",
+    "encode": "encoded",
+    "decode": "decoded",
+    "repair_times": "repair_offsets",
 }
 _REFUSALS = ("unsupported", "rejected", "error")
 
@@ -30,6 +33,9 @@ _CAPABILITY_OF_COMMAND: dict[str, int] = {
     "observe": pb.CAPABILITY_OBSERVE,
     "build_filter": pb.CAPABILITY_FILTER_CODEC,
     "query_filter": pb.CAPABILITY_FILTER_CODEC,
+    "encode": pb.CAPABILITY_MESSAGE_CODEC,
+    "decode": pb.CAPABILITY_MESSAGE_CODEC,
+    "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
 """The other commands are for everybody."""
 
@@ -46,7 +52,13 @@ def needed_capabilities(request: pb.Request) -> list[int]:
         needed.append(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
     if request.send.HasField("retrieval_hint") or request.receive.HasField("retrieval_hint"):
         needed.append(pb.CAPABILITY_RETRIEVAL_HINTS)
+    if any(_names_a_size(filter_) for filter_ in (request.build_filter, request.query_filter)):
+        needed.append(pb.CAPABILITY_FILTER_SIZES)
     return needed
+
+
+def _names_a_size(command: pb.BuildFilter | pb.QueryFilter) -> bool:
+    return command.HasField("bloom_capacity") or command.HasField("bloom_error_rate")
 
 
 class Session:

@@ -28,6 +28,9 @@ COMMANDS: dict[str, pb.Request] = {
     "observe": pb.Request(observe=pb.Observe()),
     "build_filter": pb.Request(build_filter=pb.BuildFilter()),
     "query_filter": pb.Request(query_filter=pb.QueryFilter()),
+    "encode": pb.Request(encode=pb.Encode()),
+    "decode": pb.Request(decode=pb.Decode()),
+    "repair_times": pb.Request(repair_times=pb.RepairTimes()),
 }
 ANSWERS: dict[str, pb.Reply] = {
     "hello": pb.Reply(hello=HELLO),
@@ -36,9 +39,13 @@ ANSWERS: dict[str, pb.Reply] = {
     "state": pb.Reply(state=pb.State()),
     "filter": pb.Reply(filter=pb.Filter()),
     "membership": pb.Reply(membership=pb.Membership()),
+    "encoded": pb.Reply(encoded=pb.Encoded()),
+    "decoded": pb.Reply(decoded=pb.Decoded()),
+    "repair_offsets": pb.Reply(repair_offsets=pb.RepairOffsets()),
     "nothing": pb.Reply(),
 }
 BELONGS = {"open": "opened", "observe": "state", "build_filter": "filter", "query_filter": "membership"}
+BELONGS |= {"encode": "encoded", "decode": "decoded", "repair_times": "repair_offsets"}
 UNSUPPORTED = pb.Reply(unsupported=pb.Unsupported(what="observe"))
 REJECTED = pb.Reply(rejected=pb.Rejected(reason="no such handle"))
 ERROR = pb.Reply(error=pb.Error(message="disk full"))
@@ -268,6 +275,17 @@ PROMISED: dict[str, tuple[pb.Request, tuple[int, ...]]] = {
     "observe": (COMMANDS["observe"], (pb.CAPABILITY_OBSERVE,)),
     "build_filter": (COMMANDS["build_filter"], (pb.CAPABILITY_FILTER_CODEC,)),
     "query_filter": (COMMANDS["query_filter"], (pb.CAPABILITY_FILTER_CODEC,)),
+    "encode": (COMMANDS["encode"], (pb.CAPABILITY_MESSAGE_CODEC,)),
+    "decode": (COMMANDS["decode"], (pb.CAPABILITY_MESSAGE_CODEC,)),
+    "repair_times": (COMMANDS["repair_times"], (pb.CAPABILITY_REPAIR_TIMES,)),
+    "a filter of a size": (
+        pb.Request(build_filter=pb.BuildFilter(bloom_capacity=0)),
+        (pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_FILTER_SIZES),
+    ),
+    "a question to a filter of a size": (
+        pb.Request(query_filter=pb.QueryFilter(bloom_error_rate=0.1)),
+        (pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_FILTER_SIZES),
+    ),
     "two channels": (pb.Request(open=pb.Open(channels=["c1", "c2"])), (pb.CAPABILITY_CHANNELS,)),
     "no channel": (pb.Request(open=pb.Open()), (pb.CAPABILITY_UNNAMED_CHANNEL,)),
     "an ID": (pb.Request(send=pb.Send(message_id="m-1")), (pb.CAPABILITY_MESSAGE_ID_ACCEPTED,)),

@@ -13,6 +13,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,17 +23,18 @@ import pytest
 from google.protobuf import json_format
 
 from sds_harness import faults
+from sds_harness.codec import Codec, FilterSize, Refused
 from sds_harness.environment import ENVIRONMENTS
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.session import Session
 from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Participant, encode
+from sds_reference import Config, HistoryEntry, Message, Participant, decode, encode
 from sds_reference.bloom_filter import RollingBloomFilter
 from sds_reference.effects import Effects
 from sds_reference.errors import SdsError
 from sds_reference.testee import server
-from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
 from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 SKELETON = Path(__file__).parents[1] / "adapters" / "skeleton" / "adapter.py"
@@ -94,16 +97,68 @@ class Filled(adapter.Implementation):
     def observe(self, who: Participant, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
         return json_format.MessageToDict(state_to_pb(who.channel(channel_id), list(filter_ids)))
 
-    def build_filter(self, message_ids: Any = ()) -> Any:
-        config = Config()
+    def build_filter(self, message_ids: Any = (), bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Any:
+        config = sized(bloom_capacity, bloom_error_rate)
         received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
         for message_id in message_ids:
             received.insert(message_id)
         return {"bloomFilter": received.to_wire()}
 
-    def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = ()) -> Any:
-        view = Config().bloom_profile.read(bloom_filter, Config().bloom_parameters)
+    def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = (), **more: Any) -> Any:
+        config = sized(**more)
+        view = config.bloom_profile.read(bloom_filter, config.bloom_parameters)
         return {"hits": [message_id in view for message_id in message_ids]}
+
+    def encode(self, message: Any = ()) -> Any:
+        given = {"sender_id": "", "message_id": "", "channel_id": "", **message}
+        for field in ("causal_history", "repair_request"):
+            given[field] = tuple(HistoryEntry(**{"message_id": "", **entry}) for entry in message.get(field, ()))
+        return {"wire": encode(Message(**given))}
+
+    def decode(self, wire: bytes = b"") -> Any:
+        try:
+            message = decode(wire)
+        except SdsError as error:
+            raise adapter.Rejected(str(error)) from None
+        return {"message": in_json(message), "kind": pb.MessageKind.Name(kind_to_pb(message.kind))}
+
+    def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
+        base = Config(sds_r=True).repair
+        asked = {"t_min_ms": 0, "t_max_ms": 0, "num_response_groups": 0, **more}
+        sender_id = asked.pop("sender_id", "")
+        try:
+            times = replace(base, **asked)
+        except SdsError as error:
+            raise adapter.Rejected(str(error)) from None
+        participant = Participant(participant_id, Config(sds_r=True, repair=times))
+        participant.join("c1", now_ms)
+        repair, entry = participant.channel("c1").repair, HistoryEntry(message_id, None, sender_id)
+        assert repair is not None
+        return {
+            "tReqMs": repair.t_req(entry, now_ms) - now_ms,
+            "tRespMs": repair.t_resp(entry, now_ms) - now_ms,
+            "inResponseGroup": repair.eligible_responder(entry),
+        }
+
+
+def sized(bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Config:
+    given = {"bloom_capacity": bloom_capacity, "bloom_error_rate": bloom_error_rate}
+    return Config(**{name: value for name, value in given.items() if value is not None})
+
+
+def in_json(value: Any) -> Any:
+    """A message, its entries and its fields that are set, with the names of the JSON."""
+    if isinstance(value, tuple):
+        return [in_json(entry) for entry in value]
+    if not is_dataclass(value):
+        return value
+    names = {field.name: getattr(value, field.name) for field in dataclass_fields(value)}
+    return {camel(name): in_json(item) for name, item in names.items() if item is not None}
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.title, rest))
 
 
 def told(effects: Effects) -> dict[str, Any]:
@@ -149,7 +204,7 @@ def test_it_wants_python_3_9_and_nothing_else() -> None:
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported <= sys.stdlib_module_names
-    assert len(SKELETON.read_text("utf-8").splitlines()) < 120
+    assert len(SKELETON.read_text("utf-8").splitlines()) < 160
 
 
 def test_every_command_has_a_method_that_says_what_to_do() -> None:
@@ -178,6 +233,11 @@ def test_a_method_that_everybody_needs_is_named_when_it_is_not_filled_in(empty: 
         (pb.Request(observe=pb.Observe()), "OBSERVE"),
         (pb.Request(build_filter=pb.BuildFilter()), "FILTER_CODEC"),
         (pb.Request(query_filter=pb.QueryFilter()), "FILTER_CODEC"),
+        (pb.Request(build_filter=pb.BuildFilter(bloom_capacity=9)), "FILTER_CODEC, FILTER_SIZES"),
+        (pb.Request(query_filter=pb.QueryFilter(bloom_error_rate=0.5)), "FILTER_CODEC, FILTER_SIZES"),
+        (pb.Request(encode=pb.Encode(message=pb.Message(message_id="m"))), "MESSAGE_CODEC"),
+        (pb.Request(decode=pb.Decode(wire=b"w")), "MESSAGE_CODEC"),
+        (pb.Request(repair_times=pb.RepairTimes(participant_id="p", message_id="m", t_max_ms=9)), "REPAIR_TIMES"),
         (pb.Request(open=pb.Open(channels=["c1", "c2"])), "CHANNELS"),
         (pb.Request(open=pb.Open()), "UNNAMED_CHANNEL"),
         (pb.Request(send=pb.Send(message_id="m")), "MESSAGE_ID"),
@@ -262,6 +322,31 @@ def test_filled_in_it_answers_as_the_implementation_does(name: str) -> None:
         assert ours.reply == theirs.reply, ours.command
     answers = {step.answer for step in stage.trace.steps}
     assert answers == {"opened", "effects", "state", "filter", "membership", "rejected"}
+
+
+def test_filled_in_it_answers_codec_operations_as_the_implementation_does(filled: Session) -> None:
+    reference = Codec(
+        Session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01")
+    )
+    ours = Codec(filled)
+    entries = (HistoryEntry("a", b"", ""), HistoryEntry("Ж字🦊", b"\x00\xff", "bob"), HistoryEntry(""))
+    for message in (
+        Message("alice", "m1", "c1", 2**64 - 1, entries, b"\x80", entries[:1], b"hi"),
+        Message("", "", "", 0, (), b"", (), b""),
+        Message("alice", "e1", "c1", content=b"typing"),
+    ):
+        assert ours.encode(message) == encode(message)
+        assert ours.decode(encode(message)) == reference.decode(encode(message))
+    assert isinstance(ours.decode(b"\x0a\xff"), Refused)
+    for size in (None, FilterSize(3, 0.01)):
+        made = ours.build_filter(["a", "b"], size)
+        assert isinstance(made, bytes)
+        assert made == reference.build_filter(["a", "b"], size)
+        assert ours.query_filter(made, ["a", "c"], size) == (True, False)
+    for groups in (0, 3):
+        asked = {"t_min_ms": 0, "t_max_ms": 2**64 - 1, "num_response_groups": groups}
+        theirs, mine = (codec.repair_times("bob", "m1", "alice", **asked) for codec in (reference, ours))
+        assert mine == theirs
 
 
 def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled: Session) -> None:

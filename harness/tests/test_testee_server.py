@@ -265,10 +265,17 @@ def test_filters_can_be_built_and_asked_without_a_participant() -> None:
 
 
 def test_what_is_held_back_is_unsupported_by_name() -> None:
-    reference = Reference(without=frozenset({pb.CAPABILITY_OBSERVE, pb.CAPABILITY_FILTER_CODEC}))
+    filters, messages, times = pb.CAPABILITY_FILTER_CODEC, pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_REPAIR_TIMES
+    reference = Reference(without=frozenset({pb.CAPABILITY_OBSERVE, filters, messages, times}))
     assert reference.observe().unsupported.what == "CAPABILITY_OBSERVE"
-    for request in (pb.Request(build_filter=pb.BuildFilter()), pb.Request(query_filter=pb.QueryFilter())):
-        assert reference.testee.handle(request).unsupported.what == "CAPABILITY_FILTER_CODEC"
+    for request, capability in (
+        (pb.Request(build_filter=pb.BuildFilter()), filters),
+        (pb.Request(query_filter=pb.QueryFilter()), filters),
+        (pb.Request(encode=pb.Encode()), messages),
+        (pb.Request(decode=pb.Decode()), messages),
+        (pb.Request(repair_times=pb.RepairTimes()), times),
+    ):
+        assert reference.testee.handle(request).unsupported.what == pb.Capability.Name(capability)
 
 
 # ---- Through a pipe --------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from .requirements import requirements
 from .run import run
 from .selftest import selftest
 from .smoke import smoke
+from .vectors import vectors
 
 _EPILOG = """
 \b
@@ -68,6 +69,6 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for command in (run, fuzz, replay, interop, smoke, requirements, selftest):
+for command in (run, fuzz, replay, interop, smoke, requirements, selftest, vectors):
     main.add_command(command)
 main.add_command(hunt_command, "hunt")

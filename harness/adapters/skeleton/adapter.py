@@ -11,10 +11,23 @@ import traceback
 from typing import Any, ClassVar
 
 ANSWERS = {"open": "opened", "observe": "state", "build_filter": "filter", "query_filter": "membership"}
+ANSWERS.update(encode="encoded", decode="decoded", repair_times="repairOffsets")
 NEEDS = {"send_sync": "SYNC", "send_ephemeral": "EPHEMERAL", "observe": "OBSERVE", "build_filter": "FILTER_CODEC"}
-NEEDS.update(query_filter="FILTER_CODEC", message_id="MESSAGE_ID", retrieval_hint="RETRIEVAL_HINTS")
+NEEDS.update(query_filter="FILTER_CODEC", encode="MESSAGE_CODEC", decode="MESSAGE_CODEC", repair_times="REPAIR_TIMES")
+NEEDS.update(bloom_capacity="FILTER_SIZES", bloom_error_rate="FILTER_SIZES")
+NEEDS.update({"who message_id": "MESSAGE_ID", "who retrieval_hint": "RETRIEVAL_HINTS"})  # Of commands to a participant.
 PLAIN: dict[str, Any] = dict.fromkeys(("content", "wire", "bloom_filter", "retrieval_hint"), base64.b64decode)
-PLAIN.update(now_ms=int, handle=int)  # ProtoJSON: bytes are base64, 64-bit numbers strings; 0 and "" are left out.
+PLAIN.update(dict.fromkeys(("now_ms", "handle", "lamport_timestamp", "t_min_ms", "t_max_ms"), int))
+MORE = (
+    "bloom_capacity",
+    "bloom_error_rate",
+    "message_id",
+    "retrieval_hint",
+    "sender_id",
+    "t_min_ms",
+    "t_max_ms",
+    "num_response_groups",
+)
 snake = functools.partial(re.sub, "[A-Z]", lambda capital: "_" + capital.group().lower())  # channelId: channel_id
 
 
@@ -54,11 +67,35 @@ class Implementation:
     def observe(self, who: Any, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
         raise NotImplementedError("return the state of the channel; leave out what cannot be seen")
 
-    def build_filter(self, message_ids: Any = ()) -> Any:
+    def build_filter(self, message_ids: Any = (), bloom_capacity: Any = None, bloom_error_rate: Any = None) -> Any:
         raise NotImplementedError('return {"bloomFilter": bytes} over the IDs, which may exceed the capacity')
 
-    def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = ()) -> Any:
+    def query_filter(self, bloom_filter: bytes = b"", message_ids: Any = (), **more: Any) -> Any:
+        # More: bloom_capacity, bloom_error_rate.
         raise NotImplementedError('return {"hits": [...]}, a bool for each ID')
+
+    def encode(self, message: Any = ()) -> Any:
+        raise NotImplementedError('return {"wire": bytes} of a message with exactly these fields, a dict of those set')
+
+    def decode(self, wire: bytes = b"") -> Any:
+        raise NotImplementedError('return {"message": {...}, "kind": ...}, the fields that are set; raise Rejected')
+
+    def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
+        # More: sender_id, t_min_ms, t_max_ms, num_response_groups; what is 0 or empty may be absent.
+        raise NotImplementedError(
+            'return {"tReqMs": ..., "tRespMs": ..., "inResponseGroup": ...}, times from now_ms on'
+        )
+
+
+def plain(field: str, value: Any) -> Any:
+    """A value of ProtoJSON as Python's own: there bytes are base64, 64-bit numbers strings, and 0 and "" left out."""
+    if field == "configuration":
+        return value
+    if isinstance(value, dict):
+        return {snake(inner): plain(snake(inner), item) for inner, item in value.items()}
+    if isinstance(value, list):
+        return [plain(field, item) for item in value]
+    return PLAIN.get(field, lambda v: v)(value)
 
 
 def answer_to(mine: Implementation, participants: dict[int, Any], name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -70,8 +107,10 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
     if not inspect.isfunction(todo):
         return {"unsupported": {"what": name or "no command"}}
     takes = inspect.signature(todo).parameters
-    lacking = [f"field {field}" for field in given if field not in (*takes, "handle", "message_id", "retrieval_hint")]
-    needed = [NEEDS[what] for what in (command, *(field for field in given if given[field])) if what in NEEDS]
+    known = (*takes, "handle", *MORE) if "more" in takes else (*takes, "handle")
+    lacking = [f"field {field}" for field in given if field not in known]
+    concerns = [command, *given, *(f"who {field}" for field in given if given[field] and "who" in takes)]
+    needed = [NEEDS[what] for what in concerns if what in NEEDS]
     if command == "open":
         given = {"channels": [], "configuration": {}, **given}
         needed += {0: ["UNNAMED_CHANNEL"], 1: []}.get(len(given["channels"]), ["CHANNELS"])
@@ -79,7 +118,7 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
     if lacking:
         return {"unsupported": {"what": ", ".join(lacking)}}
     fields = {field: empty.default for field, empty in takes.items() if empty.default is not empty.empty}
-    fields.update({field: PLAIN.get(field, lambda v: v)(value) for field, value in given.items()})
+    fields.update({field: plain(field, value) for field, value in given.items()})
     if "who" in takes:
         handle = fields.pop("handle", 0)
         fields["who"] = participants.pop(handle) if command == "close" else participants[handle]

@@ -1,6 +1,7 @@
 // One participant: a MessageChannel of @waku/sds for each of its channels.
-import { Message, MessageChannel, MessageChannelEvent as Event } from "@waku/sds";
+import { MessageChannel, MessageChannelEvent as Event } from "@waku/sds";
 
+import { decodeMessage } from "./codec.mjs";
 import { base64, Rejected } from "./protocol.mjs";
 
 // Most entries of a repair request: a constant inside of the library, which shows it nowhere.
@@ -113,13 +114,7 @@ export class Participant {
   }
 
   async receive(wire, retrievalHint) {
-    let message;
-    try {
-      message = Message.decode(wire);
-    } catch (error) {
-      throw new Rejected(`Message.decode threw: ${error.message}`);
-    }
-    if (message === undefined) throw new Rejected("Message.decode made no message of these bytes");
+    const message = decodeMessage(wire);
     // The library itself drops what is for another channel.
     for (const channel of this.#channels.values()) {
       channel.pushIncomingMessage(message, retrievalHint);

@@ -85,6 +85,11 @@ function texts(value, path) {
   return value.map((item, index) => text(item, `${path}[${index}]`));
 }
 
+function entries(value, path) {
+  if (!Array.isArray(value)) throw new RequestError(`${path}: an array is needed`);
+  return value.map((item, index) => message(item, HISTORY_ENTRY, `${path}[${index}]`));
+}
+
 export function base64(data) {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 }
@@ -100,10 +105,11 @@ const BYTES = [bytes, new Uint8Array()];
 const OPTIONAL_UINT = [uint, undefined];
 const OPTIONAL_BYTES = [bytes, undefined];
 
+const FILTER_SIZE = { bloomCapacity: OPTIONAL_UINT, bloomErrorRate: [double, undefined] };
+
 const CONFIGURATION = {
   causalHistorySize: OPTIONAL_UINT,
-  bloomCapacity: OPTIONAL_UINT,
-  bloomErrorRate: [double, undefined],
+  ...FILTER_SIZE,
   resendUnacknowledgedMs: OPTIONAL_UINT,
   resendPossiblyAcknowledgedMs: OPTIONAL_UINT,
   syncIntervalMs: OPTIONAL_UINT,
@@ -116,6 +122,21 @@ const CONFIGURATION = {
   tMaxMs: OPTIONAL_UINT,
   numResponseGroups: [int32, undefined],
   numParticipants: OPTIONAL_UINT,
+};
+
+const OPTIONAL_TEXT = [text, undefined];
+const ENTRIES = [entries, []];
+const HISTORY_ENTRY = { messageId: TEXT, retrievalHint: OPTIONAL_BYTES, senderId: OPTIONAL_TEXT };
+const MESSAGE = {
+  senderId: TEXT,
+  messageId: TEXT,
+  channelId: TEXT,
+  // Decimal digits: a Number would not hold all of them.
+  lamportTimestamp: [uint64, undefined],
+  causalHistory: ENTRIES,
+  bloomFilter: OPTIONAL_BYTES,
+  repairRequest: ENTRIES,
+  content: OPTIONAL_BYTES,
 };
 
 const COMMANDS = {
@@ -141,8 +162,19 @@ const COMMANDS = {
   receive: { nowMs: NOW_MS, handle: HANDLE, wire: BYTES, retrievalHint: OPTIONAL_BYTES },
   tick: { nowMs: NOW_MS, handle: HANDLE },
   observe: { nowMs: NOW_MS, handle: HANDLE, channelId: TEXT, filterIds: TEXTS },
-  buildFilter: { messageIds: TEXTS },
-  queryFilter: { bloomFilter: BYTES, messageIds: TEXTS },
+  buildFilter: { messageIds: TEXTS, ...FILTER_SIZE },
+  queryFilter: { bloomFilter: BYTES, messageIds: TEXTS, ...FILTER_SIZE },
+  encode: { message: [(value, path) => message(value, MESSAGE, path), message({}, MESSAGE, "message")] },
+  decode: { wire: BYTES },
+  repairTimes: {
+    nowMs: NOW_MS,
+    participantId: TEXT,
+    messageId: TEXT,
+    senderId: TEXT,
+    tMinMs: [uint64, "0"],
+    tMaxMs: [uint64, "0"],
+    numResponseGroups: [int32, 0],
+  },
 };
 
 /** The fields that are set: ProtoJSON's null is unset. */

@@ -1,10 +1,9 @@
 // Which answer belongs to which command.
 import { readFileSync } from "node:fs";
 
-import { MessageChannel } from "@waku/sds";
-
+import { buildFilter, decode, encode, queryFilter, repairTimes } from "./codec.mjs";
 import { Participant } from "./participant.mjs";
-import { base64, Rejected, Unsupported } from "./protocol.mjs";
+import { Rejected, Unsupported } from "./protocol.mjs";
 
 const PACKAGE = new URL("node_modules/@waku/sds/package.json", import.meta.url);
 
@@ -23,6 +22,9 @@ const CAPABILITIES = [
   "CAPABILITY_RETRIEVAL_HINTS",
   "CAPABILITY_FILTER_CODEC",
   "CAPABILITY_SDS_R",
+  "CAPABILITY_MESSAGE_CODEC",
+  "CAPABILITY_REPAIR_TIMES",
+  "CAPABILITY_FILTER_SIZES",
 ];
 
 // The only clock that the library reads. A command that has a now_ms sets it.
@@ -68,8 +70,11 @@ export class Testee {
     observe: ({ handle, channelId, filterIds }) => ({
       state: observe(this.#participant(handle).channel(channelId), filterIds),
     }),
-    buildFilter: ({ messageIds }) => ({ filter: { bloomFilter: buildFilter(messageIds) } }),
-    queryFilter: ({ bloomFilter, messageIds }) => ({ membership: { hits: queryFilter(bloomFilter, messageIds) } }),
+    buildFilter: (fields) => ({ filter: { bloomFilter: buildFilter(fields) } }),
+    queryFilter: (fields) => ({ membership: { hits: queryFilter(fields) } }),
+    encode: ({ message }) => ({ encoded: { wire: encode(message) } }),
+    decode: ({ wire }) => ({ decoded: decode(wire) }),
+    repairTimes: (fields) => ({ repairOffsets: repairTimes(fields, now) }),
   };
 
   #hello() {
@@ -134,27 +139,4 @@ function repairs(buffer, due) {
 
 function logEntry({ messageId, lamportTimestamp }) {
   return { messageId, lamportTimestamp: String(lamportTimestamp) };
-}
-
-/** The filter of a channel that is a moment old. Its class with the library's hash in it is not exported. */
-function freshFilter() {
-  return new MessageChannel("", "", { enableRepair: false }).filter;
-}
-
-function buildFilter(messageIds) {
-  const filter = freshFilter();
-  for (const messageId of messageIds) filter.insert(messageId);
-  return base64(filter.toBytes());
-}
-
-/** As the library reads the filter of a message that it receives. */
-function queryFilter(bloomFilter, messageIds) {
-  const { constructor, options } = freshFilter();
-  let filter;
-  try {
-    filter = constructor.fromBytes(bloomFilter, options);
-  } catch (error) {
-    throw new Rejected(`fromBytes threw: ${error.message}`);
-  }
-  return messageIds.map((messageId) => filter.lookup(messageId));
 }

@@ -11,12 +11,20 @@ from ..channel import Channel
 from ..config import Config, RepairConfig
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError
+from ..message import HistoryEntry, Kind, Message
 from ..outgoing_buffer import AckState
 from ..repair_buffer import RepairBuffer
 
 _ACK_STATES = {
     AckState.UNACKNOWLEDGED: pb.ACK_STATE_UNACKNOWLEDGED,
     AckState.POSSIBLY_ACKNOWLEDGED: pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED,
+}
+
+_KINDS = {
+    Kind.CONTENT: pb.MESSAGE_KIND_CONTENT,
+    Kind.SYNC: pb.MESSAGE_KIND_SYNC,
+    Kind.EPHEMERAL: pb.MESSAGE_KIND_EPHEMERAL,
+    Kind.UNDEFINED: pb.MESSAGE_KIND_UNSPECIFIED,
 }
 
 
@@ -128,3 +136,48 @@ def config_to_pb(config: Config) -> pb.Configuration:
             out.num_participants = config.repair.num_participants
         out.max_repair_requests = config.repair.max_requests
     return out
+
+
+def message_to_pb(message: Message) -> pb.Message:
+    """The fields of ``message``, with their presence. Raises ValueError for what no field holds."""
+    return pb.Message(
+        sender_id=message.sender_id,
+        message_id=message.message_id,
+        channel_id=message.channel_id,
+        lamport_timestamp=message.lamport_timestamp,
+        causal_history=map(_entry_to_pb, message.causal_history),
+        bloom_filter=message.bloom_filter,
+        repair_request=map(_entry_to_pb, message.repair_request),
+        content=message.content,
+    )
+
+
+def message_from_pb(fields: pb.Message) -> Message:
+    """The message with these fields."""
+    return Message(
+        fields.sender_id,
+        fields.message_id,
+        fields.channel_id,
+        fields.lamport_timestamp if fields.HasField("lamport_timestamp") else None,
+        tuple(map(_entry_from_pb, fields.causal_history)),
+        fields.bloom_filter if fields.HasField("bloom_filter") else None,
+        tuple(map(_entry_from_pb, fields.repair_request)),
+        fields.content if fields.HasField("content") else None,
+    )
+
+
+def kind_to_pb(kind: Kind) -> pb.MessageKind:
+    """What a message is; unspecified for one that the text gives no meaning."""
+    return _KINDS[kind]
+
+
+def _entry_to_pb(entry: HistoryEntry) -> pb.HistoryEntry:
+    return pb.HistoryEntry(message_id=entry.message_id, retrieval_hint=entry.retrieval_hint, sender_id=entry.sender_id)
+
+
+def _entry_from_pb(entry: pb.HistoryEntry) -> HistoryEntry:
+    return HistoryEntry(
+        entry.message_id,
+        entry.retrieval_hint if entry.HasField("retrieval_hint") else None,
+        entry.sender_id if entry.HasField("sender_id") else None,
+    )

@@ -12,13 +12,25 @@ from ..channel import Channel
 from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
+from ..message import HistoryEntry
 from ..participant import UNNAMED_CHANNEL, Participant
 from ..revision import REVISIONS, Revision
 from ..wire_formats import V2026_01
-from .convert import config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from .convert import (
+    config_from_pb,
+    config_to_pb,
+    effects_to_pb,
+    kind_to_pb,
+    message_from_pb,
+    message_to_pb,
+    state_to_pb,
+)
 from .dialect import Dialect
 
 PROTOCOL_VERSION = 1
+
+_SOMEBODY = "somebody"
+"""Who encodes: it is not in the message."""
 
 _CAPABILITIES = (
     pb.CAPABILITY_VIRTUAL_CLOCK,
@@ -39,6 +51,9 @@ _CAPABILITIES = (
     pb.CAPABILITY_FILTER_CODEC,
     pb.CAPABILITY_UNNAMED_CHANNEL,
     pb.CAPABILITY_SDS_R,
+    pb.CAPABILITY_MESSAGE_CODEC,
+    pb.CAPABILITY_REPAIR_TIMES,
+    pb.CAPABILITY_FILTER_SIZES,
 )
 
 _SIGNALS: dict[type[Event], int] = {
@@ -65,7 +80,11 @@ class TesteeOptions:
 
 def _lacking(revision: Revision) -> set[int]:
     """Capabilities that have no meaning in a revision."""
-    given = {pb.CAPABILITY_RETRIEVAL_HINTS: revision.retrieval_hints, pb.CAPABILITY_SDS_R: revision.repairs}
+    given = {
+        pb.CAPABILITY_RETRIEVAL_HINTS: revision.retrieval_hints,
+        pb.CAPABILITY_SDS_R: revision.repairs,
+        pb.CAPABILITY_REPAIR_TIMES: revision.repairs,
+    }
     return {capability for capability, there_is in given.items() if not there_is}
 
 
@@ -90,6 +109,9 @@ class Testee:
             "observe": self._observe,
             "build_filter": self._build_filter,
             "query_filter": self._query_filter,
+            "encode": self._encode,
+            "decode": self._decode,
+            "repair_times": self._repair_times,
         }
 
     def handle(self, request: pb.Request) -> pb.Reply:
@@ -174,42 +196,102 @@ class Testee:
     def _receive(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.receive
         participant = self._participant(command.handle)
-        wire = command.wire if self._options.dialect is None else self._options.dialect.to_text(command.wire)
         hint = command.retrieval_hint if command.HasField("retrieval_hint") else None
-        self._answer(reply, participant.receive(wire, command.now_ms, hint))
+        self._answer(reply, participant.receive(self._from_wire(command.wire), command.now_ms, hint))
 
     def _tick(self, request: pb.Request, reply: pb.Reply) -> None:
         self._answer(reply, self._participant(request.tick.handle).tick(request.tick.now_ms))
 
     def _observe(self, request: pb.Request, reply: pb.Reply) -> None:
-        if pb.CAPABILITY_OBSERVE not in self._capabilities:
-            reply.unsupported.what = "CAPABILITY_OBSERVE"
+        if self._lacks(pb.CAPABILITY_OBSERVE, reply):
             return
         channel = self._channel(request.observe.handle, request.observe.channel_id)
         reply.state.CopyFrom(state_to_pb(channel, list(request.observe.filter_ids)))
 
     def _build_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if pb.CAPABILITY_FILTER_CODEC not in self._capabilities:
-            reply.unsupported.what = "CAPABILITY_FILTER_CODEC"
+        if self._lacks(pb.CAPABILITY_FILTER_CODEC, reply) or self._lacks_size(request.build_filter, reply):
             return
-        config = self._options.config
+        config = self._sized(request.build_filter)
         received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
         for message_id in request.build_filter.message_ids:
             received.insert(message_id)
         reply.filter.bloom_filter = received.to_wire()
 
     def _query_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if pb.CAPABILITY_FILTER_CODEC not in self._capabilities:
-            reply.unsupported.what = "CAPABILITY_FILTER_CODEC"
+        if self._lacks(pb.CAPABILITY_FILTER_CODEC, reply) or self._lacks_size(request.query_filter, reply):
             return
-        config = self._options.config
         command = request.query_filter
+        config = self._sized(command)
         view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
         reply.membership.hits.extend(message_id in view for message_id in command.message_ids)
 
+    def _lacks_size(self, command: pb.BuildFilter | pb.QueryFilter, reply: pb.Reply) -> bool:
+        sized = command.HasField("bloom_capacity") or command.HasField("bloom_error_rate")
+        return sized and self._lacks(pb.CAPABILITY_FILTER_SIZES, reply)
+
+    def _sized(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
+        """The configuration with the size that is asked for, if one is."""
+        asked = pb.Configuration()
+        if command.HasField("bloom_capacity"):
+            asked.bloom_capacity = command.bloom_capacity
+        if command.HasField("bloom_error_rate"):
+            asked.bloom_error_rate = command.bloom_error_rate
+        return config_from_pb(asked, self._config)
+
+    # The model's own participant does what these three ask for, so that a fault of a mutant shows here as well.
+
+    def _encode(self, request: pb.Request, reply: pb.Reply) -> None:
+        if self._lacks(pb.CAPABILITY_MESSAGE_CODEC, reply):
+            return
+        message = message_from_pb(request.encode.message)
+        reply.encoded.wire = self._to_wire(self._member(_SOMEBODY, self._config, 0).encode(message))
+
+    def _decode(self, request: pb.Request, reply: pb.Reply) -> None:
+        if self._lacks(pb.CAPABILITY_MESSAGE_CODEC, reply):
+            return
+        message = self._config.revision.wire.decode(self._from_wire(request.decode.wire))
+        reply.decoded.message.CopyFrom(message_to_pb(message))
+        reply.decoded.kind = kind_to_pb(message.kind)
+
+    def _repair_times(self, request: pb.Request, reply: pb.Reply) -> None:
+        if self._lacks(pb.CAPABILITY_REPAIR_TIMES, reply):
+            return
+        command = request.repair_times
+        times = replace(
+            self._config.repair,
+            t_min_ms=command.t_min_ms,
+            t_max_ms=command.t_max_ms,
+            num_response_groups=command.num_response_groups,
+        )
+        config = replace(self._config, sds_r=True, repair=times)
+        repair = self._member(command.participant_id, config, command.now_ms).repair
+        assert repair is not None, "SDS-R is in use"
+        entry = HistoryEntry(command.message_id, None, command.sender_id)
+        reply.repair_offsets.t_req_ms = repair.t_req(entry, command.now_ms) - command.now_ms
+        reply.repair_offsets.t_resp_ms = repair.t_resp(entry, command.now_ms) - command.now_ms
+        reply.repair_offsets.in_response_group = repair.eligible_responder(entry)
+
+    def _lacks(self, capability: pb.Capability, reply: pb.Reply) -> bool:
+        """Is ``capability`` not declared? Then that is the answer."""
+        lacks = capability not in self._capabilities
+        if lacks:
+            reply.unsupported.what = pb.Capability.Name(capability)
+        return lacks
+
+    def _member(self, participant_id: str, config: Config, now_ms: int) -> Channel:
+        """A channel of a participant that exists for one answer."""
+        participant = self._options.participant_class(participant_id, config)
+        participant.join(UNNAMED_CHANNEL, now_ms)
+        return participant.channel(UNNAMED_CHANNEL)
+
+    def _to_wire(self, text: bytes) -> bytes:
+        return text if self._options.dialect is None else self._options.dialect.to_private(text)
+
+    def _from_wire(self, wire: bytes) -> bytes:
+        return wire if self._options.dialect is None else self._options.dialect.to_text(wire)
+
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:
-        if self._options.dialect is not None:
-            effects.broadcasts = [self._options.dialect.to_private(wire) for wire in effects.broadcasts]
+        effects.broadcasts = [self._to_wire(text) for text in effects.broadcasts]
         effects.events = [event for event in effects.events if self._declared(event)]
         reply.effects.CopyFrom(effects_to_pb(effects))
 

@@ -29,6 +29,9 @@ class Capability(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CAPABILITY_FILTER_CODEC: _ClassVar[Capability]
     CAPABILITY_SDS_R: _ClassVar[Capability]
     CAPABILITY_UNNAMED_CHANNEL: _ClassVar[Capability]
+    CAPABILITY_MESSAGE_CODEC: _ClassVar[Capability]
+    CAPABILITY_REPAIR_TIMES: _ClassVar[Capability]
+    CAPABILITY_FILTER_SIZES: _ClassVar[Capability]
 
 class AckState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -36,6 +39,13 @@ class AckState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ACK_STATE_UNACKNOWLEDGED: _ClassVar[AckState]
     ACK_STATE_POSSIBLY_ACKNOWLEDGED: _ClassVar[AckState]
     ACK_STATE_ACKNOWLEDGED: _ClassVar[AckState]
+
+class MessageKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MESSAGE_KIND_UNSPECIFIED: _ClassVar[MessageKind]
+    MESSAGE_KIND_CONTENT: _ClassVar[MessageKind]
+    MESSAGE_KIND_SYNC: _ClassVar[MessageKind]
+    MESSAGE_KIND_EPHEMERAL: _ClassVar[MessageKind]
 CAPABILITY_UNSPECIFIED: Capability
 CAPABILITY_VIRTUAL_CLOCK: Capability
 CAPABILITY_OBSERVE: Capability
@@ -56,13 +66,20 @@ CAPABILITY_RETRIEVAL_HINTS: Capability
 CAPABILITY_FILTER_CODEC: Capability
 CAPABILITY_SDS_R: Capability
 CAPABILITY_UNNAMED_CHANNEL: Capability
+CAPABILITY_MESSAGE_CODEC: Capability
+CAPABILITY_REPAIR_TIMES: Capability
+CAPABILITY_FILTER_SIZES: Capability
 ACK_STATE_UNSPECIFIED: AckState
 ACK_STATE_UNACKNOWLEDGED: AckState
 ACK_STATE_POSSIBLY_ACKNOWLEDGED: AckState
 ACK_STATE_ACKNOWLEDGED: AckState
+MESSAGE_KIND_UNSPECIFIED: MessageKind
+MESSAGE_KIND_CONTENT: MessageKind
+MESSAGE_KIND_SYNC: MessageKind
+MESSAGE_KIND_EPHEMERAL: MessageKind
 
 class Request(_message.Message):
-    __slots__ = ("id", "hello", "open", "close", "send", "send_ephemeral", "send_sync", "receive", "tick", "observe", "build_filter", "query_filter")
+    __slots__ = ("id", "hello", "open", "close", "send", "send_ephemeral", "send_sync", "receive", "tick", "observe", "build_filter", "query_filter", "encode", "decode", "repair_times")
     ID_FIELD_NUMBER: _ClassVar[int]
     HELLO_FIELD_NUMBER: _ClassVar[int]
     OPEN_FIELD_NUMBER: _ClassVar[int]
@@ -75,6 +92,9 @@ class Request(_message.Message):
     OBSERVE_FIELD_NUMBER: _ClassVar[int]
     BUILD_FILTER_FIELD_NUMBER: _ClassVar[int]
     QUERY_FILTER_FIELD_NUMBER: _ClassVar[int]
+    ENCODE_FIELD_NUMBER: _ClassVar[int]
+    DECODE_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_TIMES_FIELD_NUMBER: _ClassVar[int]
     id: int
     hello: Hello
     open: Open
@@ -87,10 +107,13 @@ class Request(_message.Message):
     observe: Observe
     build_filter: BuildFilter
     query_filter: QueryFilter
-    def __init__(self, id: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., open: _Optional[_Union[Open, _Mapping]] = ..., close: _Optional[_Union[Close, _Mapping]] = ..., send: _Optional[_Union[Send, _Mapping]] = ..., send_ephemeral: _Optional[_Union[SendEphemeral, _Mapping]] = ..., send_sync: _Optional[_Union[SendSync, _Mapping]] = ..., receive: _Optional[_Union[Receive, _Mapping]] = ..., tick: _Optional[_Union[Tick, _Mapping]] = ..., observe: _Optional[_Union[Observe, _Mapping]] = ..., build_filter: _Optional[_Union[BuildFilter, _Mapping]] = ..., query_filter: _Optional[_Union[QueryFilter, _Mapping]] = ...) -> None: ...
+    encode: Encode
+    decode: Decode
+    repair_times: RepairTimes
+    def __init__(self, id: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., open: _Optional[_Union[Open, _Mapping]] = ..., close: _Optional[_Union[Close, _Mapping]] = ..., send: _Optional[_Union[Send, _Mapping]] = ..., send_ephemeral: _Optional[_Union[SendEphemeral, _Mapping]] = ..., send_sync: _Optional[_Union[SendSync, _Mapping]] = ..., receive: _Optional[_Union[Receive, _Mapping]] = ..., tick: _Optional[_Union[Tick, _Mapping]] = ..., observe: _Optional[_Union[Observe, _Mapping]] = ..., build_filter: _Optional[_Union[BuildFilter, _Mapping]] = ..., query_filter: _Optional[_Union[QueryFilter, _Mapping]] = ..., encode: _Optional[_Union[Encode, _Mapping]] = ..., decode: _Optional[_Union[Decode, _Mapping]] = ..., repair_times: _Optional[_Union[RepairTimes, _Mapping]] = ...) -> None: ...
 
 class Reply(_message.Message):
-    __slots__ = ("id", "hello", "opened", "effects", "state", "filter", "membership", "unsupported", "rejected", "error")
+    __slots__ = ("id", "hello", "opened", "effects", "state", "filter", "membership", "encoded", "decoded", "repair_offsets", "unsupported", "rejected", "error")
     ID_FIELD_NUMBER: _ClassVar[int]
     HELLO_FIELD_NUMBER: _ClassVar[int]
     OPENED_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +121,9 @@ class Reply(_message.Message):
     STATE_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
     MEMBERSHIP_FIELD_NUMBER: _ClassVar[int]
+    ENCODED_FIELD_NUMBER: _ClassVar[int]
+    DECODED_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_OFFSETS_FIELD_NUMBER: _ClassVar[int]
     UNSUPPORTED_FIELD_NUMBER: _ClassVar[int]
     REJECTED_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
@@ -108,10 +134,13 @@ class Reply(_message.Message):
     state: State
     filter: Filter
     membership: Membership
+    encoded: Encoded
+    decoded: Decoded
+    repair_offsets: RepairOffsets
     unsupported: Unsupported
     rejected: Rejected
     error: Error
-    def __init__(self, id: _Optional[int] = ..., hello: _Optional[_Union[HelloReply, _Mapping]] = ..., opened: _Optional[_Union[Opened, _Mapping]] = ..., effects: _Optional[_Union[Effects, _Mapping]] = ..., state: _Optional[_Union[State, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., membership: _Optional[_Union[Membership, _Mapping]] = ..., unsupported: _Optional[_Union[Unsupported, _Mapping]] = ..., rejected: _Optional[_Union[Rejected, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., hello: _Optional[_Union[HelloReply, _Mapping]] = ..., opened: _Optional[_Union[Opened, _Mapping]] = ..., effects: _Optional[_Union[Effects, _Mapping]] = ..., state: _Optional[_Union[State, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., membership: _Optional[_Union[Membership, _Mapping]] = ..., encoded: _Optional[_Union[Encoded, _Mapping]] = ..., decoded: _Optional[_Union[Decoded, _Mapping]] = ..., repair_offsets: _Optional[_Union[RepairOffsets, _Mapping]] = ..., unsupported: _Optional[_Union[Unsupported, _Mapping]] = ..., rejected: _Optional[_Union[Rejected, _Mapping]] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("protocol_version", "harness", "revision")
@@ -434,10 +463,14 @@ class RepairEntry(_message.Message):
     def __init__(self, message_id: _Optional[str] = ..., due_ms: _Optional[int] = ...) -> None: ...
 
 class BuildFilter(_message.Message):
-    __slots__ = ("message_ids",)
+    __slots__ = ("message_ids", "bloom_capacity", "bloom_error_rate")
     MESSAGE_IDS_FIELD_NUMBER: _ClassVar[int]
+    BLOOM_CAPACITY_FIELD_NUMBER: _ClassVar[int]
+    BLOOM_ERROR_RATE_FIELD_NUMBER: _ClassVar[int]
     message_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, message_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    bloom_capacity: int
+    bloom_error_rate: float
+    def __init__(self, message_ids: _Optional[_Iterable[str]] = ..., bloom_capacity: _Optional[int] = ..., bloom_error_rate: _Optional[float] = ...) -> None: ...
 
 class Filter(_message.Message):
     __slots__ = ("bloom_filter",)
@@ -446,18 +479,106 @@ class Filter(_message.Message):
     def __init__(self, bloom_filter: _Optional[bytes] = ...) -> None: ...
 
 class QueryFilter(_message.Message):
-    __slots__ = ("bloom_filter", "message_ids")
+    __slots__ = ("bloom_filter", "message_ids", "bloom_capacity", "bloom_error_rate")
     BLOOM_FILTER_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_IDS_FIELD_NUMBER: _ClassVar[int]
+    BLOOM_CAPACITY_FIELD_NUMBER: _ClassVar[int]
+    BLOOM_ERROR_RATE_FIELD_NUMBER: _ClassVar[int]
     bloom_filter: bytes
     message_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, bloom_filter: _Optional[bytes] = ..., message_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    bloom_capacity: int
+    bloom_error_rate: float
+    def __init__(self, bloom_filter: _Optional[bytes] = ..., message_ids: _Optional[_Iterable[str]] = ..., bloom_capacity: _Optional[int] = ..., bloom_error_rate: _Optional[float] = ...) -> None: ...
 
 class Membership(_message.Message):
     __slots__ = ("hits",)
     HITS_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedScalarFieldContainer[bool]
     def __init__(self, hits: _Optional[_Iterable[bool]] = ...) -> None: ...
+
+class Message(_message.Message):
+    __slots__ = ("sender_id", "message_id", "channel_id", "lamport_timestamp", "causal_history", "bloom_filter", "repair_request", "content")
+    SENDER_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    LAMPORT_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    CAUSAL_HISTORY_FIELD_NUMBER: _ClassVar[int]
+    BLOOM_FILTER_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_REQUEST_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    sender_id: str
+    message_id: str
+    channel_id: str
+    lamport_timestamp: int
+    causal_history: _containers.RepeatedCompositeFieldContainer[HistoryEntry]
+    bloom_filter: bytes
+    repair_request: _containers.RepeatedCompositeFieldContainer[HistoryEntry]
+    content: bytes
+    def __init__(self, sender_id: _Optional[str] = ..., message_id: _Optional[str] = ..., channel_id: _Optional[str] = ..., lamport_timestamp: _Optional[int] = ..., causal_history: _Optional[_Iterable[_Union[HistoryEntry, _Mapping]]] = ..., bloom_filter: _Optional[bytes] = ..., repair_request: _Optional[_Iterable[_Union[HistoryEntry, _Mapping]]] = ..., content: _Optional[bytes] = ...) -> None: ...
+
+class HistoryEntry(_message.Message):
+    __slots__ = ("message_id", "retrieval_hint", "sender_id")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_HINT_FIELD_NUMBER: _ClassVar[int]
+    SENDER_ID_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    retrieval_hint: bytes
+    sender_id: str
+    def __init__(self, message_id: _Optional[str] = ..., retrieval_hint: _Optional[bytes] = ..., sender_id: _Optional[str] = ...) -> None: ...
+
+class Encode(_message.Message):
+    __slots__ = ("message",)
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    message: Message
+    def __init__(self, message: _Optional[_Union[Message, _Mapping]] = ...) -> None: ...
+
+class Encoded(_message.Message):
+    __slots__ = ("wire",)
+    WIRE_FIELD_NUMBER: _ClassVar[int]
+    wire: bytes
+    def __init__(self, wire: _Optional[bytes] = ...) -> None: ...
+
+class Decode(_message.Message):
+    __slots__ = ("wire",)
+    WIRE_FIELD_NUMBER: _ClassVar[int]
+    wire: bytes
+    def __init__(self, wire: _Optional[bytes] = ...) -> None: ...
+
+class Decoded(_message.Message):
+    __slots__ = ("message", "kind")
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    message: Message
+    kind: MessageKind
+    def __init__(self, message: _Optional[_Union[Message, _Mapping]] = ..., kind: _Optional[_Union[MessageKind, str]] = ...) -> None: ...
+
+class RepairTimes(_message.Message):
+    __slots__ = ("now_ms", "participant_id", "message_id", "sender_id", "t_min_ms", "t_max_ms", "num_response_groups")
+    NOW_MS_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    SENDER_ID_FIELD_NUMBER: _ClassVar[int]
+    T_MIN_MS_FIELD_NUMBER: _ClassVar[int]
+    T_MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    NUM_RESPONSE_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    now_ms: int
+    participant_id: str
+    message_id: str
+    sender_id: str
+    t_min_ms: int
+    t_max_ms: int
+    num_response_groups: int
+    def __init__(self, now_ms: _Optional[int] = ..., participant_id: _Optional[str] = ..., message_id: _Optional[str] = ..., sender_id: _Optional[str] = ..., t_min_ms: _Optional[int] = ..., t_max_ms: _Optional[int] = ..., num_response_groups: _Optional[int] = ...) -> None: ...
+
+class RepairOffsets(_message.Message):
+    __slots__ = ("t_req_ms", "t_resp_ms", "in_response_group")
+    T_REQ_MS_FIELD_NUMBER: _ClassVar[int]
+    T_RESP_MS_FIELD_NUMBER: _ClassVar[int]
+    IN_RESPONSE_GROUP_FIELD_NUMBER: _ClassVar[int]
+    t_req_ms: int
+    t_resp_ms: int
+    in_response_group: bool
+    def __init__(self, t_req_ms: _Optional[int] = ..., t_resp_ms: _Optional[int] = ..., in_response_group: bool = ...) -> None: ...
 
 class Unsupported(_message.Message):
     __slots__ = ("what",)

@@ -1,0 +1,187 @@
+"""``sds-conformance vectors``: make, check, list and export the golden vectors; ``vectors_run`` asks them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ..vectors.documents import MANIFEST
+from ..vectors.folder import PROSE, VectorsError, default_folder, load_all, writable_folder
+from ..vectors.generating import changelog_gap, differences, wanted_files, write
+from ..vectors.lint import lint as lint_folder
+from .options import console, program
+from .vectors_run import run
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance vectors list
+  sds-conformance vectors run -- ./my-adapter
+  sds-conformance vectors run --group wire-decoding -- ./my-adapter
+  sds-conformance vectors generate --check
+  sds-conformance vectors lint
+  sds-conformance vectors export vectors-1.0.0
+"""
+_MANY = 20
+"""So many complaints are shown at most."""
+
+
+@click.group(epilog=_EPILOG)
+def vectors() -> None:
+    """Golden vectors: inputs and legal outcomes as plain JSON files.
+
+    For implementers in any language; vectors/README.md explains each group.
+    """
+
+
+def _telling(function: Callable[..., None]) -> Callable[..., None]:
+    """What is wrong with files ends a command as a wrong use of it, with the sentence."""
+
+    @wraps(function)
+    def told(*arguments: Any, **options: Any) -> None:
+        try:
+            function(*arguments, **options)
+        except (VectorsError, OSError) as error:
+            raise click.UsageError(str(error)) from None
+
+    return told
+
+
+def _complain(sentences: list[str]) -> None:
+    err = console(stderr=True)
+    for sentence in sentences[:_MANY]:
+        err.print(sentence, style="red", soft_wrap=True)
+    if len(sentences) > _MANY:
+        err.print(f"and {len(sentences) - _MANY} more")
+
+
+@vectors.command()
+@click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.",
+)
+@_telling
+def generate(check: bool, folder: Path | None) -> None:
+    """Write all files, or --check that they are current.
+
+    The version is that of the changelog; bytes that change want a new one. Exit code 1 if --check finds a difference.
+    """
+    out = console()
+    folder = folder or writable_folder()
+    wanted = wanted_files(folder)
+    if check:
+        found = differences(folder, wanted)
+        gap = changelog_gap(folder, wanted[MANIFEST])
+        _complain([*found, *([gap] if gap else [])])
+        if found:
+            console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
+        if found or gap:
+            sys.exit(EXIT_NON_CONFORMANT)
+        out.print(f"{len(wanted)} files are current.")
+        return
+    changed = write(folder, wanted)
+    for path in changed:
+        out.print(f"  {path}", soft_wrap=True)
+    out.print(f"{len(changed)} of {len(wanted)} files changed.")
+    gap = changelog_gap(folder, wanted[MANIFEST])
+    if gap:
+        out.print(gap, style="yellow", soft_wrap=True)
+
+
+@vectors.command()
+@click.argument(
+    "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="[DIR]"
+)
+@_telling
+def lint(folder: Path | None) -> None:
+    """Hold the files to what their README promises.
+
+    That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
+    """
+    folder = folder or default_folder()
+    found = lint_folder(folder)
+    _complain(found)
+    if found:
+        sys.exit(EXIT_NON_CONFORMANT)
+    console().print(f"{sum(1 for _ in (folder / 'sds').glob('*.json'))} files of vectors are in order.")
+
+
+@vectors.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
+@_telling
+def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
+    """List the groups, or with --group the vectors of some."""
+    files = load_all(default_folder())
+    unknown = set(groups) - {file["group"] for file in files}
+    if unknown:
+        raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
+    if groups:
+        rows = [
+            {"id": test["id"], "result": test["result"], "comment": test["comment"]}
+            for file in files
+            if file["group"] in groups
+            for test in file["tests"]
+        ]
+    else:
+        names = ("group", "shape", "numberOfTests", "revisions", "title")
+        rows = [{name: file[name] for name in names if as_json or name != "title"} for file in files]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        table.add_column("tests" if name == "numberOfTests" else name, overflow="fold")
+    for row in rows:
+        table.add_row(*(", ".join(cell) if isinstance(cell, list) else str(cell) for cell in row.values()))
+    console().print(table)
+
+
+@vectors.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
+@_telling
+def export(folder: Path, overwrite: bool) -> None:
+    """Copy vectors, schemas, manifest, README and changelog to DIR.
+
+    What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
+    """
+    source = default_folder()
+    found = lint_folder(source)
+    if found:
+        _complain(found)
+        sys.exit(EXIT_NON_CONFORMANT)
+    if folder.exists() and any(folder.iterdir()):
+        if not overwrite:
+            raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
+        if not (folder / MANIFEST).is_file():
+            raise click.UsageError(f"{folder} holds no vectors: it is not replaced")
+        for part in ("sds", "schema"):
+            shutil.rmtree(folder / part, ignore_errors=True)
+    for path in _exported(source):
+        target = folder / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    console().print(f"{len(_exported(source))} files in {folder}", soft_wrap=True)
+    sys.exit(EXIT_CONFORMANT)
+
+
+def _exported(source: Path) -> list[Path]:
+    parts = [*(source / "sds").glob("*.json"), *(source / "schema").glob("*.json")]
+    return sorted([*parts, *(source / name for name in (MANIFEST, *PROSE))])
+
+
+vectors.add_command(run)

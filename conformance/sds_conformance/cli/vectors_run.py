@@ -1,0 +1,192 @@
+"""``sds-conformance vectors run``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.faults import TesteeFault
+from sds_reference import REVISIONS, ConfigurationError
+
+from ..catalogue import CURRENT
+from ..certification import EXIT_CONFORMANT, EXIT_INTERRUPTED, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
+from ..runner import BrokenRun
+from ..story import show_breakdown
+from ..vectors.folder import VectorsError, default_folder, load_all
+from ..vectors.running.asking import Asked, Examination, Examiner, chosen
+from ..vectors.running.subject import Status
+from .options import Driven, console, driving, program, progress_bar
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance vectors run
+  sds-conformance vectors run -- ./my-adapter
+  sds-conformance vectors run --group 'bloom-*' -- ./my-adapter
+  sds-conformance vectors run --json -- ./my-adapter > vectors.json
+
+\b
+Exit codes:
+  0  every answer is legal             3  it could not be driven
+  1  something failed or broke         4  nothing could be asked
+  2  wrong use of this command         130  interrupted
+"""
+_SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
+_STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
+@click.option(
+    "--revision",
+    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    default=CURRENT,
+    show_default=True,
+    help="Which revision of the text the vectors are of.",
+)
+@click.option(
+    "--vectors",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="The folder of vectors, by default those of this suite.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
+@driving
+def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
+    """Ask an implementation the vectors, and judge its answers.
+
+    Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
+    expected is never sent. What an implementation does not declare is skipped, and skipped is no pass.
+    """
+    out, err = console(), console(stderr=True)
+    try:
+        files = list(chosen(load_all(folder or default_folder()), revision, groups))
+    except VectorsError as error:
+        raise click.UsageError(str(error)) from None
+    if not files:
+        raise click.UsageError(f"no group of {revision} matches: `{program()} vectors list` names them")
+    examiner = Examiner(driven.connect, driven.limits, revision, driven.dialect)
+    try:
+        outcome = _examine(err, examiner, files)
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
+    except ConfigurationError as error:
+        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
+        sys.exit(EXIT_NOT_DRIVEN)
+    if as_json:
+        click.echo(json.dumps(_report(outcome), ensure_ascii=False, indent=2))
+    else:
+        _show(out, outcome, driven, groups)
+    sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
+
+
+def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) -> Examination:
+    with progress_bar(err) as bar:
+        task = bar.add_task("vectors", total=None)
+
+        def progress(group: str, number: int, total: int) -> None:
+            bar.update(task, description=group, completed=number, total=total)
+
+        return examiner.examine(files, progress)
+
+
+def _report(outcome: Examination) -> dict[str, Any]:
+    return {
+        "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
+        "revision": outcome.revision,
+        "exitCode": outcome.exit_code,
+        "counts": {status.value: outcome.count(status) for status in Status},
+        "unasked": outcome.unasked,
+        "vectors": [_row(asked) for asked in outcome.asked],
+    }
+
+
+def _row(asked: Asked) -> dict[str, Any]:
+    answer = asked.answer
+    told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
+    requirements = list(answer.requirements or asked.vector["requirements"])
+    return {
+        "id": asked.vector["id"],
+        "group": asked.group,
+        "status": answer.status.value,
+        **{key: value for key, value in told.items() if value},
+        **({"requirements": requirements} if answer.status in _SHOWN else {}),
+    }
+
+
+def _show(out: Console, outcome: Examination, driven: Driven, groups: tuple[str, ...]) -> None:
+    declared = outcome.declaration
+    out.print(f"  Asking    {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
+    out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
+    for asked in outcome.asked:
+        if asked.answer.status in _SHOWN:
+            _show_answer(out, asked)
+    out.print(_table(outcome))
+    for group in outcome.groups:
+        for reason, count in outcome.reasons(group).items():
+            out.print(Text(f"  {group}: {count} skipped, {reason}"))
+    out.print()
+    out.print(_sentence(outcome), soft_wrap=True)
+    bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
+    if bad and not groups:
+        again = shlex.join([program(), "vectors", "run", "--group", bad[0], *driven.options, "--", *driven.command])
+        out.print(f"  Again     {again}", soft_wrap=True)
+
+
+def _show_answer(out: Console, asked: Asked) -> None:
+    answer, vector = asked.answer, asked.vector
+    named = ", ".join(answer.requirements or vector["requirements"])
+    out.print(Text(f"{answer.status.value.upper():<5} {vector['id']}", _STYLES[answer.status]), soft_wrap=True)
+    rows = (
+        ("Comment", vector["comment"]),
+        ("Expected", answer.expected),
+        ("Seen", answer.seen),
+        ("Why", answer.reason),
+    )
+    grid = Table.grid(padding=(0, 1), pad_edge=True)
+    grid.add_column(width=9)
+    grid.add_column(overflow="fold")
+    for title, text in (*rows, ("About", named)):
+        if text:
+            grid.add_row(Text(title), Text(text))
+    out.print(grid)
+    out.print()
+
+
+_TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)
+
+
+def _table(outcome: Examination) -> Table:
+    table = Table(box=None, pad_edge=False)
+    shown = [status for status in _TABLE if outcome.count(status) or status in (Status.PASS, Status.FAIL)]
+    table.add_column("Group")
+    for status in shown:
+        table.add_column(status.value, justify="right")
+    for group in outcome.groups:
+        table.add_row(group, *(str(outcome.count(status, group) or "·") for status in shown))
+    table.add_row("All", *(str(outcome.count(status)) for status in shown), style="bold")
+    return table
+
+
+def _sentence(outcome: Examination) -> Text:
+    name = outcome.declaration.name
+    if outcome.unasked:
+        return Text(f"{name} broke down again and again; {outcome.unasked} vectors were not asked.", "bold red")
+    if outcome.exit_code == EXIT_CONFORMANT:
+        return Text(f"Every answer of {name} is legal.", "bold green")
+    if outcome.exit_code == EXIT_NON_CONFORMANT:
+        bad = outcome.count(Status.FAIL) + outcome.count(Status.BROKEN) + outcome.count(Status.ERROR)
+        return Text(f"{name} gives the wrong answer to {bad} vectors.", "bold red")
+    return Text(f"Nothing could be asked of {name}.", "bold yellow")

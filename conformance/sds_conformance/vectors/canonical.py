@@ -1,0 +1,43 @@
+"""The one form in which a file of vectors is written, and its digests.
+
+ASCII only, because two editors can show and save the same letters in different normal forms; no floats, because two
+languages can print them differently; no null, because an absent field says the same.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+
+def formatted(document: Any) -> bytes:
+    """A file: keys in the order given, two spaces, LF, non-ASCII as ``\\uXXXX``.
+
+    Raises ValueError for a float or null.
+    """
+    _plain(document)
+    return (json.dumps(document, ensure_ascii=True, indent=2) + "\n").encode("ascii")
+
+
+def digest(value: Any) -> str:
+    """SHA-256, in hex, of the compact JSON of ``value``: keys sorted by code point, no blanks, non-ASCII escaped."""
+    _plain(value)
+    compact = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return sha256(compact.encode("ascii")).hexdigest()
+
+
+def file_digest(content: bytes) -> str:
+    """SHA-256, in hex, of a file."""
+    return sha256(content).hexdigest()
+
+
+def _plain(value: Any) -> None:
+    if isinstance(value, dict):
+        for inner in value.values():
+            _plain(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _plain(inner)
+    elif not isinstance(value, str | int):  # bool is an int
+        raise ValueError(f"{value!r} has no place in a file of vectors")

@@ -1,0 +1,22 @@
+"""How a vector of wire bytes is put down."""
+
+from __future__ import annotations
+
+from sds_reference import Message
+
+from ..fields import message_json
+from ..model import REJECTED, Outcome, Vector, legal, vector
+
+
+def read_as(message: Message) -> Outcome:
+    """The outcome in which the bytes say this message."""
+    return {"message": message_json(message)}
+
+
+def case(
+    slug: str, comment: str, flags: str, requirements: str, wire: bytes, *outcomes: Outcome, position: str = ""
+) -> Vector:
+    """A vector; with ``position`` the bytes may be refused as well."""
+    both = (*outcomes, legal(REJECTED, position)) if position else outcomes
+    ids = [f"SDS-{short}" for short in requirements.split()]
+    return vector(slug, comment, flags.split(), ids, {"wire": wire.hex()}, *both)

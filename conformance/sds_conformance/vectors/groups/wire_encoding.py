@@ -1,0 +1,155 @@
+"""Messages and the bytes that say them: fields ascending, varints as short as they can be."""
+
+from __future__ import annotations
+
+from sds_reference import HistoryEntry, Message
+from sds_reference.revision import Revision
+
+from ..fields import message_json
+from ..model import Note, Vector, group, vector
+from .wire_bytes import (
+    CHANNEL_ID,
+    CONTENT,
+    FILTER,
+    HISTORY,
+    LAMPORT,
+    MESSAGE_ID,
+    REQUEST,
+    SENDER_ID,
+    WHAT,
+    WHEN,
+    WHO,
+    entry,
+    length,
+    number,
+    ordinary,
+)
+
+NOTES = {
+    "FieldOrder": Note(
+        "The bytes given have the fields in ascending order. Any other order of the same fields is as good.",
+        ("SDS-MSG-01", "SDS-MSG-24"),
+    ),
+    "Presence": Note(
+        "A field that is set to nothing is on the wire, one that is unset is not.", ("SDS-MSG-05", "AMB-33")
+    ),
+    "Kinds": Note("What each kind of message has and what it leaves out.", ("SDS-MSG-17", "SDS-EPHEMERAL-02")),
+    "RepairFields": Note("Fields of SDS-R.", ("SDS-MSG-08", "SDS-MSG-12")),
+}
+
+
+@group("wire-encoding", "encode", "Messages, and the bytes that say them.", NOTES)
+def wire_encoding(revision: Revision) -> list[Vector]:
+    """Every field, presence, order of entries, and the kinds of messages."""
+    history = tuple(HistoryEntry(message_id) for message_id in ("c", "a", "b"))
+    asked = (HistoryEntry("x", None, "dave"), HistoryEntry("y", b"\x07", "erin"))
+    rich = (HistoryEntry("a1", b"\x00\xff", "alice"), HistoryEntry("a2", None, "alice"), HistoryEntry("a3", b"h"))
+    other = Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=b"\x00")
+    entries = [length(HISTORY, entry(e.message_id, e.retrieval_hint, e.sender_id)) for e in rich]
+    asks = [length(REQUEST, entry(e.message_id, e.retrieval_hint, e.sender_id)) for e in asked]
+    rows = (
+        (
+            "content",
+            "Content with all that a regular message has.",
+            "FieldOrder Kinds",
+            "MSG-01 MSG-02 MSG-03 MSG-04 MSG-07 MSG-17",
+            ordinary(causal_history=history[:1], bloom_filter=b"\x01\x02"),
+            WHO + WHEN + length(HISTORY, entry("c")) + length(FILTER, b"\x01\x02") + WHAT,
+        ),
+        (
+            "first-message",
+            "The first message of a channel has no causal history, and a filter of no length.",
+            "Presence Kinds",
+            "MSG-07 MSG-17",
+            ordinary(bloom_filter=b""),
+            WHO + WHEN + length(FILTER, b"") + WHAT,
+        ),
+        (
+            "sync",
+            "A sync message has no content.",
+            "Kinds",
+            "MSG-19 SYNC-02",
+            ordinary(causal_history=history, bloom_filter=b"\x03", content=None),
+            WHO + WHEN + b"".join(length(HISTORY, entry(e.message_id)) for e in history) + length(FILTER, b"\x03"),
+        ),
+        (
+            "ephemeral",
+            "An ephemeral message has content and none of the three.",
+            "Kinds Presence",
+            "MSG-18 EPHEMERAL-02",
+            ordinary(lamport_timestamp=None),
+            WHO + WHAT,
+        ),
+        (
+            "lamport-zero",
+            "A timestamp of zero is on the wire.",
+            "Presence",
+            "MSG-05",
+            ordinary(lamport_timestamp=0),
+            WHO + number(LAMPORT, 0) + WHAT,
+        ),
+        (
+            "entries-in-order",
+            "Entries keep their order.",
+            "FieldOrder",
+            "MSG-06",
+            ordinary(causal_history=history),
+            WHO + WHEN + b"".join(length(HISTORY, entry(e.message_id)) for e in history) + WHAT,
+        ),
+        (
+            "entries-with-hints-and-authors",
+            "Entries with hint, author, both.",
+            "RepairFields",
+            "MSG-10 MSG-11 MSG-12 MSG-23",
+            ordinary(causal_history=rich),
+            WHO + WHEN + b"".join(entries) + WHAT,
+        ),
+        (
+            "request",
+            "A repair request of two.",
+            "RepairFields",
+            "MSG-08",
+            ordinary(repair_request=asked),
+            WHO + WHEN + b"".join(asks) + WHAT,
+        ),
+        (
+            "request-in-a-sync",
+            "A sync message that asks.",
+            "RepairFields Kinds",
+            "MSG-08",
+            ordinary(repair_request=asked, bloom_filter=b"\x01", content=None),
+            WHO + WHEN + length(FILTER, b"\x01") + b"".join(asks),
+        ),
+        (
+            "beyond-ascii",
+            "Identifiers of many scripts are UTF-8.",
+            "FieldOrder",
+            "MSG-02 MSG-03 MSG-04",
+            other,
+            length(SENDER_ID, "zo\u00eb")
+            + length(MESSAGE_ID, "m-\U0001f600")
+            + length(CHANNEL_ID, "\u4e2d")
+            + number(LAMPORT, 1)
+            + length(CONTENT, b"\x00"),
+        ),
+        (
+            "content-of-200-bytes",
+            "A length of two bytes.",
+            "FieldOrder",
+            "MSG-09",
+            ordinary(content=bytes(range(200))),
+            WHO + WHEN + length(CONTENT, bytes(range(200))),
+        ),
+    )
+    out = [_case(*row) for row in rows]
+    for power in (7, 14, 21, 28, 32, 41, 53):
+        value = 2**power
+        message = ordinary(lamport_timestamp=value)
+        wire = WHO + number(LAMPORT, value) + WHAT
+        out.append(_case(f"lamport-2-{power}", f"The timestamp {value}.", "FieldOrder", "MSG-05", message, wire))
+    return out
+
+
+def _case(slug: str, comment: str, flags: str, requirements: str, message: Message, wire: bytes) -> Vector:
+    ids = [f"SDS-{short}" for short in requirements.split()]
+    return vector(slug, comment, flags.split(), ids, {"message": message_json(message)}, {"wire": wire.hex()})

@@ -1,0 +1,139 @@
+"""Holds a folder of vectors to what its README promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_reference import REVISIONS
+
+from ..catalogue import load_catalogue
+from ..catalogue.positions import load_positions
+from .canonical import digest, file_digest, formatted
+from .documents import MANIFEST
+from .folder import LARGEST_FILE, PROSE, VectorsError, read_json, violations
+from .generating import changelog_gap
+from .model import GENERATOR_VERSION, result_of
+from .schemas import SHAPES, schema
+
+
+def lint(folder: Path) -> list[str]:
+    """Everything that is wrong with the vectors in ``folder``, one sentence each."""
+    try:
+        manifest = read_json(folder / MANIFEST)
+    except VectorsError as error:
+        return [str(error)]
+    problem = _manifest_problem(manifest)
+    if problem:
+        return [f"{MANIFEST}: {problem}"]
+    out = list(_files(folder, manifest))
+    out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
+    ids: Counter[str] = Counter()
+    for path in sorted((folder / "sds").glob("*.json")):
+        name = f"sds/{path.name}"
+        try:
+            data = read_json(path)
+        except VectorsError as error:
+            out.append(str(error))
+            continue
+        found = violations(data)
+        if found:
+            out += [f"{name}: {sentence}" for sentence in found]
+            continue
+        out += [f"{name}: {sentence}" for sentence in _document(path, data)]
+        ids.update(test["id"] for test in data["tests"])
+    out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
+    out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest["retired"] if i in ids]
+    gap = changelog_gap(folder, (folder / MANIFEST).read_bytes())
+    return [*out, gap] if gap else out
+
+
+def _manifest_problem(manifest: Any) -> str:
+    if not isinstance(manifest, dict) or set(manifest) != {"version", "generatorVersion", "files", "retired"}:
+        return "its fields are version, generatorVersion, files and retired"
+    files, retired = manifest["files"], manifest["retired"]
+    if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
+        return "files is an object of paths and digests"
+    if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
+        return "retired is a list of IDs"
+    if manifest["generatorVersion"] != GENERATOR_VERSION:
+        return f"generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"
+    return ""
+
+
+def _files(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
+    """Is there what the manifest names, and nothing else?"""
+    there = {
+        path.relative_to(folder).as_posix(): path
+        for part in ("sds", "schema")
+        for path in sorted((folder / part).glob("*"))
+    }
+    for name in sorted(set(there) - set(manifest["files"])):
+        yield f"{name} is not in the manifest"
+    for name, told in manifest["files"].items():
+        if name not in there:
+            yield f"{printable(name)} is in the manifest, and is missing"
+        elif there[name].stat().st_size > LARGEST_FILE:
+            yield f"{name}: larger than {LARGEST_FILE >> 20} MiB"
+        elif file_digest(there[name].read_bytes()) != told:
+            yield f"{name}: its SHA-256 is not that of the manifest"
+    for shape in SHAPES:
+        path = folder / "schema" / f"{shape}.schema.json"
+        if not path.is_file():
+            yield f"schema/{path.name} is missing"
+        elif path.read_bytes() != formatted(schema(shape)):
+            yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
+
+
+def _document(path: Path, data: dict[str, Any]) -> Iterator[str]:
+    """What a schema cannot say of a file."""
+    if path.read_bytes() != formatted(data):
+        yield "not in canonical form: two spaces, LF, ASCII, no floats"
+    if path.stem != data["group"] and not path.stem.startswith(f"{data['group']}-"):
+        yield f"its name does not begin with its group, {data['group']}"
+    if data["numberOfTests"] != len(data["tests"]):
+        yield f"numberOfTests is {data['numberOfTests']}, and there are {len(data['tests'])}"
+    if data["digest"] != digest(data["tests"]):
+        yield "its digest is not that of its tests"
+    if data["generatorVersion"] != GENERATOR_VERSION:
+        yield f"generatorVersion is not {GENERATOR_VERSION}"
+    unknown = [name for name in data["revisions"] if name not in REVISIONS]
+    if unknown:
+        yield f"there is no revision {', '.join(unknown)}"
+    used = {flag for test in data["tests"] for flag in test["flags"]}
+    for flag in sorted(set(data["notes"]) - used):
+        yield f"the flag {flag} is explained, and no vector has it"
+    known = {*load_catalogue().requirements, *load_positions()}
+    for flag, note in data["notes"].items():
+        for name in note["ids"]:
+            if name not in known:
+                yield f"the note {flag} names {name}, which does not exist"
+    for test in data["tests"]:
+        for sentence in _test(data, test):
+            yield f"{test['id']}: {sentence}"
+
+
+def _test(data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
+    if not test["id"].startswith(f"{data['group']}/"):
+        yield f"its ID does not begin with {data['group']}/"
+    for flag in test["flags"]:
+        if flag not in data["notes"]:
+            yield f"the flag {flag} is not explained"
+    requirements = load_catalogue().requirements
+    for name in test["requirements"]:
+        if name not in requirements:
+            yield f"there is no requirement {name}"
+        elif not any(requirements[name].stated_in(revision) for revision in data["revisions"]):
+            yield f"{name} is not stated in {', '.join(data['revisions'])}"
+    parts = [test] if "outcomes" in test else test["steps"]
+    for outcome in (outcome for part in parts for outcome in part["outcomes"]):
+        position = outcome.get("position")
+        if position is not None and position not in load_positions():
+            yield f"there is no position {position}"
+    results = {result_of(part["outcomes"]) for part in parts}
+    wanted = results.pop() if "outcomes" in test else "acceptable" if "acceptable" in results else "valid"
+    if test["result"] != wanted:
+        yield f"its result is {test['result']}, and its outcomes say {wanted}"

@@ -1,0 +1,179 @@
+"""Goes through the vectors, and goes on with a fresh process when the implementation breaks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN
+from sds_harness.faults import TesteeFault
+from sds_harness.link import Limits
+from sds_harness.session import Session
+from sds_harness.stage import ScheduleStopped
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from ...certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ...runner import PATIENCE, Connect
+from .buffer_shapes import ask_ack_review, ask_repair_buffers
+from .codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode, ask_hash, ask_repair_times
+from .conversations import ask_transcript
+from .participant_shapes import ask_causal_history, ask_lamport, ask_log_order, ask_message_kind
+from .subject import Answer, Skip, Status, Subject, weighed
+
+Vector = dict[str, Any]
+
+ASKS: dict[str, Callable[[Subject, Vector], Answer]] = {
+    "decode": ask_decode,
+    "encode": ask_encode,
+    "message-kind": ask_message_kind,
+    "lamport": ask_lamport,
+    "log-order": ask_log_order,
+    "causal-history": ask_causal_history,
+    "bloom-build": ask_bloom_build,
+    "bloom-query": ask_bloom_query,
+    "hash": ask_hash,
+    "repair-times": ask_repair_times,
+    "ack-review": ask_ack_review,
+    "repair-buffers": ask_repair_buffers,
+    "transcript": ask_transcript,
+}
+"""Who asks for vectors of a shape."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One vector and its answer."""
+
+    group: str
+    vector: Vector
+    answer: Answer
+
+
+@dataclass
+class Examination:
+    """All vectors that were chosen, and what became of them."""
+
+    revision: str
+    declaration: Declaration
+    asked: list[Asked] = field(default_factory=list)
+    unasked: int = 0
+    """Vectors that were not reached: the implementation broke down too often."""
+    interrupted: bool = False
+
+    def count(self, status: Status, group: str | None = None) -> int:
+        return sum(a.answer.status is status for a in self.asked if group in (None, a.group))
+
+    @property
+    def groups(self) -> list[str]:
+        return list(dict.fromkeys(asked.group for asked in self.asked))
+
+    def reasons(self, group: str) -> Counter[str]:
+        """Why vectors of a group were skipped."""
+        return Counter(a.answer.reason for a in self.asked if a.group == group and a.answer.status is Status.SKIPPED)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all answers legal, 1 not, 3 it could not be driven, 4 nothing was answered."""
+        bad = [Status.FAIL, Status.BROKEN, Status.ERROR]
+        answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
+        if not any(map(self.count, answered)):
+            broken = self.count(Status.BROKEN) + self.count(Status.ERROR)
+            return EXIT_NOT_DRIVEN if broken else EXIT_NOTHING_EXERCISED
+        return EXIT_NON_CONFORMANT if any(map(self.count, bad)) or self.unasked else EXIT_CONFORMANT
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with the group, the number of vectors that were asked and how many there are."""
+
+
+class Examiner:
+    """One implementation, and what is needed to talk to it again after it broke."""
+
+    def __init__(self, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+        self._connect = connect
+        self._limits = limits
+        self._revision = revision
+        self._asked_dialect = dialect
+        self._session: Session | None = None
+
+    def start(self) -> Declaration:
+        """The handshake. Raises TesteeFault if the implementation cannot be driven at all."""
+        return self._open().declaration
+
+    def examine(self, files: Iterable[dict[str, Any]], progress: Progress = lambda *_: None) -> Examination:
+        """Ask every vector of the files. An interrupt ends it; what was answered stands."""
+        out = Examination(self._revision, self.start())
+        vectors = [(file["group"], file["shape"], test) for file in files for test in file["tests"]]
+        in_a_row = 0
+        try:
+            for number, (group, shape, test) in enumerate(vectors):
+                progress(group, number, len(vectors))
+                if in_a_row >= PATIENCE:
+                    out.unasked = len(vectors) - number
+                    break
+                answer = self._ask(shape, test)
+                in_a_row = in_a_row + 1 if answer.status is Status.BROKEN else 0
+                out.asked.append(Asked(group, test, answer))
+        except KeyboardInterrupt:
+            out.interrupted = True
+        finally:
+            self._end(kill=out.interrupted)
+        return out
+
+    def _ask(self, shape: str, test: Vector) -> Answer:
+        if shape not in ASKS:
+            return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
+        try:
+            subject = Subject(self._open(), self._dialect(), self._revision)
+            try:
+                return weighed(test, ASKS[shape](subject, test))
+            except ScheduleStopped as stopped:
+                return Answer(Status.SKIPPED, reason=str(stopped))
+            except Skip as skip:
+                return Answer(Status.SKIPPED, reason=str(skip))
+            finally:
+                self._close(subject)
+        except TesteeFault as fault:
+            self._end(kill=True)
+            kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
+            return Answer(Status.BROKEN, "an answer", f"{kind}: {detail}")
+        except Exception as error:  # a fault of ours in one vector must not pass for a verdict, nor cost the others
+            self._end(kill=True)
+            return Answer(Status.ERROR, reason=f"{type(error).__name__}: {error}")
+
+    def _close(self, subject: Subject) -> None:
+        for stage in subject.stages:
+            if stage.trace.breakdown is None:
+                stage.close()
+
+    def _dialect(self) -> Dialect | None:
+        name = self._asked_dialect or self._open().declaration.dialect
+        return load_dialect(name) if name else None
+
+    def _open(self) -> Session:
+        if self._session is None:
+            self._session = Session(lambda: self._connect(PLAIN.variables), self._limits, self._revision)
+        return self._session
+
+    def _end(self, *, kill: bool) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            if kill:
+                session.kill()
+                return
+            try:
+                session.close()
+            except TesteeFault:
+                session.kill()
+
+
+def chosen(files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+    """The files whose vectors hold in a revision, narrowed down to groups that match a glob if any are given."""
+    wanted = list(groups)
+    for file in files:
+        if revision in file["revisions"] and (not wanted or any(fnmatchcase(file["group"], glob) for glob in wanted)):
+            yield file

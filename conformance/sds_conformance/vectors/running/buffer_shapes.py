@@ -1,0 +1,165 @@
+"""Shapes about buffers: the ACK status of own messages, and the repair request buffers of SDS-R."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sds_harness.stage import Actor
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, HistoryEntry, Message
+
+from ..fields import message_of
+from .subject import Answer, Skip, Status, Subject, among, worst
+
+Vector = dict[str, Any]
+
+
+# ---- ack reviews -----------------------------------------------------------------------------------------------------
+
+
+def ask_ack_review(subject: Subject, vector: Vector) -> Answer:
+    """Own messages are sent, the messages of others arrive; in which state are the own ones after each?"""
+    can = subject.declaration.can
+    told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    if not told:
+        subject.need(pb.CAPABILITY_OBSERVE)
+    stage = subject.stage(vector["id"])
+    actor = stage.open(vector["participant_id"])
+    ids = {name: actor.send().message_id for name in vector["own"]}
+    names = {message_id: name for name, message_id in ids.items()}
+    signals = _Signals(names)
+    answers = []
+    for number, step in enumerate(vector["steps"], 1):
+        arrived = actor.receive(_said(actor, step["received"], ids, stage.now_ms + number))
+        signals.read(arrived)
+        if arrived.answer == "rejected":
+            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
+        seen = _states(actor, names) or (signals.states() if told else None)
+        if seen is None:
+            raise Skip("shows no outgoing buffer")
+        answers.append(_numbered(number, among(seen, step["outcomes"], _same_states)))
+    return worst(answers)
+
+
+def _numbered(number: int, answer: Answer) -> Answer:
+    if answer.status is not Status.FAIL:
+        return answer
+    return Answer(Status.FAIL, f"after step {number}: {answer.expected}", answer.seen)
+
+
+def _said(actor: Actor, said: dict[str, Any], ids: dict[str, str], lamport: int) -> Message:
+    history = tuple(HistoryEntry(ids.get(name, name)) for name in said["causal_history"])
+    bloom_filter = bytes.fromhex(said["bloom_filter"]) if "bloom_filter" in said else None
+    if "filter_over" in said:
+        bloom_filter = actor.stage.filter_over(*[ids.get(name, name) for name in said["filter_over"]])
+        if bloom_filter is None:
+            raise Skip("nothing makes filters that it understands")
+    return Message(
+        said["sender_id"],
+        said["message_id"],
+        actor.party.channels[0],
+        None if said["kind"] == "ephemeral" else lamport,
+        history,
+        bloom_filter,
+        (),
+        None if said["kind"] == "sync" else f"content of {said['message_id']}".encode(),
+    )
+
+
+class _Signals:
+    """The states, as the signals of an implementation tell them."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        self._possibly: set[str] = set()
+        self._acknowledged: set[str] = set()
+
+    def read(self, step: Step) -> None:
+        for event in step.events:
+            kind = event.WhichOneof("event")
+            if kind == "acknowledged":
+                self._acknowledged.add(self._names.get(event.acknowledged.message_id, ""))
+            elif kind == "possibly_acknowledged":
+                self._possibly.add(self._names.get(event.possibly_acknowledged.message_id, ""))
+
+    def states(self) -> dict[str, list[str]]:
+        gone = self._possibly | self._acknowledged
+        return {
+            "unacknowledged": sorted(set(self._names.values()) - gone),
+            "possibly_acknowledged": sorted(self._possibly - self._acknowledged),
+            "acknowledged": sorted(self._acknowledged),
+        }
+
+
+def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
+    """The states, as the outgoing buffer shows them: what is not in it is acknowledged."""
+    state = actor.observe()
+    if state is None or not state.HasField("outgoing"):
+        return None
+    shown = {entry.message_id: entry.state for entry in state.outgoing.entries if entry.message_id in names}
+    sets: dict[int, list[str]] = {}
+    for message_id, name in sorted(names.items(), key=lambda item: item[1]):
+        sets.setdefault(shown.get(message_id, pb.ACK_STATE_ACKNOWLEDGED), []).append(name)
+    return {
+        "unacknowledged": sets.get(pb.ACK_STATE_UNACKNOWLEDGED, []),
+        "possibly_acknowledged": sets.get(pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, []),
+        "acknowledged": sets.get(pb.ACK_STATE_ACKNOWLEDGED, []),
+    }
+
+
+def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
+    return all(sorted(seen[key]) == sorted(outcome[key]) for key in seen)
+
+
+# ---- repair buffers --------------------------------------------------------------------------------------------------
+
+
+def ask_repair_buffers(subject: Subject, vector: Vector) -> Answer:
+    """Messages arrive; what waits in the two buffers after each, and until when?"""
+    subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
+    asked = pb.Configuration(
+        sds_r=True,
+        t_min_ms=vector["t_min_ms"],
+        t_max_ms=vector["t_max_ms"],
+        num_response_groups=vector["num_response_groups"],
+    )
+    stage = subject.stage(vector["id"])
+    base_ms = stage.now_ms
+    actor = stage.open(vector["participant_id"], (vector["channel_id"],), asked)
+    for name in ("sds_r", "t_min_ms", "t_max_ms", "num_response_groups"):
+        if getattr(actor.party.in_force, name) != getattr(asked, name):
+            raise Skip(f"has a {name} of its own, whatever it is asked for")
+    profile = subject.declaration.hash_profile
+    answers = []
+    for number, step in enumerate(vector["steps"], 1):
+        stage.now_ms = base_ms + step["at_ms"]
+        if actor.receive(message_of(step["receive"])).answer == "rejected":
+            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
+        state = actor.observe()
+        if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
+            raise Skip("shows no repair request buffers")
+        exact = profile in HASH_PROFILES
+        seen = {
+            "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
+            "incoming": _waiting(state.incoming_repairs.entries, base_ms, exact),
+        }
+        answer = among(seen, step["outcomes"], lambda s, o: s == _due(o, profile, exact))  # noqa: B023
+        answers.append(_numbered(number, answer))
+    return worst(answers)
+
+
+Waiting = list[tuple[str, int]]
+
+
+def _waiting(entries: Iterable[pb.RepairEntry], base_ms: int, exact: bool) -> Waiting:
+    """(ID, time from the base on); without the hash there are no times to compare."""
+    return sorted((entry.message_id, entry.due_ms - base_ms if exact else 0) for entry in entries)
+
+
+def _due(outcome: dict[str, Any], profile: str, exact: bool) -> dict[str, Waiting]:
+    return {
+        side: sorted((entry["message_id"], entry["due_ms"][profile] if exact else 0) for entry in outcome[side])
+        for side in ("outgoing", "incoming")
+    }

@@ -1,0 +1,82 @@
+"""Transcripts. An outcome that is not listed is no failure by itself: then the checks of the suite judge it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ... import checks as _checks
+from ...catalogue import load_catalogue
+from ...registry import CHECKS
+from ...verdict import Judge, Verdict
+from ..transcripts.playing import NotPlayed, TranscriptPlayer, same, without_events
+from .subject import Answer, Skip, Status, Subject, tell
+
+Vector = dict[str, Any]
+REGISTERED = _checks
+"""The package whose import fills the register of checks."""
+
+NEEDED = {
+    "virtual-clock": pb.CAPABILITY_VIRTUAL_CLOCK,
+    "channels": pb.CAPABILITY_CHANNELS,
+    "ephemeral": pb.CAPABILITY_EPHEMERAL,
+    "retrieval-hints": pb.CAPABILITY_RETRIEVAL_HINTS,
+    "sds-r": pb.CAPABILITY_SDS_R,
+    "sync": pb.CAPABILITY_SYNC,
+}
+SIGNALS = {
+    "delivered": pb.CAPABILITY_DELIVERED,
+    "acknowledged": pb.CAPABILITY_ACKNOWLEDGED,
+    "possibly_acknowledged": pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
+    "missing": pb.CAPABILITY_MISSING,
+    "lost": pb.CAPABILITY_LOST,
+}
+
+
+def ask_transcript(subject: Subject, vector: Vector) -> Answer:
+    """Play the steps, compare what came out, and judge the trace where that is not listed."""
+    for name in vector["needs"]:
+        if name not in NEEDED:
+            raise Skip(f"needs {name}, which is not known here")
+        subject.need(NEEDED[name])
+    stage = subject.stage(vector["scenario"])
+    untold = {kind for kind, capability in SIGNALS.items() if not subject.declaration.can(capability)}
+    first, unlisted, played = True, "", 0
+    try:
+        player = TranscriptPlayer(stage, vector)
+        for number, (step, seen) in enumerate(zip(vector["steps"], player.play(), strict=False), 1):
+            if seen is None:
+                continue
+            played += 1
+            outcomes = [without_events(outcome, untold) for outcome in step["outcomes"]]
+            place = next((index for index, outcome in enumerate(outcomes) if same(seen, outcome)), None)
+            first &= place == 0
+            if place is None and not unlisted:
+                unlisted = f"step {number} ({step['do']}): {tell(seen) if seen else 'nothing'}"
+    except NotPlayed as stopped:
+        if not unlisted:
+            raise Skip(str(stopped)) from None
+    if not played:
+        raise Skip("none of its steps can be had")
+    if not unlisted:
+        return Answer(Status.PASS) if first else Answer(Status.ACCEPTABLE, reason="another listed outcome")
+    return _judged(subject, stage.trace, unlisted)
+
+
+def _judged(subject: Subject, trace: Any, unlisted: str) -> Answer:
+    """What the requirement checks say of a trace with an outcome that is not listed."""
+    catalogue = load_catalogue()
+    ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]
+    judge = Judge(catalogue, ids)
+    judge.add(trace)
+    verdicts = judge.verdicts()
+    for wanted, status in ((Verdict.ERROR, Status.ERROR), (Verdict.FAIL, Status.FAIL), (Verdict.WARN, Status.WARN)):
+        found = [v for v in verdicts if v.verdict is wanted]
+        if found:
+            worst = found[0]
+            finding = worst.findings[0] if worst.findings else None
+            expected, seen = (finding.expected, finding.seen) if finding is not None else ("", "")
+            violated = tuple(v.requirement.id for v in found)
+            return Answer(status, expected, seen or unlisted, worst.reason or ", ".join(violated), violated)
+    return Answer(Status.ACCEPTABLE, seen=unlisted, reason="not listed, no requirement violated")

@@ -1,0 +1,75 @@
+"""Filters as participants make and read them, for implementations that take the size and the IDs they are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sds_harness.stage import Actor, ScheduleStopped
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .subject import Subject
+
+Vector = dict[str, Any]
+LARGEST = 1_000
+"""A filter for more IDs than this is asked of the codec alone."""
+
+
+def _opened(subject: Subject, vector: Vector) -> Actor | None:
+    """A participant whose filter has the size of the vector; None if it cannot be had."""
+    if vector["capacity"] > LARGEST:
+        return None
+    rate = vector["error_rate_millionths"] / 1_000_000
+    asked = pb.Configuration(bloom_capacity=vector["capacity"], bloom_error_rate=rate)
+    try:
+        actor = subject.stage(vector["id"]).open(configuration=asked)
+    except ScheduleStopped:
+        return None
+    in_force = actor.party.in_force
+    sized = in_force.bloom_capacity == vector["capacity"] and abs(in_force.bloom_error_rate - rate) < 1e-9
+    return actor if sized else None
+
+
+def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[str]] | None:
+    """The filter of a participant that received the IDs, and own IDs that may stand in it; None if it cannot be had."""
+    actor = _opened(subject, vector)
+    if actor is None:
+        return None
+    peer = actor.stage.peer("bob")
+    for number, message_id in enumerate(vector["message_ids"]):
+        step = actor.receive(peer.content(actor.stage.now_ms - 1000 + number, message_id=message_id))
+        if step.answer != "effects":
+            return None
+    try:
+        message = actor.send_sync() if subject.declaration.can(pb.CAPABILITY_SYNC) else None
+        message = message or actor.send()
+    except ScheduleStopped:
+        return None
+    if message.bloom_filter is None:
+        return b"", []
+    return message.bloom_filter, [message.message_id] if message.content else []
+
+
+def hits_by_participant(subject: Subject, vector: Vector, wire: bytes) -> list[bool] | None:
+    """Which of the IDs does a participant, whose messages they are, find in a filter? None if it cannot be had."""
+    ids = vector["message_ids"]
+    can = subject.declaration.can
+    shown = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    usable = all(ids) and len(set(ids)) == len(ids) and can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    actor = _opened(subject, vector) if shown and usable else None
+    if actor is None:
+        return None
+    try:
+        if [actor.send(message_id=message_id).message_id for message_id in ids] != ids:
+            return None
+    except ScheduleStopped:
+        return None
+    step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
+    state = actor.observe()
+    if state is not None and state.HasField("outgoing"):
+        possibly = {e.message_id for e in state.outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
+    elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+        marked = [event for event in step.events if event.WhichOneof("event") == "possibly_acknowledged"]
+        possibly = {event.possibly_acknowledged.message_id for event in marked}
+    else:
+        return None
+    return [message_id in possibly for message_id in ids]

@@ -1,0 +1,196 @@
+"""Shapes that a participant shows: message kinds, the Lamport timestamp, the log and causal histories."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from sds_harness.codec import DecodedMessage
+from sds_harness.stage import Actor, ScheduleStopped
+from sds_harness.trace import Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message, decode
+
+from ..groups.lamport import SAFE
+from .subject import Answer, Skip, Status, Subject, among, worst
+
+Vector = dict[str, Any]
+SETTING_OFF_MS = 1000
+"""A participant is opened so long before anything happens."""
+
+
+def refused(actor: Actor) -> bool:
+    """Was the last command refused?"""
+    return actor.stage.trace.steps[-1].answer == "rejected"
+
+
+# ---- message kinds ---------------------------------------------------------------------------------------------------
+
+
+def ask_message_kind(subject: Subject, vector: Vector) -> Answer:
+    """By its codec, where that tells, and by what a participant makes of the message."""
+    wire = bytes.fromhex(vector["wire"])
+    answers = [_kind_by_participant(subject, vector, wire)]
+    told = subject.codec.decode(wire)
+    if isinstance(told, DecodedMessage) and told.kind is not None:
+        seen = {"kind": told.kind.value}
+        answers.append(among(seen, vector["outcomes"], lambda s, o: bool(s["kind"] == o.get("kind"))))
+    return worst(answers)
+
+
+def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answer:
+    stage = subject.stage(vector["id"])
+    actor = stage.open()
+    first = len(stage.trace.steps)
+    step = actor.receive(Wire(wire, None))
+    if step.answer == "rejected":
+        return among({"rejected": True}, vector["outcomes"], lambda s, o: bool(o.get("rejected")))
+    actor.settle()
+    message_id = decode(wire).message_id
+    delivered = any(
+        event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
+        for step in stage.trace.steps[first:]
+        for event in step.events
+    )
+    logged = message_id in logged_ids(actor)
+    kinds = _kinds(subject, decode(wire), delivered, logged)
+    shown = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
+    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
+
+
+def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+    """The kinds of message of which that can be seen."""
+    if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
+        return {"content"} if logged else {"sync", "ephemeral", "undefined"}
+    if delivered:
+        return {"content"} if logged else {"ephemeral"}
+    if logged:
+        return set()
+    # An ephemeral message that names a dependency may wait for it (AMB-31).
+    waits = message.kind is Kind.EPHEMERAL and bool(message.causal_history)
+    return {"sync", "undefined", *(["ephemeral"] if waits else [])}
+
+
+def logged_ids(actor: Actor) -> list[str]:
+    """The log: as it is shown, else as far as the causal history of a message tells."""
+    state = actor.observe()
+    if state is not None and state.HasField("log"):
+        return [entry.message_id for entry in state.log.entries]
+    return [entry.message_id for entry in actor.send().causal_history]
+
+
+# ---- the Lamport timestamp -----------------------------------------------------------------------------------------
+
+
+def ask_lamport(subject: Subject, vector: Vector) -> Answer:
+    """Bring the timestamp about, let the thing happen, look what it is now."""
+    subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
+    local, now_ms = int(vector["local"]), int(vector["now_ms"])
+    received = int(vector["received"]) if "received" in vector else None
+    opened_ms = max(1, min(local, now_ms) - SETTING_OFF_MS)
+    subject.need_lamport(opened_ms, local)
+    subject.need_lamport(now_ms, *([received] if received is not None and received <= SAFE else []))
+    stage = subject.stage(vector["id"])
+    stage.now_ms = opened_ms
+    actor = stage.open()
+    actor.receive(stage.peer("setter").content(local))
+    if refused(actor):
+        if local > SAFE:
+            raise Skip("refuses timestamps beyond 2^53+10, which is legal")
+        return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal")
+    stage.now_ms = now_ms
+    seen = _happens(subject, actor, vector["operation"], received)
+    # Where the state is not shown, the next message tells, as far as the clock does not hide it.
+    state = actor.observe()
+    if state is not None and state.HasField("lamport_timestamp"):
+        seen["local"] = str(state.lamport_timestamp)
+        return among(seen, vector["outcomes"], _is)
+    with suppress(ScheduleStopped):
+        seen["next"] = (actor.send().lamport_timestamp or 0,)
+    return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
+
+
+def _happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+    bob = actor.stage.peer("bob")
+    at = received or 0
+    arriving: dict[str, Message] = {
+        "deliver": bob.content(at),
+        "receive-sync": bob.sync(at),
+        "receive-ephemeral": bob.ephemeral(b"typing"),
+        "receive-waiting": bob.content(at, "never-sent"),
+        "receive-own": replace(bob.content(at), sender_id=actor.party.participant_id),
+    }
+    if operation in arriving:
+        actor.receive(arriving[operation])
+        return {"rejected": True} if refused(actor) else {}
+    try:
+        if operation == "send":
+            return {"sent": str(actor.send().lamport_timestamp)}
+        if operation == "send-ephemeral":
+            actor.send_ephemeral()
+            return {}
+        sync = actor.send_sync()
+    except ScheduleStopped:
+        if refused(actor):
+            return {"rejected": True}
+        raise
+    if sync is None:
+        raise Skip("sends no sync message here, which is legal")
+    return {"sent": str(sync.lamport_timestamp)}
+
+
+def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+    return all(seen.get(key) == outcome.get(key) for key in ("sent", "rejected", "local"))
+
+
+def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bool:
+    if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
+        return False
+    return "next" not in seen or bool(seen["next"] == (max(now_ms, int(outcome["local"]) + 1),))
+
+
+# ---- the log and causal histories ------------------------------------------------------------------------------------
+
+
+def ask_log_order(subject: Subject, vector: Vector) -> Answer:
+    """The messages arrive; which log do they make?"""
+    arrivals = vector["arrivals"]
+    actor = _arrived(subject, vector, len(arrivals) + 1)
+    if isinstance(actor, Answer):
+        return actor
+    state = actor.observe()
+    if state is not None and state.HasField("log"):
+        log = [entry.message_id for entry in state.log.entries]
+        return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
+    if actor.party.in_force.causal_history_size < len(arrivals):
+        raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
+    seen = {"log": [entry.message_id for entry in actor.send().causal_history]}
+    return among(seen, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
+
+
+def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
+    """The messages arrive; which does the next message name?"""
+    actor = _arrived(subject, vector, vector["size"])
+    if isinstance(actor, Answer):
+        return actor
+    in_force = actor.party.in_force
+    if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
+        raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
+    seen = {"causal_history": [entry.message_id for entry in actor.send().causal_history]}
+    return among(seen, vector["outcomes"], lambda s, o: bool(s["causal_history"] == o["causal_history"]))
+
+
+def _arrived(subject: Subject, vector: Vector, size: int) -> Actor | Answer:
+    """A participant that has delivered the messages."""
+    stage = subject.stage(vector["id"])
+    timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]
+    subject.need_lamport(stage.now_ms, *timestamps)
+    actor = stage.open(configuration=pb.Configuration(causal_history_size=size))
+    bob = stage.peer("bob")
+    for arrival, lamport in zip(vector["arrivals"], timestamps, strict=True):
+        actor.receive(bob.content(lamport, message_id=arrival["message_id"]))
+        if refused(actor):
+            return Answer(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal")
+    actor.settle()
+    return actor

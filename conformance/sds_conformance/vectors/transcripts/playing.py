@@ -1,0 +1,238 @@
+"""Plays the steps of a transcript, and tells what came out so that two implementations can be compared.
+
+IDs of own messages are told by the names of the transcript, timestamps relative to the base, filters by the IDs that
+they hold, IDs of sync messages not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sds_harness.stage import Actor, ScheduleStopped, Stage
+from sds_harness.trace import Step, Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Kind, Message
+
+from ...filters import read_filter
+from ..fields import entry_json, message_of
+from .recording import absolute, configuration, relative
+
+Seen = dict[str, Any]
+UNREAD = "unread"
+"""In place of the IDs of a filter that nobody here can read."""
+
+STATES = {
+    pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
+    pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly-acknowledged",
+}
+"""An acknowledged message has left the buffer, or stays there as if it had (AMB-C15)."""
+
+
+class NotPlayed(Exception):
+    """A step cannot be had of this implementation; the text says why."""
+
+
+class TranscriptPlayer:
+    """One transcript on one stage."""
+
+    def __init__(self, stage: Stage, transcript: dict[str, Any]) -> None:
+        self._stage = stage
+        self._transcript = transcript
+        self._base_ms = stage.now_ms
+        self._names: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
+        self._met: dict[str, None] = {}
+        asked = configuration(transcript["configuration"])
+        self.actor = stage.open(transcript["participant_id"], tuple(transcript["channels"]), asked)
+        self._does: dict[str, Callable[[dict[str, Any]], object]] = {
+            "send": self._send,
+            "ephemeral": self._ephemeral,
+            "sync": lambda step: self.actor.send_sync(step["channel_id"]),
+            "receive": self._receive,
+            "tick": lambda step: self.actor.tick(),
+            "observe": lambda step: self.actor.observe(channel_id=step["channel_id"]),
+        }
+
+    def play(self) -> Iterator[Seen | None]:
+        """What came out of each step; None for one that is not to be had. Raises NotPlayed, TesteeFault."""
+        for step in self._transcript["steps"]:
+            self._stage.now_ms = max(1, self._base_ms + step["at_ms"])
+            before = len(self._stage.trace.steps)
+            try:
+                self._does[step["do"]](step)
+            except ScheduleStopped as stopped:
+                if len(self._stage.trace.steps) == before or self._stage.trace.steps[before].answer != "rejected":
+                    raise NotPlayed(str(stopped)) from None
+            played = self._stage.trace.steps[before:]
+            yield self._seen(played[0]) if played else None
+
+    # ---- doing ---------------------------------------------------------------------------------------------------
+
+    def _send(self, step: dict[str, Any]) -> None:
+        hint = bytes.fromhex(step["retrieval_hint"]) if "retrieval_hint" in step else None
+        message = self.actor.send(bytes.fromhex(step["content"]), step["channel_id"], retrieval_hint=hint)
+        self._bind(step["binds"], message)
+
+    def _ephemeral(self, step: dict[str, Any]) -> None:
+        message = self.actor.send_ephemeral(bytes.fromhex(step["content"]), step["channel_id"])
+        self._bind(step["binds"], message)
+
+    def _bind(self, name: str, message: Message) -> None:
+        self._ids[name] = message.message_id
+        self._names[message.message_id] = name
+        self._met[message.message_id] = None
+
+    def _receive(self, step: dict[str, Any]) -> None:
+        hint = bytes.fromhex(step["retrieval_hint"]) if "retrieval_hint" in step else None
+        if "message" not in step:
+            self.actor.receive(Wire(bytes.fromhex(step["wire"]), None), retrieval_hint=hint)
+            return
+        message = self._message(step["message"])
+        self._met |= dict.fromkeys([message.message_id, *(entry.message_id for entry in message.causal_history)])
+        self.actor.receive(message, retrieval_hint=hint)
+
+    def _message(self, fields: dict[str, Any]) -> Message:
+        plain = {key: value for key, value in fields.items() if key != "filter_over"}
+        plain["message_id"] = self._id(plain["message_id"])
+        for name in ("causal_history", "repair_request"):
+            plain[name] = [{**entry, "message_id": self._id(entry["message_id"])} for entry in plain[name]]
+        if "lamport_timestamp" in plain:
+            plain["lamport_timestamp"] = str(absolute(plain["lamport_timestamp"], self._base_ms))
+        if "filter_over" in fields:
+            made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
+            if made is None:
+                raise NotPlayed("nothing makes filters that it understands")
+            plain["bloom_filter"] = made.hex()
+        return message_of(plain)
+
+    def _id(self, name: str) -> str:
+        if name.startswith("$") and name not in self._ids:
+            raise NotPlayed(f"{name} was never sent")
+        return self._ids.get(name, name)
+
+    # ---- seeing --------------------------------------------------------------------------------------------------
+
+    def _seen(self, step: Step) -> Seen:
+        """An outcome: what is not there is left out."""
+        if step.answer == "rejected":
+            return {"rejected": True}
+        if step.answer == "state" and step.reply is not None:
+            return {"state": self._state(step.reply.state)}
+        out: Seen = {}
+        broadcasts = [self._broadcast(wire) for wire in step.broadcasts]
+        if broadcasts:
+            out["broadcasts"] = broadcasts
+        events = [told for event in step.events if (told := self._event(event))]
+        if events:
+            out["events"] = events
+        return out
+
+    def _name(self, message_id: str) -> str:
+        return self._names.get(message_id, message_id)
+
+    def _entries(self, entries: tuple[HistoryEntry, ...]) -> list[dict[str, str]]:
+        return [{**entry_json(entry), "message_id": self._name(entry.message_id)} for entry in entries]
+
+    def _broadcast(self, wire: Wire) -> Seen:
+        message = wire.message
+        if message is None:
+            return {"undecodable": True}
+        out: Seen = {"sender_id": message.sender_id}
+        if message.kind is not Kind.SYNC:
+            out["message_id"] = self._name(message.message_id)
+        out["channel_id"] = message.channel_id
+        if message.lamport_timestamp is not None:
+            out["lamport_timestamp"] = relative(message.lamport_timestamp, self._base_ms)
+        out["causal_history"] = self._entries(message.causal_history)
+        if message.bloom_filter is not None:
+            out["filter_over"] = self._members(message.bloom_filter)
+        out["repair_request"] = self._entries(message.repair_request)
+        if message.content:
+            out["content"] = message.content.hex()
+        return out
+
+    def _members(self, bloom_filter: bytes) -> list[str] | str:
+        holds = read_filter(self._stage.trace, self.actor.party, bloom_filter, {})
+        if holds is None:
+            return UNREAD if bloom_filter else []
+        return sorted(self._name(message_id) for message_id in self._met if holds(message_id))
+
+    def _event(self, event: pb.Event) -> Seen:
+        match event.WhichOneof("event"):
+            case "delivered":
+                told = event.delivered
+                return {"delivered": self._name(told.message_id), "content": told.content.hex()}
+            case "acknowledged":
+                return {"acknowledged": self._name(event.acknowledged.message_id)}
+            case "possibly_acknowledged":
+                return {"possibly_acknowledged": self._name(event.possibly_acknowledged.message_id)}
+            case "missing":
+                return {"missing": sorted(self._name(entry.message_id) for entry in event.missing.entries)}
+            case "lost":
+                return {"lost": sorted(map(self._name, event.lost.message_ids))}
+        return {}
+
+    def _state(self, state: pb.State) -> Seen:
+        out: Seen = {}
+        if state.HasField("lamport_timestamp"):
+            out["lamport_timestamp"] = relative(state.lamport_timestamp, self._base_ms)
+        if state.HasField("log"):
+            out["log"] = [
+                {
+                    "message_id": self._name(entry.message_id),
+                    "lamport_timestamp": relative(entry.lamport_timestamp, self._base_ms),
+                }
+                for entry in state.log.entries
+            ]
+        if state.HasField("outgoing"):
+            entries = [
+                {"message_id": self._name(entry.message_id), "state": STATES[entry.state]}
+                for entry in state.outgoing.entries
+                if entry.state in STATES
+            ]
+            out["outgoing"] = sorted(entries, key=lambda entry: entry["message_id"])
+        if state.HasField("incoming"):
+            out["incoming"] = sorted(map(self._name, state.incoming.message_ids))
+        for name in ("outgoing_repairs", "incoming_repairs"):
+            if state.HasField(name):
+                out[name] = sorted(self._name(entry.message_id) for entry in getattr(state, name).entries)
+        return out
+
+
+def same(seen: Seen, outcome: Seen) -> bool:
+    """Is that the outcome, as far as it can be seen? What an implementation does not show is not held against it."""
+    if seen.get("rejected") or outcome.get("rejected"):
+        return bool(seen.get("rejected")) == bool(outcome.get("rejected"))
+    if "state" in seen:
+        state = outcome.get("state", {})
+        return all(state.get(key) == value for key, value in seen["state"].items())
+    return _alike(seen.get("broadcasts", []), outcome.get("broadcasts", [])) and seen.get("events", []) == outcome.get(
+        "events", []
+    )
+
+
+def _alike(broadcasts: list[Seen], expected: list[Seen]) -> bool:
+    if len(broadcasts) != len(expected):
+        return False
+    for one, other in zip(broadcasts, expected, strict=True):
+        if one.get("filter_over") == UNREAD and "filter_over" in other:
+            one = {**one, "filter_over": other["filter_over"]}
+        if one != other:
+            return False
+    return True
+
+
+def without_events(outcome: Seen, kinds: set[str]) -> Seen:
+    """An outcome without the signals of ``kinds``, which an implementation does not give."""
+    if "events" not in outcome:
+        return outcome
+    kept = [event for event in outcome["events"] if not kinds & set(event)]
+    rest = {key: value for key, value in outcome.items() if key != "events"}
+    return {**rest, "events": kept} if kept else rest
+
+
+def opened(actor: Actor, transcript: dict[str, Any]) -> bool:
+    """Is the configuration in force that the transcript asks for?"""
+    asked = configuration(transcript["configuration"])
+    return all(getattr(actor.party.in_force, field.name) == value for field, value in asked.ListFields())

@@ -1,0 +1,179 @@
+"""A scenario, played on the reference model, as the steps of a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sds_harness.link import Limits, LocalLink
+from sds_harness.session import Session
+from sds_harness.stage import START_MS, Stage
+from sds_harness.trace import Party, Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Message, encode
+from sds_reference.testee.server import Testee, TesteeOptions
+
+from ...registry import Scenario
+from ..fields import message_json
+
+CONFIGURED = (
+    "causal_history_size",
+    "resend_unacknowledged_ms",
+    "resend_possibly_acknowledged_ms",
+    "sync_interval_ms",
+    "lost_timeout_ms",
+    "incoming_sweep_ms",
+    "possible_ack_threshold",
+    "sds_r",
+)
+"""What a transcript fixes, so that legal variants which only differ in it are not variants here."""
+CONFIGURED_REPAIRS = ("t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests")
+NEAR_MS = 10**12
+"""Timestamps that are nearer to the base than that are told relative to it."""
+
+
+class NoTranscript(Exception):
+    """A scenario cannot be told as one; the text says why."""
+
+
+class RecordingStage(Stage):
+    """A stage that remembers over which IDs each filter was made."""
+
+    def __init__(self, session: Session, schedule: str) -> None:
+        super().__init__(session, schedule)
+        self.filters: dict[bytes, tuple[str, ...]] = {}
+
+    def filter_over(self, *message_ids: str) -> bytes | None:
+        made = super().filter_over(*message_ids)
+        if made is not None:
+            self.filters[made] = message_ids
+        return made
+
+
+def session_with(options: TesteeOptions, revision: str) -> Session:
+    """A session with the model in this process."""
+    return Session(lambda: LocalLink(Testee(options).handle), Limits(), revision)
+
+
+def relative(timestamp: int, base_ms: int) -> str:
+    """A timestamp as transcripts have it."""
+    away = timestamp - base_ms
+    if abs(away) >= NEAR_MS:
+        return str(timestamp)
+    return f"T{away:+d}" if away else "T"
+
+
+def absolute(text: str, base_ms: int) -> int:
+    """The timestamp that ``relative`` tells."""
+    return base_ms + int(text[1:] or "0") if text.startswith("T") else int(text)
+
+
+def record(scenario: Scenario, revision: str) -> dict[str, Any]:
+    """The fields of a transcript, its steps without outcomes. Raises NoTranscript."""
+    stage = RecordingStage(session_with(TesteeOptions("vectors", Config()), revision), scenario.name)
+    scenario.function(stage)
+    if len(stage.trace.parties) != 1:
+        raise NoTranscript("it has several participants under test")
+    return _Recorder(stage, next(iter(stage.trace.parties.values()))).fields()
+
+
+class _Recorder:
+    """Goes through a trace."""
+
+    def __init__(self, stage: RecordingStage, party: Party) -> None:
+        self._stage = stage
+        self._party = party
+        self._own: dict[str, str] = {}
+        self._needs: dict[str, None] = {}
+        self._does: dict[str, Callable[[Step], dict[str, Any]]] = {
+            "send": self._send,
+            "send_ephemeral": self._send,
+            "send_sync": lambda step: {"channel_id": step.channel_id},
+            "receive": self._receive,
+            "tick": lambda step: {},
+            "observe": lambda step: {"channel_id": step.channel_id},
+        }
+
+    def fields(self) -> dict[str, Any]:
+        if self._party.unnamed:
+            raise NoTranscript("its channel has no name")
+        steps = [self._step(step) for step in self._stage.trace.steps if step.command != "open"]
+        in_force = self._party.in_force
+        names = (*CONFIGURED, *(CONFIGURED_REPAIRS if in_force.sds_r else ()))
+        if in_force.sds_r:
+            self._needs["sds-r"] = None
+        if len(self._party.channels) > 1:
+            self._needs["channels"] = None
+        return {
+            "scenario": self._stage.trace.schedule,
+            "needs": ["virtual-clock", *self._needs],
+            "participant_id": self._party.participant_id,
+            "channels": list(self._party.channels),
+            "configuration": {name: getattr(in_force, name) for name in names},
+            "steps": steps,
+        }
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        if step.command not in self._does:
+            raise NoTranscript(f"it asks for {step.command}")
+        name = step.command.removeprefix("send_")
+        return {"at_ms": step.now_ms - START_MS, "do": name, **self._does[step.command](step)}
+
+    def _send(self, step: Step) -> dict[str, Any]:
+        command = getattr(step.request, step.command)
+        if command.message_id:
+            raise NoTranscript("it chooses IDs of own messages")
+        if step.command == "send_ephemeral":
+            self._needs["ephemeral"] = None
+        binds = f"${'e' if step.command == 'send_ephemeral' else 'm'}{len(self._own) + 1}"
+        if step.broadcasts and step.broadcasts[0].message is not None:
+            self._own[step.broadcasts[0].message.message_id] = binds
+        out = {"channel_id": step.channel_id, "content": command.content.hex(), "binds": binds}
+        if step.command == "send" and command.HasField("retrieval_hint"):
+            self._needs["retrieval-hints"] = None
+            out["retrieval_hint"] = command.retrieval_hint.hex()
+        return out
+
+    def _receive(self, step: Step) -> dict[str, Any]:
+        wire = step.request.receive.wire
+        message = step.received.message
+        out: dict[str, Any] = {}
+        if message is None or encode(message) != wire:
+            self._hold_no_own_id(wire)
+            out["wire"] = wire.hex()
+        else:
+            fields, depends = self._named(message)
+            out["message"] = fields
+            if not depends:
+                out["wire"] = wire.hex()
+        if step.request.receive.HasField("retrieval_hint"):
+            self._needs["retrieval-hints"] = None
+            out["retrieval_hint"] = step.request.receive.retrieval_hint.hex()
+        return out
+
+    def _hold_no_own_id(self, wire: bytes) -> None:
+        if any(message_id.encode() in wire for message_id in self._own):
+            raise NoTranscript("own messages come back in bytes that are not those of their fields")
+
+    def _named(self, message: Message) -> tuple[dict[str, Any], bool]:
+        """The fields with the names of own messages, and whether there are any."""
+        fields = message_json(message)
+        names = [fields, *fields["causal_history"], *fields["repair_request"]]
+        depends = any(entry["message_id"] in self._own for entry in names)
+        for entry in names:
+            entry["message_id"] = self._own.get(entry["message_id"], entry["message_id"])
+        if message.lamport_timestamp is not None:
+            fields["lamport_timestamp"] = relative(message.lamport_timestamp, START_MS)
+        over = self._stage.filters.get(message.bloom_filter or b"")
+        if over is not None:
+            del fields["bloom_filter"]
+            fields["filter_over"] = [self._own.get(message_id, message_id) for message_id in over]
+            depends = True
+        elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
+            raise NoTranscript("own messages come back with their filters")
+        return fields, depends
+
+
+def configuration(fields: dict[str, Any]) -> pb.Configuration:
+    """The configuration that a transcript asks for."""
+    return pb.Configuration(**fields)

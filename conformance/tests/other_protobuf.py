@@ -1,0 +1,90 @@
+"""Reads messages with a protobuf implementation that the model does not run on: protobuf in plain Python, or protoc.
+
+    PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python python other_protobuf.py python < LINES
+    python other_protobuf.py protoc < LINES
+
+Each line of stdin is a message in hex. For each, stdout has a line of JSON: its fields as they stand in vectors, or
+null for bytes that are refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.internal import api_implementation
+from google.protobuf.message import DecodeError
+
+from sds_proto.wire.v2026_01 import message_pb2 as pb
+
+PROTO = Path(__file__).parents[2] / "proto" / "sds" / "wire" / "v2026_01"
+
+
+def in_plain_python(wire: bytes) -> pb.Message | None:
+    try:
+        return pb.Message.FromString(wire)
+    except (DecodeError, UnicodeDecodeError):
+        return None
+
+
+def by_protoc(wire: bytes) -> pb.Message | None:
+    """By the C++ library inside of protoc. What it prints is text, and is read back as such."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
+        given.write(wire)
+        given.seek(0)
+        child = os.fork()  # protoc reads and writes the standard files of its process
+        if child == 0:
+            from grpc_tools import protoc  # type: ignore[import-untyped]
+
+            os.dup2(given.fileno(), 0)
+            os.dup2(printed.fileno(), 1)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            decode = "--decode=sds.wire.v2026_01.Message"
+            os._exit(protoc.main(["protoc", f"--proto_path={PROTO}", decode, "message.proto"]))
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            return None
+        printed.seek(0)
+        return text_format.Parse(printed.read(), pb.Message(), allow_unknown_field=True)
+
+
+def optional(message: Any, *names: str) -> Iterator[tuple[str, str]]:
+    for name in names:
+        if message.HasField(name):
+            value = getattr(message, name)
+            yield name, value.hex() if isinstance(value, bytes) else str(value)
+
+
+def entry(of: pb.HistoryEntry) -> dict[str, str]:
+    return {"message_id": of.message_id, **dict(optional(of, "retrieval_hint", "sender_id"))}
+
+
+def fields(message: pb.Message) -> dict[str, Any]:
+    return {
+        "sender_id": message.sender_id,
+        "message_id": message.message_id,
+        "channel_id": message.channel_id,
+        "causal_history": list(map(entry, message.causal_history)),
+        "repair_request": list(map(entry, message.repair_request)),
+        **dict(optional(message, "lamport_timestamp", "bloom_filter", "content")),
+    }
+
+
+READERS: dict[str, Callable[[bytes], pb.Message | None]] = {"python": in_plain_python, "protoc": by_protoc}
+
+
+def main(name: str) -> None:
+    if name == "python" and api_implementation.Type() != "python":
+        raise SystemExit("protobuf does not run in plain Python here: set PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")
+    for line in sys.stdin:
+        message = READERS[name](bytes.fromhex(line))
+        print(json.dumps(None if message is None else fields(message)), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,203 @@
+"""``sds-conformance vectors`` as it is typed: what it prints, what it writes, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from played import reference_command
+from sds_conformance.cli import main
+from sds_conformance.vectors.folder import PROSE
+from sds_conformance.vectors.lint import lint
+from suite_terminal import too_wide, typed
+from vector_folders import VECTORS, copy_of_vectors, edit, files
+
+SMALL = ["--group", "lamport"]
+
+
+def _group() -> click.Group:
+    command = main.commands["vectors"]
+    assert isinstance(command, click.Group)
+    return command
+
+
+# ---- help ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "generate", "lint", "list", "run", "export"])
+def test_help_fits_80_columns(name: str) -> None:
+    result = typed("vectors", *([name] if name else []), "--help", COLUMNS="200")
+    assert result.exit_code == 0
+    assert too_wide(result.stdout) == []
+
+
+def test_the_examples_can_be_typed() -> None:
+    text = typed("vectors", "-h").stdout + typed("vectors", "run", "-h").stdout
+    examples = [line.split(" > ")[0].strip() for line in text.splitlines() if line.startswith("    sds-conformance ")]
+    assert len(examples) > 8
+    for example in examples:
+        _, _, name, *arguments = shlex.split(example)
+        _group().commands[name].make_context(name, arguments)
+
+
+# ---- run -------------------------------------------------------------------------------------------------------------
+
+
+def test_0_the_reference_is_legal_and_no_command_drives_it() -> None:
+    result = typed("vectors", "run", *SMALL)
+    assert result.exit_code == 0
+    assert "Every answer of sds_reference is legal." in result.stdout
+    assert "driving the bundled reference" in result.stderr
+    assert too_wide(result.stdout) == []
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("framing", ["json", "binary"])
+def test_both_framings(framing: str) -> None:
+    result = typed("vectors", "run", *SMALL, "--framing", framing, "--", *reference_command())
+    assert result.exit_code == 0, result.stdout
+
+
+def test_1_a_mutant_is_told_with_its_requirement_and_how_to_ask_again() -> None:
+    mutant = reference_command("--mutant", "clock-falls")
+    result = typed("vectors", "run", "--", *mutant)
+    assert result.exit_code == 1
+    for told in (
+        "FAIL  lamport/deliver-smaller",
+        "Expected local '1800000000000'",
+        "SDS-DELIVER-02",
+        "wrong answer to",
+    ):
+        assert told in result.stdout
+    again = next(line for line in result.stdout.splitlines() if "Again" in line).split("Again")[1].strip()
+    assert shlex.split(again)[-len(mutant) :] == mutant
+    assert typed(*shlex.split(again)[1:]).exit_code == 1
+
+
+def test_json_has_every_vector() -> None:
+    result = typed("vectors", "run", *SMALL, "--json", "--", *reference_command("--mutant", "clock-falls"))
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["exitCode"]) == (1, 1)
+    assert data["implementation"]["name"] == "sds_reference mutant clock-falls"
+    rows = {row["id"]: row for row in data["vectors"]}
+    assert (
+        len(rows) == sum(data["counts"].values()) == len(next(f for f in files() if f["group"] == "lamport")["tests"])
+    )
+    assert rows["lamport/send-clock-equal"] == {"id": "lamport/send-clock-equal", "group": "lamport", "status": "pass"}
+    assert rows["lamport/deliver-smaller"]["requirements"] == ["SDS-DELIVER-01", "SDS-DELIVER-02"]
+
+
+def test_groups_are_globs() -> None:
+    result = typed(
+        "vectors", "run", "--group", "bloom-*-nim-sds", "--", *reference_command("--bloom-profile", "nim-sds")
+    )
+    assert result.exit_code == 0
+    assert "bloom-build-nim-sds" in result.stdout
+    assert "murmur3" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--group", "nothing"],
+        ["--revision", "sds-1999"],
+        ["--vectors", "/nowhere"],
+        ["--dialect", "klingon"],
+    ],
+)
+def test_2_wrong_use(arguments: list[str]) -> None:
+    result = typed("vectors", "run", *arguments, "--", *reference_command())
+    assert result.exit_code == 2
+    assert result.stdout == ""
+
+
+def test_2_vectors_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "sds").mkdir()
+    (tmp_path / "sds" / "x.json").write_text('{"shape": "\x1b[31mred"}', "utf-8")
+    result = typed("vectors", "run", "--vectors", tmp_path, "--", *reference_command())
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize("command", [["/no/such/program"], [sys.executable, "-c", "print('hello')"]])
+def test_3_what_cannot_be_driven(command: list[str]) -> None:
+    result = typed("vectors", "run", *SMALL, "--", *command)
+    assert result.exit_code == 3
+    assert "could not be driven" in result.stderr
+
+
+def test_4_nothing_could_be_asked() -> None:
+    command = reference_command("--without", "message-codec")
+    result = typed("vectors", "run", "--group", "wire-decoding", "--", *command)
+    assert result.exit_code == 4
+    assert "needs the capability message-codec" in result.stdout
+    assert "Nothing could be asked" in result.stdout
+
+
+# ---- generate, lint, list, export ------------------------------------------------------------------------------------
+
+
+def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
+    (tmp_path / "CHANGELOG.md").write_text("## 1.0.0\n", "utf-8")
+    result = typed("vectors", "generate", "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "version 1.0.0 lacks its line: Manifest: `" in result.stdout
+    assert typed("vectors", "generate", "--check", "--out", tmp_path).exit_code == 1
+    for path in VECTORS.glob("sds/*.json"):
+        assert (tmp_path / "sds" / path.name).read_bytes() == path.read_bytes()
+    (tmp_path / "sds" / "lamport.json").write_text("{}", "utf-8")
+    (tmp_path / "CHANGELOG.md").write_bytes((VECTORS / "CHANGELOG.md").read_bytes())
+    result = typed("vectors", "generate", "--check", "--out", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("sds/lamport.json is not what is generated\n")
+    assert "vectors generate" in result.stderr
+
+
+def test_generate_needs_a_changelog(tmp_path: Path) -> None:
+    result = typed("vectors", "generate", "--out", tmp_path)
+    assert result.exit_code == 2
+    assert "CHANGELOG.md" in result.stderr
+
+
+def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
+    folder = copy_of_vectors(tmp_path)
+    assert typed("vectors", "lint", folder).exit_code == 0
+    edit(folder, "hash-sha256-be64", lambda data: [test.update(flags=["Nowhere"]) for test in data["tests"]])
+    result = typed("vectors", "lint", folder)
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 21
+    assert "more" in result.stderr.splitlines()[-1]
+
+
+def test_list_names_groups_and_vectors() -> None:
+    text = typed("vectors", "list").stdout
+    assert all(file["group"] in text.replace("\n", "") for file in files() if len(file["group"]) < 18)
+    rows = json.loads(typed("vectors", "list", "--json").stdout)
+    assert {row["group"] for row in rows} == {file["group"] for file in files()}
+    assert "lamport/send-clock-equal" in typed("vectors", "list", *SMALL, COLUMNS="120").stdout
+    assert typed("vectors", "list", "--group", "nothing").exit_code == 2
+
+
+def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    assert typed("vectors", "export", target).exit_code == 0
+    assert lint(target) == []
+    names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert {"manifest.json", *PROSE} <= names
+    assert not any("consumers" in name for name in names)
+    first = {name: (target / name).read_bytes() for name in names}
+    assert typed("vectors", "export", target).exit_code == 2
+    (target / "sds" / "old.json").write_text("{}", "utf-8")
+    assert typed("vectors", "export", "--overwrite", target).exit_code == 0
+    assert {name: (target / name).read_bytes() for name in first} == first
+    assert not (target / "sds" / "old.json").exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "precious.txt").write_text("x", "utf-8")
+    assert typed("vectors", "export", "--overwrite", other).exit_code == 2
+    assert (other / "precious.txt").exists()

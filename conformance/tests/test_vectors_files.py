@@ -1,0 +1,167 @@
+"""The golden vectors of the repository: current, in order, the same everywhere, and about what they should be about."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from sds_conformance.catalogue import CURRENT, load_catalogue
+from sds_conformance.vectors.canonical import digest, formatted
+from sds_conformance.vectors.documents import MANIFEST, documents
+from sds_conformance.vectors.folder import default_folder, read_json
+from sds_conformance.vectors.lint import lint
+from sds_conformance.vectors.model import ACCEPTABLE, GROUPS, INVALID, SDS, VALID, group, result_of
+from sds_conformance.vectors.schemas import SHAPES, schema
+from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01, decode
+from sds_reference.errors import MalformedMessage
+from vector_folders import VECTORS, every_test, files
+
+WITHOUT = {
+    "SDS-MSG-14": "that an ID is like no other is about all messages of everybody, not about one input",
+    "SDS-MSG-16": "a participant whose application names no channel: a scenario, no function",
+    "SDS-CONFLICT-03": "own IDs are the choice of the implementation, so no file can place another beside them",
+    "SDS-R-GROUP-03": "that membership is known early does not show outside",
+}
+"""Requirements of the sections that vectors are for which no input and outcome decide, with the reason."""
+DECIDED = ("MSG", "CONFLICT", "ACK", "R-TREQ", "R-TRESP", "R-GROUP")
+SECONDS = 30.0
+
+
+def test_they_are_in_order() -> None:
+    assert lint(VECTORS) == []
+    # Installed, the suite has a copy of its own.
+    assert (default_folder() / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
+
+
+@pytest.mark.parametrize("seed", ["0", "4711"])
+def test_the_same_bytes_are_generated_whatever_the_process(seed: str) -> None:
+    started = time.monotonic()
+    variables = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Kathmandu"}
+    command = [sys.executable, "-m", "sds_conformance", "vectors", "generate", "--check", "--out", str(VECTORS)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - started < SECONDS
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_schema_is_one_and_strict(shape: str) -> None:
+    data = read_json(VECTORS / "schema" / f"{shape}.schema.json")
+    assert data == schema(shape)
+    Draft202012Validator.check_schema(data)
+    open_objects = [
+        part for part in _objects(data) if "properties" in part and part.get("additionalProperties") is not False
+    ]
+    assert open_objects == []
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [*([value] if isinstance(value, dict) else []), *(part for item in inner for part in _objects(item))]
+
+
+@pytest.mark.parametrize("section", DECIDED)
+def test_every_requirement_that_a_function_decides_is_named(section: str) -> None:
+    named = {requirement for test in every_test() for requirement in test["requirements"]}
+    those = {r.id for r in load_catalogue().requirements.values() if r.section == section}
+    assert those - named == {i for i in WITHOUT if i in those}
+
+
+def test_every_revision_has_every_group_that_it_differs_in() -> None:
+    for name, entry in GROUPS.items():
+        assert {r for file in files() if file["group"] == name for r in file["revisions"]} == set(entry.builders)
+    assert set(REVISIONS) <= {revision for entry in GROUPS.values() for revision in entry.builders}
+    apart = {
+        file["group"] for file in files() if not set(SDS) <= set(file["revisions"]) and CURRENT in file["revisions"]
+    }
+    assert apart == {"repair-buffers", "transcripts"}
+
+
+def test_there_is_a_group_for_every_filter_and_every_hash() -> None:
+    names = {file["group"] for file in files()}
+    for profile in PROFILES:
+        assert {f"bloom-build-{profile}", f"bloom-query-{profile}"} <= names
+    assert {f"hash-{profile}" for profile in HASH_PROFILES} <= names
+
+
+def test_a_builder_is_registered_once_for_a_revision() -> None:
+    with pytest.raises(ValueError, match="two builders of lamport"):
+        group("lamport", "lamport", "", {})(lambda revision: [])
+
+
+def test_no_test_tells_the_time_it_was_made() -> None:
+    texts = [path.read_text("utf-8") for path in (VECTORS / "sds").glob("*.json")]
+    assert all(
+        '"generated' not in text.replace('"generatorVersion"', "") and "2026-0" not in _bare(text) for text in texts
+    )
+
+
+def _bare(text: str) -> str:
+    for revision in REVISIONS:
+        text = text.replace(revision, "")
+    return text
+
+
+def test_the_wire_vectors_are_what_the_model_reads() -> None:
+    seen = {True: 0, False: 0}
+    for test in (test for file in files() if file["shape"] == "decode" for test in file["tests"]):
+        try:
+            decode(bytes.fromhex(test["wire"]))
+            refused = False
+        except MalformedMessage:
+            refused = True
+        seen[refused] += 1
+        allowed = {bool(outcome.get("rejected")) for outcome in test["outcomes"]}
+        assert refused in allowed, test["id"]
+    assert min(seen.values()) > 20
+
+
+# ---- form ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1.5, None, [None], {"a": 0.1}])
+def test_what_languages_print_differently_has_no_place(value: object) -> None:
+    with pytest.raises(ValueError, match="no place"):
+        formatted(value)
+
+
+def test_the_canonical_form() -> None:
+    assert formatted({"b": "\u00e9\U0001f98a", "a": [1, True]}) == (
+        b'{\n  "b": "\\u00e9\\ud83e\\udd8a",\n  "a": [\n    1,\n    true\n  ]\n}\n'
+    )
+    assert digest({"b": 1, "a": "x"}) == digest({"a": "x", "b": 1}) != digest({"a": "x", "b": 2})
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "result"),
+    [
+        ([{"kind": "sync"}], VALID),
+        ([{"rejected": True}], INVALID),
+        ([{"kind": "sync"}, {"rejected": True}], ACCEPTABLE),
+    ],
+)
+def test_the_result_follows_from_the_outcomes(outcomes: list[dict[str, object]], result: str) -> None:
+    assert result_of(outcomes) == result
+
+
+def test_the_results_of_all_kinds_occur() -> None:
+    assert {test["result"] for test in every_test()} == {VALID, INVALID, ACCEPTABLE}
+
+
+def test_documents_are_those_of_the_folder() -> None:
+    names = {document.path for document in documents()}
+    assert names == {path.relative_to(VECTORS).as_posix() for path in (VECTORS / "sds").glob("*.json")}
+    assert GROUPS["lamport"].build(SDS_2026_01)
+
+
+def test_the_files_have_no_key_twice(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"a": 1, "a": 2}', "utf-8")
+    with pytest.raises(Exception, match="twice"):
+        read_json(tmp_path / "x.json")
+    assert json.loads((VECTORS / "manifest.json").read_text("utf-8"))["version"]

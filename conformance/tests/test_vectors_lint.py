@@ -1,0 +1,172 @@
+"""Everything that ``vectors lint`` promises to find is found, and named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sds_conformance.vectors.canonical import formatted
+from sds_conformance.vectors.documents import MANIFEST
+from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, VectorsError, changelog_versions, load_all
+from sds_conformance.vectors.generating import changelog_gap, differences, wanted_files, write
+from sds_conformance.vectors.lint import lint
+from vector_folders import copy_of_vectors, edit, seal
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    return copy_of_vectors(tmp_path)
+
+
+@pytest.fixture
+def folder(whole: Path) -> Path:
+    """The vectors without the transcripts, which take their time and would teach nothing more."""
+    for path in (whole / "sds").glob("transcripts*.json"):
+        path.unlink()
+    seal(whole)
+    return whole
+
+
+def test_without_transcripts_it_is_in_order_as_well(folder: Path) -> None:
+    assert lint(folder) == []
+
+
+def _first(**fields: object) -> Change:
+    return lambda data: data["tests"][0].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_first(surplus=1), "'surplus' was unexpected"),
+        (_first(wire="0A"), "does not match"),
+        (_first(flags=["Nowhere"]), "the flag Nowhere is not explained"),
+        (_first(requirements=["SDS-MSG-99"]), "there is no requirement SDS-MSG-99"),
+        (_first(requirements=["SDS-R-RECV-03"]), ""),
+        (_first(id="lamport/elsewhere"), "its ID does not begin with wire-decoding/"),
+        (_first(result="invalid"), "its result is invalid, and its outcomes say valid"),
+        (_first(outcomes=[{"rejected": True, "position": "AMB-999"}]), "there is no position AMB-999"),
+        (lambda data: data["tests"][1].update(id=data["tests"][0]["id"]), "two vectors are called wire-decoding/"),
+        (lambda data: data["notes"].update(Unused={"description": "x", "ids": ["AMB-52"]}), "no vector has it"),
+        (lambda data: data["notes"]["Field"].update(ids=["AMB-999"]), "names AMB-999, which does not exist"),
+        (lambda data: data.update(revisions=["sds-1999"]), "there is no revision sds-1999"),
+        (lambda data: data.update(generatorVersion="9"), "generatorVersion is not 1"),
+        (lambda data: data.update(group="lamport"), "its name does not begin with its group"),
+        (lambda data: data.update(shape="spiral"), "its shape is none of decode"),
+    ],
+)
+def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> None:
+    edit(folder, "wire-decoding", change)
+    found = lint(folder)
+    assert not told or any(told in sentence for sentence in found), found
+    assert bool(found) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.update(numberOfTests=1), "numberOfTests is 1"),
+        (lambda data: data.update(digest="0" * 64), "its digest is not that of its tests"),
+        (lambda data: data["tests"].pop(), "its SHA-256 is not that of the manifest"),
+    ],
+)
+def test_what_does_not_fit(folder: Path, change: Change, told: str) -> None:
+    edit(folder, "wire-decoding", change, honest=False)
+    assert any(told in sentence for sentence in lint(folder))
+
+
+def test_another_form_of_the_same_json(folder: Path) -> None:
+    path = folder / "sds" / "lamport.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
+    assert any("not in canonical form" in sentence for sentence in lint(folder))
+
+
+def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
+    (folder / "sds" / "lamport.json").unlink()
+    (folder / "sds" / "notes.txt").write_text("x", "utf-8")
+    (folder / "README.md").unlink()
+    (folder / "schema" / "hash.schema.json").write_text("{}", "utf-8")
+    found = lint(folder)
+    for told in (
+        "sds/lamport.json is in the manifest, and is missing",
+        "sds/notes.txt is not in the manifest",
+        "README.md is missing",
+        "schema/hash.schema.json is not the schema",
+    ):
+        assert any(told in sentence for sentence in found), told
+
+
+def test_an_id_that_was_retired_is_not_used_again(folder: Path) -> None:
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    manifest["retired"] = ["lamport/send-clock-equal"]
+    (folder / MANIFEST).write_bytes(formatted(manifest))
+    assert any("although it is retired" in sentence for sentence in lint(folder))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"a": 1, "a": 2}', "[" * 100_000])
+def test_a_manifest_that_is_none(folder: Path, text: str) -> None:
+    (folder / MANIFEST).write_text(text, "utf-8")
+    assert len(lint(folder)) == 1
+
+
+def test_files_of_strangers_are_bounded(folder: Path) -> None:
+    with (folder / "sds" / "lamport.json").open("r+b") as file:
+        file.truncate(LARGEST_FILE + 1)
+    assert any("larger than 32 MiB" in sentence for sentence in lint(folder))
+    with pytest.raises(VectorsError, match="larger than"):
+        load_all(folder)
+    with pytest.raises(VectorsError, match="no vectors"):
+        load_all(folder / "schema")
+
+
+# ---- versions ----------------------------------------------------------------------------------------------------
+
+
+def test_bytes_that_change_want_a_version(folder: Path) -> None:
+    manifest = (folder / MANIFEST).read_bytes()
+    assert changelog_gap(folder, manifest) == ""
+    assert "are not those of version" in changelog_gap(folder, manifest + b" ")
+    (folder / "sds" / "lamport.json").write_bytes(b"{}")
+    assert any("SHA-256" in sentence for sentence in lint(folder))
+
+
+def test_a_new_version_wants_its_digest(whole: Path) -> None:
+    changelog = whole / CHANGELOG
+    old = changelog_versions(whole)
+    changelog.write_text(changelog.read_text("utf-8").replace("## 1.0.0", "## 1.1.0\n\nMore.\n\n## 1.0.0"), "utf-8")
+    assert changelog_versions(whole) == [("1.1.0", ""), *old]
+    wanted = wanted_files(whole)
+    assert write(whole, wanted) == [MANIFEST]
+    gap = changelog_gap(whole, wanted[MANIFEST])
+    assert gap.startswith("CHANGELOG.md: version 1.1.0 lacks its line: Manifest: `")
+    line = gap.partition("its line: ")[2]
+    changelog.write_text(changelog.read_text("utf-8").replace("More.", f"More.\n\n{line}"), "utf-8")
+    assert lint(whole) == []
+    changelog.write_text("# Nothing\n", "utf-8")
+    assert any("names no version" in sentence for sentence in lint(whole))
+
+
+def test_what_goes_is_retired_for_good(whole: Path) -> None:
+    edit(whole, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/of-old"}))
+    wanted = wanted_files(whole)
+    assert json.loads(wanted[MANIFEST])["retired"] == ["lamport/of-old"]
+    assert differences(whole, wanted) == [
+        "sds/lamport.json is not what is generated",
+        "manifest.json is not what is generated",
+    ]
+    write(whole, wanted)
+    assert json.loads(wanted_files(whole)[MANIFEST])["retired"] == ["lamport/of-old"]
+
+
+def test_what_is_not_generated_any_more_is_taken_away(whole: Path) -> None:
+    (whole / "sds" / "old.json").write_text("{}", "utf-8")
+    wanted = wanted_files(whole)
+    assert differences(whole, wanted) == ["sds/old.json is not generated any more"]
+    assert write(whole, wanted) == ["sds/old.json"]
+    assert differences(whole, wanted) == []

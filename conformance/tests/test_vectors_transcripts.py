@@ -1,0 +1,184 @@
+"""Transcripts: scenarios as steps that anybody can play, outcomes that do not depend on who does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from played import reference, stage
+from sds_conformance.catalogue import CURRENT
+from sds_conformance.registry import SCENARIOS, Scenario
+from sds_conformance.vectors.groups.transcripts import CHOSEN
+from sds_conformance.vectors.running.conversations import ask_transcript
+from sds_conformance.vectors.running.subject import Answer, Skip, Status, Subject
+from sds_conformance.vectors.transcripts.deriving import configurations, derive
+from sds_conformance.vectors.transcripts.playing import (
+    UNREAD,
+    NotPlayed,
+    TranscriptPlayer,
+    same,
+    without_events,
+)
+from sds_conformance.vectors.transcripts.recording import NEAR_MS, NoTranscript, absolute, record, relative
+from sds_harness.link import Limits, LocalLink
+from sds_harness.session import Session
+from sds_harness.stage import START_MS, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from vector_folders import files
+
+TRANSCRIPTS = {test["scenario"]: test for f in files() if f["shape"] == "transcript" for test in f["tests"]}
+
+
+def _told(name: str) -> dict[str, Any]:
+    return record(SCENARIOS[name], CURRENT)
+
+
+def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
+    names = [name for names in CHOSEN.values() for name in names]
+    assert len(names) == len(set(names)) == len(TRANSCRIPTS)
+    assert set(names) <= set(SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    "timestamp", [0, 5, START_MS, START_MS + 1, START_MS - 77, 2**53, 2**64 - 1, START_MS - NEAR_MS]
+)
+def test_timestamps_come_back(timestamp: int) -> None:
+    assert absolute(relative(timestamp, START_MS), START_MS) == timestamp
+
+
+def test_timestamps_near_the_base_are_relative() -> None:
+    assert [relative(START_MS + away, START_MS) for away in (0, 10, -5)] == ["T", "T+10", "T-5"]
+    assert relative(2**53, START_MS) == str(2**53)
+
+
+def test_own_ids_and_filters_are_told_by_names() -> None:
+    steps = _told("found-in-filters")["steps"]
+    assert [step["binds"] for step in steps if step["do"] == "send"] == ["$m1", "$m2", "$m3"]
+    received = next(step for step in steps if step["do"] == "receive")
+    assert received["message"]["filter_over"] == ["$m1", "$m2"]
+    assert "bloom_filter" not in received["message"]
+    assert "wire" not in received
+
+
+def test_bytes_stand_beside_fields_where_they_name_nothing_of_the_own() -> None:
+    steps = [step for step in _told("a-chain-in-reverse")["steps"] if step["do"] == "receive"]
+    assert all({"message", "wire"} <= set(step) for step in steps)
+    malformed = [step for step in _told("malformed-messages")["steps"] if step["do"] == "receive"]
+    assert any("message" not in step for step in malformed)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("an-echo", "several participants"),
+        ("no-named-channel", "has no name"),
+        ("waiting-for-an-own-message", "chooses IDs"),
+        ("own-messages-come-back", "own messages come back"),
+    ],
+)
+def test_what_cannot_be_told_as_one_says_why(name: str, why: str) -> None:
+    with pytest.raises(NoTranscript, match=why):
+        _told(name)
+
+
+def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
+    def back(stage: Stage) -> None:
+        """An own message comes back with an unknown field."""
+        alice = stage.open()
+        alice.send()
+        alice.receive(stage.trace.steps[-1].broadcasts[0].raw + b"\x20\x01")
+
+    with pytest.raises(NoTranscript, match="not those of their fields"):
+        record(Scenario("back", back, ()), CURRENT)
+
+
+def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
+    first, *others = configurations()
+    assert first == Config()
+    assert len(others) > 20
+    assert all(config.max_lamport_ahead_ms is None for config in others)
+
+
+def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
+    fields = _told("a-chain-in-reverse")
+    derive(fields, CURRENT)
+    assert fields["steps"] == TRANSCRIPTS["a-chain-in-reverse"]["steps"]
+    assert max(len(step["outcomes"]) for step in fields["steps"]) == 2
+
+
+def test_outcomes_hold_no_ids_of_the_model() -> None:
+    for transcript in TRANSCRIPTS.values():
+        for step in transcript["steps"]:
+            for outcome in step["outcomes"]:
+                for message in outcome.get("broadcasts", []):
+                    assert message.get("message_id", "$").startswith("$") or message["sender_id"] != "alice"
+
+
+# ---- comparing -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_shown_is_not_held_against_anybody() -> None:
+    outcome = {"state": {"log": [], "incoming": ["x"]}}
+    assert same({"state": {"log": []}}, outcome)
+    assert not same({"state": {"incoming": []}}, outcome)
+    assert same({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{"filter_over": ["x"]}]})
+    assert not same({"broadcasts": [{"filter_over": UNREAD}]}, {"broadcasts": [{}]})
+    assert not same({"rejected": True}, {})
+    assert not same({}, {"broadcasts": [{}]})
+
+
+def test_signals_that_are_not_given_are_left_out() -> None:
+    outcome = {"broadcasts": [{}], "events": [{"delivered": "x", "content": ""}, {"missing": ["y"]}]}
+    assert without_events(outcome, {"missing"})["events"] == [{"delivered": "x", "content": ""}]
+    assert without_events(outcome, {"missing", "delivered"}) == {"broadcasts": [{}]}
+    assert without_events({"rejected": True}, {"missing"}) == {"rejected": True}
+
+
+# ---- asking ----------------------------------------------------------------------------------------------------------
+
+
+def _asked(transcript: dict[str, Any], **options: Any) -> Answer:
+    session = Session(lambda: LocalLink(reference(**options)), Limits(), CURRENT)
+    return ask_transcript(Subject(session, None, CURRENT), transcript)
+
+
+def test_an_outcome_that_is_not_listed_is_judged_by_the_checks() -> None:
+    transcript = TRANSCRIPTS["a-chain-in-reverse"]
+    assert _asked(transcript).status is Status.PASS
+    emptied = {**transcript, "steps": [{**step, "outcomes": [{"rejected": True}]} for step in transcript["steps"]]}
+    answer = _asked(emptied)
+    assert answer.status is Status.ACCEPTABLE
+    assert answer.reason == "not listed, no requirement violated"
+    assert answer.seen.startswith("step 1 (receive): ")
+
+
+def test_another_listed_outcome_is_acceptable() -> None:
+    transcript = TRANSCRIPTS["a-chain-in-reverse"]
+    turned = {**transcript, "steps": [{**s, "outcomes": s["outcomes"][::-1]} for s in transcript["steps"]]}
+    assert _asked(turned).reason == "another listed outcome"
+
+
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [
+        ("two-channels", pb.CAPABILITY_CHANNELS),
+        ("nothing-to-ask-for", pb.CAPABILITY_SDS_R),
+        ("own-ephemerals", pb.CAPABILITY_EPHEMERAL),
+        ("ties", pb.CAPABILITY_VIRTUAL_CLOCK),
+    ],
+)
+def test_what_a_transcript_needs_and_is_not_declared_is_named(name: str, lacking: int) -> None:
+    with pytest.raises(Skip, match="needs the capability"):
+        _asked(TRANSCRIPTS[name], without=[lacking])
+
+
+def test_a_need_that_nobody_knows_and_a_message_that_was_never_sent() -> None:
+    transcript = TRANSCRIPTS["ties"]
+    with pytest.raises(Skip, match="needs wings"):
+        _asked({**transcript, "needs": ["wings"]})
+    step = {"at_ms": 0, "do": "receive", "outcomes": [{}]}
+    message = {"sender_id": "b", "message_id": "$m9", "channel_id": "c1", "causal_history": [], "repair_request": []}
+    with pytest.raises(NotPlayed, match="never sent"):
+        list(TranscriptPlayer(stage(), {**transcript, "steps": [{**step, "message": message}]}).play())

@@ -1,0 +1,81 @@
+"""What the tests of the golden vectors share: the files, copies of them, and implementations that are asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from played import REPOSITORY, Handle, reference
+from sds_conformance.catalogue import CURRENT
+from sds_conformance.vectors.canonical import digest, file_digest, formatted
+from sds_conformance.vectors.documents import MANIFEST
+from sds_conformance.vectors.folder import CHANGELOG, load_all
+from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
+from sds_conformance.vectors.running.subject import Status
+from sds_harness.link import Limits, LocalLink
+
+VECTORS = REPOSITORY / "vectors"
+BAD = (Status.FAIL, Status.BROKEN, Status.ERROR)
+
+
+@cache
+def files() -> tuple[dict[str, Any], ...]:
+    """Every file of vectors of the repository."""
+    return tuple(load_all(VECTORS))
+
+
+def every_test() -> list[dict[str, Any]]:
+    return [test for file in files() for test in file["tests"]]
+
+
+def asked(
+    start: Callable[[], Handle] = reference, groups: Iterable[str] = (), revision: str = CURRENT, dialect: str = ""
+) -> Examination:
+    """What an implementation in this process makes of the vectors."""
+    examiner = Examiner(lambda _: LocalLink(start()), Limits(), revision, dialect)
+    return examiner.examine(chosen(files(), revision, groups))
+
+
+def failed_groups(outcome: Examination) -> set[str]:
+    return {a.group for a in outcome.asked if a.answer.status in BAD}
+
+
+def failures(outcome: Examination) -> list[str]:
+    return [f"{a.vector['id']}: {a.answer}" for a in outcome.asked if a.answer.status in BAD]
+
+
+def copy_of_vectors(to: Path) -> Path:
+    """A copy of the folder, to be spoilt."""
+    return Path(shutil.copytree(VECTORS, to / "vectors", ignore=shutil.ignore_patterns("consumers")))
+
+
+def edit(folder: Path, name: str, change: Callable[[dict[str, Any]], object], *, honest: bool = True) -> None:
+    """Change a file of vectors; an ``honest`` change counts and digests anew, in manifest and changelog as well."""
+    path = folder / "sds" / f"{name}.json"
+    data = json.loads(path.read_text("utf-8"))
+    change(data)
+    if honest:
+        data["numberOfTests"] = len(data["tests"])
+        data["digest"] = digest(data["tests"])
+    path.write_bytes(formatted(data))
+    if honest:
+        seal(folder)
+
+
+def seal(folder: Path) -> None:
+    """Make manifest and changelog fit the files."""
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    manifest["files"] = {
+        path.relative_to(folder).as_posix(): file_digest(path.read_bytes())
+        for part in ("schema", "sds")
+        for path in sorted((folder / part).glob("*.json"))
+    }
+    told = file_digest((folder / MANIFEST).read_bytes())
+    (folder / MANIFEST).write_bytes(formatted(manifest))
+    changelog = folder / CHANGELOG
+    now = file_digest((folder / MANIFEST).read_bytes())
+    changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")

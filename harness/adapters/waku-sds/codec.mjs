@@ -1,0 +1,111 @@
+// The codec operations: pure functions of the library, without a participant.
+import { ContentMessage, EphemeralMessage, Message, MessageChannel, SyncMessage } from "@waku/sds";
+
+import { base64, Rejected } from "./protocol.mjs";
+
+// ---- Filters -------------------------------------------------------------------------------------------------------
+
+/** The class of a channel's filter, which is not exported with the library's hash in it, and what it is made with. */
+function filterClass({ bloomCapacity, bloomErrorRate }) {
+  const { constructor, options } = new MessageChannel("", "", { enableRepair: false }).filter;
+  const { capacity = options.capacity, errorRate = options.errorRate } = {
+    capacity: bloomCapacity,
+    errorRate: bloomErrorRate,
+  };
+  return { constructor, options: { ...options, capacity, errorRate } };
+}
+
+export function buildFilter({ messageIds, ...size }) {
+  const { constructor, options } = filterClass(size);
+  const filter = refusing("DefaultBloomFilter", () => new constructor(options));
+  for (const messageId of messageIds) filter.insert(messageId);
+  return base64(filter.toBytes());
+}
+
+/** As the library reads the filter of a message that it receives. */
+export function queryFilter({ bloomFilter, messageIds, ...size }) {
+  const { constructor, options } = filterClass(size);
+  const filter = refusing("fromBytes", () => constructor.fromBytes(bloomFilter, options));
+  return messageIds.map((messageId) => filter.lookup(messageId));
+}
+
+// ---- Messages ------------------------------------------------------------------------------------------------------
+
+/** The message's own class decides nothing: whatever it is, it is written by the method of Message. */
+export function encode({ messageId, channelId, senderId, causalHistory, lamportTimestamp, ...rest }) {
+  const { bloomFilter, content, repairRequest } = rest;
+  const lamport = lamportTimestamp === undefined ? undefined : BigInt(lamportTimestamp);
+  const message = refusing(
+    "Message",
+    () => new Message(messageId, channelId, senderId, causalHistory, lamport, bloomFilter, content, repairRequest),
+  );
+  return base64(refusing("Message.encode", () => message.encode()));
+}
+
+const KINDS = [
+  [ContentMessage, "MESSAGE_KIND_CONTENT"],
+  [SyncMessage, "MESSAGE_KIND_SYNC"],
+  [EphemeralMessage, "MESSAGE_KIND_EPHEMERAL"],
+];
+
+/** As the library reads what arrives from the network. */
+export function decodeMessage(wire) {
+  const message = refusing("Message.decode", () => Message.decode(wire));
+  if (message === undefined) throw new Rejected("Message.decode made no message of these bytes");
+  return message;
+}
+
+export function decode(wire) {
+  const message = decodeMessage(wire);
+  const { senderId, messageId, channelId, lamportTimestamp, causalHistory, bloomFilter, repairRequest } = message;
+  return {
+    message: {
+      senderId,
+      messageId,
+      channelId,
+      lamportTimestamp: lamportTimestamp === undefined ? undefined : String(lamportTimestamp),
+      causalHistory: causalHistory.map(historyEntry),
+      bloomFilter: optionalBase64(bloomFilter),
+      repairRequest: repairRequest.map(historyEntry),
+      content: optionalBase64(message.content),
+    },
+    kind: KINDS.find(([kind]) => message instanceof kind)?.[1],
+  };
+}
+
+function historyEntry({ messageId, retrievalHint, senderId }) {
+  return { messageId, retrievalHint: optionalBase64(retrievalHint), senderId };
+}
+
+const optionalBase64 = (data) => (data === undefined ? undefined : base64(data));
+
+// ---- Repair times --------------------------------------------------------------------------------------------------
+
+/** By the library's RepairManager, which computes with the clock: `now` is what that shows. */
+export function repairTimes({ participantId, messageId, senderId, tMinMs, tMaxMs, numResponseGroups }, now) {
+  const repairConfig = { tMin: milliseconds(tMinMs), tMax: milliseconds(tMaxMs), numResponseGroups };
+  const { repairManager } = new MessageChannel("", participantId, { enableRepair: true, repairConfig });
+  return refusing("RepairManager", () => ({
+    tReqMs: offset(repairManager.calculateTReq(messageId), now),
+    tRespMs: offset(repairManager.calculateTResp(senderId, messageId), now),
+    inResponseGroup: repairManager.isInResponseGroup(senderId, messageId),
+  }));
+}
+
+/** The library counts milliseconds in Numbers, and not exactly above 2^53 - 1. */
+function milliseconds(digits) {
+  const number = Number(digits);
+  if (!Number.isSafeInteger(number)) throw new Rejected(`${digits} ms is more than a Number counts`);
+  return number;
+}
+
+const offset = (time, now) => String(milliseconds(time) - now);
+
+/** What the library throws at its input is its refusal. */
+function refusing(what, call) {
+  try {
+    return call();
+  } catch (error) {
+    throw new Rejected(`${what} threw: ${error.message}`);
+  }
+}

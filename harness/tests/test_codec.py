@@ -1,0 +1,327 @@
+"""Codec operations: typed results, nothing asked that is not declared; hostile answers are values or faults."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import pytest
+
+from sds_harness import faults
+from sds_harness.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets, Undeclared
+from sds_harness.faults import FaultKind
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.session import Session
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import BloomParameters, Config, HistoryEntry, Kind, Message, build_filter, encode
+from sds_reference.mutants import MUTANTS
+from sds_reference.repair_times import in_response_group, t_req_offset, t_resp_offset
+from sds_reference.testee import server
+from sds_reference.testee.dialect import load_dialect
+from sds_reference.testee.framing import Framing
+
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+NIM = load_dialect("nim-sds")
+
+FULL = Message(
+    "Ж字🦊",
+    "m-1",
+    "c1",
+    2**64 - 1,
+    (HistoryEntry("a", b"", ""), HistoryEntry("b"), HistoryEntry("b", b"\x00\xff", "bob")),
+    b"\x80",
+    (HistoryEntry("z", None, "bob"),),
+    b"\x00\xff",
+)
+MESSAGES = {
+    "full": (FULL, Kind.CONTENT),
+    "nothing set": (Message("", "", ""), None),
+    "all set to nothing": (Message("", "", "", 0, (HistoryEntry("", b"", ""),), b"", (), b""), Kind.SYNC),
+    "sync": (replace(FULL, content=None), Kind.SYNC),
+    "ephemeral": (Message("alice", "e-1", "c1", content=b"typing"), Kind.EPHEMERAL),
+    "above 2^53": (replace(FULL, lamport_timestamp=2**53 + 1), Kind.CONTENT),
+}
+TIMES = {"t_min_ms": 30_000, "t_max_ms": 120_000, "num_response_groups": 3}
+
+
+def reference(change: Callable[[pb.Request, pb.Reply], None] | None = None, **options: Any) -> LocalLink:
+    testee = server.Testee(server.TesteeOptions("1", **options))
+
+    def handle(request: pb.Request) -> pb.Reply:
+        reply = testee.handle(request)
+        if change is not None and not request.HasField("hello"):
+            change(request, reply)
+        return reply
+
+    return LocalLink(handle)
+
+
+def codec_on(link: LocalLink, **options: Any) -> Codec:
+    return Codec(Session(lambda: link, LIMITS, "sds-2026-01"), **options)
+
+
+# ---- Messages --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_is_encoded_and_decoded_with_the_presence_of_each_field(name: str) -> None:
+    message, kind = MESSAGES[name]
+    codec = codec_on(reference())
+    assert codec.encode(message) == encode(message)
+    assert codec.decode(encode(message)) == DecodedMessage(message, kind)
+
+
+@pytest.mark.parametrize("framing", Framing)
+def test_nothing_is_lost_in_a_pipe(framing: Framing) -> None:
+    session = Session(
+        lambda: StdioLink([sys.executable, "-m", "sds_reference"], framing, LIMITS), LIMITS, "sds-2026-01"
+    )
+    codec = Codec(session)
+    for message, kind in MESSAGES.values():
+        assert codec.encode(message) == encode(message)
+        assert codec.decode(encode(message)) == DecodedMessage(message, kind)
+    large = {"t_min_ms": 2**53 + 1, "t_max_ms": 2**64 - 1, "num_response_groups": 2**31 - 1}
+    asked = codec.repair_times("bob", "m", "alice", **large)
+    assert isinstance(asked, RepairOffsets)
+    assert asked == codec_on(reference()).repair_times("bob", "m", "alice", **large)
+    assert (asked.t_req_ms or 0) > 2**53
+    session.close()
+
+
+def test_bytes_that_are_no_message_are_refused_in_words() -> None:
+    refused = codec_on(reference()).decode(b"\x0a\xff")
+    assert isinstance(refused, Refused)
+    assert refused.reason.startswith("not an SDS message")
+
+
+@pytest.mark.parametrize("lamport", [-1, 2**64])
+def test_a_timestamp_that_no_wire_carries_is_a_fault_of_the_caller(lamport: int) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        codec_on(reference()).encode(replace(FULL, lamport_timestamp=lamport))
+
+
+def test_a_dialect_is_translated_both_ways() -> None:
+    seen: list[bytes] = []
+
+    def see(request: pb.Request, reply: pb.Reply) -> None:
+        seen.append(reply.encoded.wire or request.decode.wire)
+
+    codec = codec_on(reference(see, dialect=NIM), dialect=NIM)
+    assert codec.encode(FULL) == encode(FULL)
+    assert codec.decode(encode(FULL)) == DecodedMessage(FULL, Kind.CONTENT)
+    assert seen == [NIM.to_private(encode(FULL))] * 2
+    assert isinstance(codec.decode(b"\x0a\xff"), Refused)
+
+
+def test_bytes_that_cannot_be_translated_are_shown_as_they_are() -> None:
+    def garbage(request: pb.Request, reply: pb.Reply) -> None:
+        reply.encoded.wire = b"\xff"
+
+    assert codec_on(reference(garbage), dialect=NIM).encode(FULL) == b"\xff"
+
+
+# ---- Filters and times -----------------------------------------------------------------------------------------------
+
+
+def test_filters_are_built_and_asked() -> None:
+    codec = codec_on(reference())
+    made = codec.build_filter(["a", "b"])
+    assert made == build_filter(Config().bloom_profile, Config().bloom_parameters, ["a", "b"])
+    assert codec.query_filter(made, ["a", "c", "b"]) == (True, False, True)
+    assert codec.query_filter(b"\x00", ["a"]) == Refused("1 bytes instead of the 18752 agreed")
+
+
+def test_filters_have_the_size_that_is_asked_for() -> None:
+    codec, size = codec_on(reference()), FilterSize(3, 0.01)
+    made = codec.build_filter(["a", "b"], size)
+    assert made == build_filter(Config().bloom_profile, BloomParameters.sized(3, 0.01), ["a", "b"])
+    assert len(made) == 8
+    assert codec.query_filter(made, ["a", "c", "b"], size) == (True, False, True)
+    assert isinstance(codec.query_filter(made, ["a"]), Refused)
+    rolled = codec.build_filter([f"m-{number}" for number in range(9)], size)
+    assert isinstance(rolled, bytes)
+    assert codec.query_filter(rolled, ["m-8", "m-0"], size) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "size", [FilterSize(0, 0.01), FilterSize(10, 1.0), FilterSize(10, nan), FilterSize(2**32 - 1, 0.1)]
+)
+def test_a_size_that_makes_no_filter_is_refused(size: FilterSize) -> None:
+    codec = codec_on(reference())
+    assert isinstance(codec.build_filter(["a"], size), Refused)
+    assert isinstance(codec.query_filter(b"", ["a"], size), Refused)
+
+
+def test_a_size_is_asked_for_only_where_that_is_declared() -> None:
+    undeclared = Undeclared(pb.CAPABILITY_FILTER_SIZES)
+    codec, size = codec_on(reference(without=frozenset({pb.CAPABILITY_FILTER_SIZES}))), FilterSize(3, 0.01)
+    assert codec.build_filter(["a"], size) == undeclared
+    assert codec.query_filter(b"", ["a"], size) == undeclared
+    assert isinstance(codec.build_filter(["a"]), bytes)
+
+
+@pytest.mark.parametrize("participant_id", ["alice", "bob", "Ж字🦊"])
+def test_times_and_groups_are_those_of_the_formulas_whatever_the_clock_shows(participant_id: str) -> None:
+    hashes, ids = Config().repair.hash_profile, (participant_id, "alice", "m-1")
+    expected = RepairOffsets(
+        t_req_offset(hashes, participant_id, "m-1", 30_000, 120_000),
+        t_resp_offset(hashes, *ids, 120_000),
+        in_response_group(hashes, *ids, 3),
+    )
+    codec = codec_on(reference())
+    for now_ms in (0, 1, 2**62):
+        assert codec.repair_times(participant_id, "m-1", "alice", **TIMES, now_ms=now_ms) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"t_min_ms": 120_000}, "t_max_ms must be greater than t_min_ms"),
+        ({"num_response_groups": 0}, "num_response_groups must be at least 1"),
+        ({"num_response_groups": -(2**31)}, "num_response_groups must be at least 1"),
+    ],
+)
+def test_times_that_make_no_sense_are_refused(asked: dict[str, int], why: str) -> None:
+    refused = codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES | asked)
+    assert isinstance(refused, Refused)
+    assert why in refused.reason
+
+
+@pytest.mark.parametrize("asked", [{"t_max_ms": 2**64}, {"t_min_ms": -1}, {"num_response_groups": 2**31}])
+def test_numbers_that_the_protocol_cannot_carry_are_a_fault_of_the_caller(asked: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES | asked)
+
+
+def test_what_an_implementation_does_not_tell_is_none() -> None:
+    def silent(request: pb.Request, reply: pb.Reply) -> None:
+        reply.repair_offsets.ClearField("t_resp_ms")
+        reply.repair_offsets.ClearField("in_response_group")
+
+    told = codec_on(reference(silent)).repair_times("bob", "m-1", "alice", **TIMES)
+    assert isinstance(told, RepairOffsets)
+    assert (told.t_req_ms is None, told.t_resp_ms, told.in_response_group) == (False, None, None)
+
+
+# ---- Undeclared, hostile ---------------------------------------------------------------------------------------------
+
+OPERATIONS: dict[str, tuple[int, Callable[[Codec], object]]] = {
+    "encode": (pb.CAPABILITY_MESSAGE_CODEC, lambda codec: codec.encode(FULL)),
+    "decode": (pb.CAPABILITY_MESSAGE_CODEC, lambda codec: codec.decode(encode(FULL))),
+    "build_filter": (pb.CAPABILITY_FILTER_CODEC, lambda codec: codec.build_filter(["a"])),
+    "query_filter": (pb.CAPABILITY_FILTER_CODEC, lambda codec: codec.query_filter(b"", ["a"])),
+    "repair_times": (pb.CAPABILITY_REPAIR_TIMES, lambda codec: codec.repair_times("bob", "m-1", "alice", **TIMES)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_is_not_declared_is_never_asked_for(name: str) -> None:
+    def nothing_is_asked(request: pb.Request, reply: pb.Reply) -> None:
+        pytest.fail(f"{request.WhichOneof('command')} was asked for")
+
+    capability, operation = OPERATIONS[name]
+    answer = operation(codec_on(reference(nothing_is_asked, without=frozenset({capability}))))
+    assert isinstance(answer, Undeclared)
+    assert answer == Undeclared(capability)
+    assert answer.reason.startswith("needs the capability ")
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_words_of_a_refusal_are_cleaned_and_bounded(name: str) -> None:
+    def refuses(request: pb.Request, reply: pb.Reply) -> None:
+        reply.rejected.reason = words
+
+    operation = OPERATIONS[name][1]
+    words = "\x1b[31m" + "x" * 1_000_000
+    assert operation(codec_on(reference(refuses))) == Refused("x" * 200 + "…")
+    words = ""
+    assert operation(codec_on(reference(refuses))) == Refused("no reason given")
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("effects", FaultKind.WRONG_ANSWER),
+        ("error", FaultKind.ERROR),
+        ("unsupported", FaultKind.REFUSAL),
+    ],
+)
+def test_what_is_no_answer_is_a_fault_and_ends_the_session(name: str, answer: str, kind: FaultKind) -> None:
+    def wrong(request: pb.Request, reply: pb.Reply) -> None:
+        getattr(reply, answer).SetInParent()
+
+    codec, operation = codec_on(reference(wrong)), OPERATIONS[name][1]
+    for _ in range(2):
+        with pytest.raises(faults.TesteeFault) as caught:
+            operation(codec)
+        assert caught.value.breakdown.kind is kind
+
+
+def test_answers_of_any_shape_are_values_to_be_compared() -> None:
+    def odd(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("query_filter"):
+            reply.membership.hits.extend([True] * 3)
+        if request.HasField("decode"):
+            reply.decoded.Clear()
+            reply.decoded.kind = 99  # type: ignore[assignment]
+        if request.HasField("repair_times"):
+            reply.repair_offsets.t_req_ms = 2**64 - 1
+
+    codec = codec_on(reference(odd))
+    made = codec.build_filter(["a"])
+    assert isinstance(made, bytes)
+    assert codec.query_filter(made, ["a"]) == (True,) * 4
+    assert codec.decode(encode(FULL)) == DecodedMessage(Message("", "", ""), None)
+    told = codec.repair_times("bob", "m-1", "alice", **TIMES)
+    assert isinstance(told, RepairOffsets)
+    assert told.t_req_ms == 2**64 - 1
+
+
+def test_an_operation_that_hangs_is_a_fault_in_time() -> None:
+    program = """
+import sys, time
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.testee.stdio import serve
+from sds_reference.testee.framing import Framing
+testee = Testee(TesteeOptions("1"))
+serve(lambda r: testee.handle(r) if r.HasField("hello") else time.sleep(60), Framing.JSON)
+"""
+    stubborn_command = [sys.executable, "-c", program]
+    limits = Limits(start_s=20, command_s=0.5, exit_s=5)
+    session = Session(lambda: StdioLink(stubborn_command, Framing.JSON, limits), limits, "sds-2026-01")
+    started = time.monotonic()
+    with pytest.raises(faults.TesteeFault) as caught:
+        Codec(session).decode(b"")
+    assert caught.value.breakdown.kind is FaultKind.HANG
+    assert time.monotonic() - started < 10
+
+
+# ---- The reference ---------------------------------------------------------------------------------------------------
+
+
+def mutant(name: str) -> Codec:
+    chosen = MUTANTS[name]
+    config = chosen.configure(Config())
+    return codec_on(reference(config=config, participant_class=chosen.participant_class))
+
+
+def test_a_fault_of_a_mutant_shows_in_its_codec() -> None:
+    assert mutant("entry-id-in-field4").encode(FULL) != encode(FULL)
+    names = [name for name, chosen in MUTANTS.items() if chosen.requirement.startswith("SDS-R-")]
+    honest = codec_on(reference()).repair_times("bob", "m-1", "alice", **TIMES)
+    assert any(mutant(name).repair_times("bob", "m-1", "alice", **TIMES) != honest for name in names)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_every_mutant_answers_every_operation(name: str) -> None:
+    codec = mutant(name)
+    for message, _ in MESSAGES.values():
+        assert isinstance(codec.encode(message), bytes)
+        assert isinstance(codec.decode(encode(message)), DecodedMessage)
+    for participant_id in ("alice", "bob"):
+        assert isinstance(codec.repair_times(participant_id, "m-1", "alice", **TIMES), RepairOffsets)
