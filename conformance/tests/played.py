@@ -13,7 +13,7 @@ from sds_conformance.catalogue import CURRENT
 from sds_conformance.certification import Certification, certify, plan
 from sds_conformance.channel_view import ChannelView
 from sds_conformance.judgement import Outcome
-from sds_conformance.registry import SCENARIOS, CheckFunction, Scenario
+from sds_conformance.registry import CHECKS, SCENARIOS, CheckFunction, Scenario
 from sds_conformance.scenarios import endurance
 from sds_conformance.verdict import RequirementVerdict, Verdict
 from sds_harness.environment import PLAIN
@@ -33,8 +33,11 @@ AMENDED = "sds-2025-10-amended"
 """The other revision that can be judged."""
 ALL_CAPABILITIES = frozenset(pb.Capability.values()) - {pb.CAPABILITY_UNSPECIFIED}
 
-SHORT = tuple(s.name for s in SCENARIOS.values() if not s.long and s.function.__module__ != endurance.__name__)
-"""The scenarios without those that play thousands of steps."""
+OF_SDS = {name: s for name, s in SCENARIOS.items() if any(requirement.startswith("SDS-") for requirement in s.declared)}
+"""The scenarios that are played for SDS; the others are about what only the proposal of 2024 says."""
+SHORT = tuple(s.name for s in OF_SDS.values() if not s.long and s.function.__module__ != endurance.__name__)
+"""Those of them that do not play thousands of steps."""
+CHECKS_OF_SDS = {requirement: checks for requirement, checks in CHECKS.items() if requirement.startswith("SDS-")}
 
 Handle = Callable[[pb.Request], pb.Reply]
 Change = Callable[[pb.Request, pb.Reply], None]

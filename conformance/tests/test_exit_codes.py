@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from played import ALL_CAPABILITIES, certified, reference, verdict_on, with_verdict
+from played import ALL_CAPABILITIES, OF_SDS, certified, reference, verdict_on, with_verdict
 from sds_conformance.catalogue import CURRENT
 from sds_conformance.certification import (
     EXIT_CONFORMANT,
@@ -90,11 +90,11 @@ def test_what_neither_observe_nor_copies_show_is_skipped() -> None:
     assert verdict_on(outcome, "SDS-ACK-06").reason == "not declared: resend-period"
 
 
-def test_without_a_selection_everything_with_a_check_is_judged_and_every_scenario_played() -> None:
+def test_without_a_selection_everything_with_a_check_is_judged_and_every_scenario_of_the_text_played() -> None:
     what = plan()
     known = what.catalogue.requirements
     assert set(what.requirements) == {requirement for requirement in CHECKS if known[requirement].stated_in(CURRENT)}
-    assert set(what.scenarios) == set(SCENARIOS.values())
+    assert set(what.scenarios) == set(OF_SDS.values())
 
 
 def test_globs_select_and_deselect_requirements() -> None:

@@ -198,7 +198,7 @@ def test_what_speaks_the_proposal_does_not_conform_to_sds() -> None:
 def test_a_fault_of_the_proposal_is_found_by_its_requirement(name: str) -> None:
     mutant = MUTANTS[name]
     options = server.TesteeOptions("1", mutant.configure(Config()), mutant.participant_class)
-    outcome = certified(lambda: server.Testee(options).handle, revision=FORUM)
+    outcome = certified(lambda: server.Testee(options).handle, scenarios=["*"], revision=FORUM)
     expected = Verdict.WARN if mutant.requirement == "FORUM-35" else Verdict.FAIL
     assert verdict_on(outcome, mutant.requirement).verdict is expected
 

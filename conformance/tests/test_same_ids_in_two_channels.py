@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from played import T, outcomes, reference, stage, view
+from played import CHECKS_OF_SDS, T, outcomes, reference, stage, view
 from sds_conformance.checks.message import channels_do_not_mix, delivered_in_its_channel
 from sds_conformance.checks.state import channels_are_isolated
 from sds_conformance.judgement import Outcome
-from sds_conformance.registry import CHECKS, CheckFunction
+from sds_conformance.registry import CheckFunction
 from sds_harness.stage import Stage
 from sds_reference.mutants import MUTANTS
 
@@ -34,7 +34,7 @@ def test_what_happens_in_one_channel_is_not_held_against_the_other() -> None:
     against = {
         requirement
         for channel in ("c1", "c2")
-        for requirement, checks in CHECKS.items()
+        for requirement, checks in CHECKS_OF_SDS.items()
         for check in checks
         if Outcome.VIOLATED in outcomes(check.function, view(on, channel=channel))
     }

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from played import Handle, T, altered, outcomes, reference, stage, view
+from played import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, stage, view
 from sds_conformance.checks.ephemeral import hybrids_are_delivered, hybrids_are_not_logged, not_logged
 from sds_conformance.checks.insweep import (
     dependencies_may_come_by_any_way,
@@ -14,7 +14,6 @@ from sds_conformance.checks.insweep import (
     given_up_after_the_timeout_only,
 )
 from sds_conformance.judgement import Outcome
-from sds_conformance.registry import CHECKS
 from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import AfterLoss, Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
@@ -122,7 +121,7 @@ def test_giving_up_in_time_is_legal_and_whatever_follows_is_no_fault(
     assert bool(seen.losses) is (0 < timeout_ms < 3_600_000)
     against = {
         requirement
-        for requirement, checks in CHECKS.items()
+        for requirement, checks in CHECKS_OF_SDS.items()
         for check in checks
         if Outcome.VIOLATED in outcomes(check.function, seen)
     }
