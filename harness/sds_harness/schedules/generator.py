@@ -117,7 +117,7 @@ def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | f
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
     if chance(choices, 40 if sds_r else 12):
-        chosen["sync_interval_ms"] = pick(choices, (10_000, 30_000, 60_000))
+        chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))
     if chance(choices, 10):

@@ -129,14 +129,14 @@ def unanswerable(writer: Writer) -> None:
         writer.add(Look())
 
 
-@passage(10, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
+@passage(20, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
 def silent_with_a_gap(writer: Writer) -> None:
     """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
     author = writer.someone()
     poor = writer.someone(author)
     writer.send(author, Route(lost=(poor,) if poor != author else ()))
     writer.send(author)
-    noisy, interval = writer.chance(50), max(1_000, writer.sync_interval_ms)
+    noisy, interval = writer.chance(60), max(1_000, writer.sync_interval_ms)
     for _ in range((writer.t_max_ms + 11 * interval) // (3 * interval)):
         if noisy:
             for _ in range(4):

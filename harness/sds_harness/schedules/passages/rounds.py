@@ -73,6 +73,18 @@ def asked_by_two(writer: Writer) -> None:
             writer.add(Wait(max(1, writer.t_max_ms // 12)), Tick(holder))
 
 
+@passage(8, repairs=True, scripted=True, fits=lambda writer: writer.response_groups > 1)
+def asked_by_three(writer: Writer) -> None:
+    """Three peers ask for the same messages, one after the other: who is in their response groups stays in them."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
+    for peer in PEERS[:3]:
+        writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
+        for _ in range(4):
+            writer.add(Wait(writer.t_max_ms // 3 + 1), Tick(holder))
+
+
 @passage(5, repairs=True, scripted=True)
 def repaired_then_asked(writer: Writer) -> None:
     """Who got a message only because it asked for it is asked for it in turn."""

@@ -70,7 +70,7 @@ def said_elsewhere(writer: Writer) -> None:
 @passage(6, scripted=True)
 def strangers_far_ahead(writer: Writer) -> None:
     """Peers whose clocks are far ahead or behind, and what participants then say."""
-    writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000)))
+    writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
     who = writer.someone()
     writer.send(who)
     if writer.chance(40):
