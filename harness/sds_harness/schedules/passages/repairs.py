@@ -137,14 +137,11 @@ def silent_with_a_gap(writer: Writer) -> None:
     writer.send(author, Route(lost=(poor,) if poor != author else ()))
     writer.send(author)
     noisy, interval = writer.chance(60), max(1_000, writer.sync_interval_ms)
-    for _ in range((writer.t_max_ms + 11 * interval) // (3 * interval)):
-        if noisy:
-            for _ in range(4):
-                writer.add(Wait(interval * 3 // 4))
-                writer.sync(author, Route(lost=tuple(writer.others(author, poor))))
-        else:
-            writer.add(Wait(3 * interval))
-        writer.add(Tick(poor, Route(lost=tuple(writer.others(poor)))))
+    whole, pause = writer.t_max_ms + 11 * interval, interval * 19 // 20
+    for delay in range(pause, whole, pause) if noisy else ():
+        writer.sync(author, Route(lost=tuple(writer.others(author, poor)), late=((poor, delay),)))
+    for _ in range(whole // (2 * interval)):
+        writer.add(Wait(2 * interval), Tick(poor, Route(lost=tuple(writer.others(poor)))))
 
 
 @passage(7, repairs=True)

@@ -40,7 +40,8 @@ def answered_by_another(writer: Writer) -> None:
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
     if writer.chance(30):
         writer.add(Look(holder))
-    writer.add(Wait(writer.t_max_ms), Tick(holder))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms), Tick(holder))
 
 
 @passage(5, repairs=True, scripted=True)
