@@ -23,7 +23,7 @@ from ..runner import BrokenRun
 from ..story import show_breakdown
 from ..vectors.folder import VectorsError, default_folder, load_all
 from ..vectors.running.asking import Asked, Examination, Examiner, chosen
-from ..vectors.running.subject import Status
+from ..vectors.running.subject import Status, about
 from .options import Driven, console, driving, program, progress_bar
 
 _EPILOG = """
@@ -109,14 +109,14 @@ def _report(outcome: Examination) -> dict[str, Any]:
         "exitCode": outcome.exit_code,
         "counts": {status.value: outcome.count(status) for status in Status},
         "unasked": outcome.unasked,
-        "vectors": [_row(asked) for asked in outcome.asked],
+        "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
     }
 
 
-def _row(asked: Asked) -> dict[str, Any]:
+def _row(asked: Asked, revision: str) -> dict[str, Any]:
     answer = asked.answer
     told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
-    requirements = list(answer.requirements or asked.vector["requirements"])
+    requirements = list(answer.requirements or about(asked.vector, revision))
     return {
         "id": asked.vector["id"],
         "group": asked.group,
@@ -132,7 +132,7 @@ def _show(out: Console, outcome: Examination, driven: Driven, groups: tuple[str,
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
     for asked in outcome.asked:
         if asked.answer.status in _SHOWN:
-            _show_answer(out, asked)
+            _show_answer(out, asked, outcome.revision)
     out.print(_table(outcome))
     for group in outcome.groups:
         for reason, count in outcome.reasons(group).items():
@@ -145,9 +145,9 @@ def _show(out: Console, outcome: Examination, driven: Driven, groups: tuple[str,
         out.print(f"  Again     {again}", soft_wrap=True)
 
 
-def _show_answer(out: Console, asked: Asked) -> None:
+def _show_answer(out: Console, asked: Asked, revision: str) -> None:
     answer, vector = asked.answer, asked.vector
-    named = ", ".join(answer.requirements or vector["requirements"])
+    named = ", ".join(answer.requirements or about(vector, revision))
     out.print(Text(f"{answer.status.value.upper():<5} {vector['id']}", _STYLES[answer.status]), soft_wrap=True)
     rows = (
         ("Comment", vector["comment"]),
