@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
+
+from sds_reference import REVISIONS
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
 from ..vectors.documents import MANIFEST
@@ -170,16 +174,40 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
         ]
     else:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
-        rows = [{name: file[name] for name in names if as_json or name != "title"} for file in files]
+        rows = [{name: file[name] for name in names} for file in files]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
+    console().print(_tests(rows) if groups else _groups(files))
+
+
+def _tests(rows: list[dict[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:
-        table.add_column("tests" if name == "numberOfTests" else name, overflow="fold")
+        table.add_column(name.capitalize(), overflow="fold")
     for row in rows:
-        table.add_row(*(", ".join(cell) if isinstance(cell, list) else str(cell) for cell in row.values()))
-    console().print(table)
+        table.add_row(*map(Text, row.values()))
+    return table
+
+
+def _groups(files: list[dict[str, Any]]) -> Table:
+    """A row for each group: how many tests it has for each revision, wherever they stand."""
+    shapes = {file["group"]: file["shape"] for file in files}
+    counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
+    for file in files:
+        for name in file["revisions"]:
+            counts[file["group"], name] += file["numberOfTests"]
+    revisions = [name for name in REVISIONS if any(name == told for _, told in counts)]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Group", "Shape"):
+        table.add_column(name, vertical="bottom")
+    for name in revisions:
+        table.add_column(name.replace("-amended", "\n-amended"), justify="right", vertical="bottom")
+    for group, shape in shapes.items():
+        table.add_row(Text(group), shape, *(str(counts[group, name] or "·") for name in revisions))
+    totals = [sum(counts[group, name] for group in shapes) for name in revisions]
+    table.add_row("All", "", *map(str, totals), style="bold")
+    return table
 
 
 @vectors.command()

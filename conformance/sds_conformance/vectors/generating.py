@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from .canonical import file_digest
+from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
 from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions
 from .released import Ledger, read_ledger
@@ -19,13 +19,17 @@ def wanted_files(folder: Path) -> dict[str, bytes]:
     that were never released are just gone.
     """
     version = changelog_versions(folder)[0][0]
-    fresh = not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
-    ledger = Ledger(()) if fresh else read_ledger(folder)
+    ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
     retired = sorted(ledger.retired)
     files = generated_files(version, retired)
     now = set(_ids(files))
     lost = sorted(ledger.retired | (ledger.ids - now))
     return generated_files(version, lost) if lost != retired else files
+
+
+def _is_new(folder: Path) -> bool:
+    """Was nothing ever generated there? Where there is a manifest, a ledger that lacks was taken away."""
+    return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
 def _ids(files: dict[str, bytes]) -> Iterable[str]:
@@ -51,8 +55,10 @@ def differences(folder: Path, wanted: dict[str, bytes]) -> list[str]:
 
 
 def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Make ``folder`` hold what it should; the paths that changed."""
+    """Make ``folder`` hold what it should; the paths that changed. One that is new begins with an empty ledger."""
     changed = []
+    if _is_new(folder):
+        wanted = {**wanted, LEDGER: formatted({"releases": []})}
     for path, content in wanted.items():
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:

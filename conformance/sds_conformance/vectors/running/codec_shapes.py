@@ -99,7 +99,9 @@ def _size(vector: Vector) -> FilterSize:
 def _need_profile(subject: Subject, vector: Vector) -> None:
     declared = subject.declaration.bloom_profile
     if declared != vector["profile"]:
-        raise Skip(f"declares filters of {declared}" if declared else "declares no known kind of filters")
+        raise Skip(
+            f"declares filters of {declared}: these are others" if declared else "declares no known kind of filters"
+        )
 
 
 def ask_bloom_build(subject: Subject, vector: Vector) -> Answer:
@@ -190,7 +192,7 @@ def _found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 def _need_hash(subject: Subject, profile: str) -> None:
     declared = subject.declaration.hash_profile
     if profile not in ("any", declared):
-        raise Skip(f"declares the hash {declared}" if declared else "declares no known hash")
+        raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
 
 def ask_hash(subject: Subject, vector: Vector) -> Answer:
