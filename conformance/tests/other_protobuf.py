@@ -1,10 +1,10 @@
 """Reads messages with a protobuf implementation that the model does not run on: protobuf in plain Python, or protoc.
 
-    PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python python other_protobuf.py python < LINES
-    python other_protobuf.py protoc < LINES
+    PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python python other_protobuf.py python v2026_01 < LINES
+    python other_protobuf.py protoc forum_2024 < LINES
 
-Each line of stdin is a message in hex. For each, stdout has a line of JSON: its fields as they stand in vectors, or
-null for bytes that are refused.
+Each line of stdin is a message in hex, in the layout that is named. For each, stdout has a line of JSON: its fields as
+they stand in vectors, or null for bytes that are refused.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from google.protobuf import text_format
 from google.protobuf.internal import api_implementation
 from google.protobuf.message import DecodeError
 
+from sds_proto.wire.forum_2024 import message_pb2 as forum_pb
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
-PROTO = Path(__file__).parents[2] / "proto" / "sds" / "wire" / "v2026_01"
+PROTO = Path(__file__).parents[2] / "proto" / "sds" / "wire"
+LAYOUTS: dict[str, Any] = {"v2026_01": pb.Message, "forum_2024": forum_pb.Message}
 
 
-def in_plain_python(wire: bytes) -> pb.Message | None:
+def in_plain_python(layout: str, wire: bytes) -> Any:
     try:
-        return pb.Message.FromString(wire)
+        return LAYOUTS[layout].FromString(wire)
     except (DecodeError, UnicodeDecodeError):
         return None
 
 
-def by_protoc(wire: bytes) -> pb.Message | None:
+def by_protoc(layout: str, wire: bytes) -> Any:
     """By the C++ library inside of protoc. What it prints is text, and is read back as such."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as printed:
         given.write(wire)
@@ -45,12 +47,12 @@ def by_protoc(wire: bytes) -> pb.Message | None:
             os.dup2(given.fileno(), 0)
             os.dup2(printed.fileno(), 1)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            decode = "--decode=sds.wire.v2026_01.Message"
-            os._exit(protoc.main(["protoc", f"--proto_path={PROTO}", decode, "message.proto"]))
+            decode = f"--decode=sds.wire.{layout}.Message"
+            os._exit(protoc.main(["protoc", f"--proto_path={PROTO / layout}", decode, "message.proto"]))
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
             return None
         printed.seek(0)
-        return text_format.Parse(printed.read(), pb.Message(), allow_unknown_field=True)
+        return text_format.Parse(printed.read(), LAYOUTS[layout](), allow_unknown_field=True)
 
 
 def optional(message: Any, *names: str) -> Iterator[tuple[str, str]]:
@@ -64,7 +66,9 @@ def entry(of: pb.HistoryEntry) -> dict[str, str]:
     return {"message_id": of.message_id, **dict(optional(of, "retrieval_hint", "sender_id"))}
 
 
-def fields(message: pb.Message) -> dict[str, Any]:
+def fields(message: Any) -> dict[str, Any]:
+    if isinstance(message, forum_pb.Message):
+        return fields_of_proposal(message)
     return {
         "sender_id": message.sender_id,
         "message_id": message.message_id,
@@ -75,16 +79,29 @@ def fields(message: pb.Message) -> dict[str, Any]:
     }
 
 
-READERS: dict[str, Callable[[bytes], pb.Message | None]] = {"python": in_plain_python, "protoc": by_protoc}
+def fields_of_proposal(message: forum_pb.Message) -> dict[str, Any]:
+    """Content has no presence there, and entries are IDs."""
+    return {
+        "sender_id": message.sender_id,
+        "message_id": message.message_id,
+        "channel_id": message.channel_id,
+        "causal_history": [{"message_id": message_id} for message_id in message.causal_history],
+        "repair_request": [],
+        **dict(optional(message, "lamport_timestamp", "bloom_filter")),
+        **({"content": message.content.encode().hex()} if message.content else {}),
+    }
 
 
-def main(name: str) -> None:
+READERS: dict[str, Callable[[str, bytes], Any]] = {"python": in_plain_python, "protoc": by_protoc}
+
+
+def main(name: str, layout: str) -> None:
     if name == "python" and api_implementation.Type() != "python":
         raise SystemExit("protobuf does not run in plain Python here: set PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")
     for line in sys.stdin:
-        message = READERS[name](bytes.fromhex(line))
+        message = READERS[name](layout, bytes.fromhex(line))
         print(json.dumps(None if message is None else fields(message)), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

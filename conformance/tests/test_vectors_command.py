@@ -11,13 +11,19 @@ import click
 import pytest
 
 from played import reference_command
+from sds_conformance.catalogue import CURRENT
 from sds_conformance.cli import main
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
+from sds_reference import REVISIONS
 from suite_terminal import too_wide, typed
 from vector_folders import VECTORS, copy_of_vectors, edit, files
 
 SMALL = ["--group", "lamport"]
+
+
+def _of_the_current_revision(group: str) -> int:
+    return sum(f["numberOfTests"] for f in files() if f["group"] == group and CURRENT in f["revisions"])
 
 
 def _group() -> click.Group:
@@ -29,7 +35,7 @@ def _group() -> click.Group:
 # ---- help ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["", "generate", "lint", "list", "run", "export"])
+@pytest.mark.parametrize("name", ["", "generate", "lint", "release", "list", "run", "export"])
 def test_help_fits_80_columns(name: str) -> None:
     result = typed("vectors", *([name] if name else []), "--help", COLUMNS="200")
     assert result.exit_code == 0
@@ -85,9 +91,7 @@ def test_json_has_every_vector() -> None:
     assert (result.exit_code, data["exitCode"]) == (1, 1)
     assert data["implementation"]["name"] == "sds_reference mutant clock-falls"
     rows = {row["id"]: row for row in data["vectors"]}
-    assert (
-        len(rows) == sum(data["counts"].values()) == len(next(f for f in files() if f["group"] == "lamport")["tests"])
-    )
+    assert len(rows) == sum(data["counts"].values()) == _of_the_current_revision("lamport")
     assert rows["lamport/send-clock-equal"] == {"id": "lamport/send-clock-equal", "group": "lamport", "status": "pass"}
     assert rows["lamport/deliver-smaller"]["requirements"] == ["SDS-DELIVER-01", "SDS-DELIVER-02"]
 
@@ -142,6 +146,42 @@ def test_4_nothing_could_be_asked() -> None:
 # ---- generate, lint, list, export ------------------------------------------------------------------------------------
 
 
+def test_what_passes_another_legal_way_and_what_only_warns_is_told_in_short() -> None:
+    result = typed("vectors", "run", *SMALL, "--", *reference_command("--mutant", "sync-moves-the-clock"))
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert "WARN  lamport/sync-from-ahead  SDS-SYNC-15, AMB-17" in lines
+    assert "1 warned  tolerated, or against a SHOULD; --json tells what was seen" in [line.strip() for line in lines]
+    assert too_wide(result.stdout) == []
+
+
+def test_reasons_for_skipping_are_told_once_with_how_many() -> None:
+    result = typed("vectors", "run", "--group", "hash-*", "--group", "t-re*")
+    assert result.exit_code == 0
+    (line,) = [line for line in result.stdout.splitlines() if "declares the hash" in line]
+    assert line.split()[1] == "skipped"
+    assert f"What was skipped says nothing: {int(line.split()[0]) + 1} of " in result.stdout
+
+
+def test_another_revision_is_asked_again_as_it_was() -> None:
+    mutant = reference_command("--mutant", "does-not-log-syncs")
+    result = typed("vectors", "run", "--revision", "forum-2024", "--vectors", VECTORS, "--", *mutant)
+    assert result.exit_code == 1
+    again = next(line for line in result.stdout.splitlines() if "Again" in line).split("Again")[1].strip()
+    asked = ["--group", "log-order", "--revision", "forum-2024", "--vectors", str(VECTORS)]
+    assert shlex.split(again)[3 : -len(mutant) - 1] == asked
+    assert typed(*shlex.split(again)[1:]).exit_code == 1
+
+
+def test_json_names_requirements_of_the_revision_alone() -> None:
+    mutant = reference_command("--mutant", "forum-log-by-arrival")
+    result = typed("vectors", "run", "--group", "log-order", "--revision", "forum-2024", "--json", "--", *mutant)
+    data = json.loads(result.stdout)
+    named = {requirement for row in data["vectors"] for requirement in row.get("requirements", ())}
+    assert {"FORUM-24", "FORUM-25"} <= named
+    assert all(requirement.startswith("FORUM-") for requirement in named)
+
+
 def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
     (tmp_path / "CHANGELOG.md").write_text("## 1.0.0\n", "utf-8")
     result = typed("vectors", "generate", "--out", tmp_path)
@@ -151,7 +191,8 @@ def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
     for path in VECTORS.glob("sds/*.json"):
         assert (tmp_path / "sds" / path.name).read_bytes() == path.read_bytes()
     (tmp_path / "sds" / "lamport.json").write_text("{}", "utf-8")
-    (tmp_path / "CHANGELOG.md").write_bytes((VECTORS / "CHANGELOG.md").read_bytes())
+    for name in ("CHANGELOG.md", "released.json"):
+        (tmp_path / name).write_bytes((VECTORS / name).read_bytes())
     result = typed("vectors", "generate", "--check", "--out", tmp_path)
     assert result.exit_code == 1
     assert result.stderr.startswith("sds/lamport.json is not what is generated\n")
@@ -176,7 +217,13 @@ def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
 
 def test_list_names_groups_and_vectors() -> None:
     text = typed("vectors", "list").stdout
-    assert all(file["group"] in text.replace("\n", "") for file in files() if len(file["group"]) < 18)
+    assert too_wide(text) == []
+    shown = {line.split()[0]: line.split()[2:] for line in text.splitlines()[2:-1]}
+    assert set(shown) == {file["group"] for file in files()}
+    assert shown["log-order"] == ["21", "21", "26"]
+    assert shown["t-req"][2] == "·"
+    totals = [str(sum(f["numberOfTests"] for f in files() if name in f["revisions"])) for name in REVISIONS]
+    assert text.splitlines()[-1].split() == ["All", *totals]
     rows = json.loads(typed("vectors", "list", "--json").stdout)
     assert {row["group"] for row in rows} == {file["group"] for file in files()}
     assert "lamport/send-clock-equal" in typed("vectors", "list", *SMALL, COLUMNS="120").stdout
@@ -188,7 +235,7 @@ def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path)
     assert typed("vectors", "export", target).exit_code == 0
     assert lint(target) == []
     names = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    assert {"manifest.json", *PROSE} <= names
+    assert {"manifest.json", "released.json", *PROSE} <= names
     assert not any("consumers" in name for name in names)
     first = {name: (target / name).read_bytes() for name in names}
     assert typed("vectors", "export", target).exit_code == 2

@@ -16,10 +16,11 @@ from sds_conformance.catalogue import CURRENT, load_catalogue
 from sds_conformance.vectors.canonical import digest, formatted
 from sds_conformance.vectors.documents import MANIFEST, documents
 from sds_conformance.vectors.folder import default_folder, read_json
+from sds_conformance.vectors.groups.texts import ALIKE
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.model import ACCEPTABLE, GROUPS, INVALID, SDS, VALID, group, result_of
+from sds_conformance.vectors.model import ACCEPTABLE, EVERY, GROUPS, INVALID, SDS, VALID, group, result_of
 from sds_conformance.vectors.schemas import SHAPES, schema
-from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01, decode
+from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01
 from sds_reference.errors import MalformedMessage
 from vector_folders import VECTORS, every_test, files
 
@@ -32,6 +33,15 @@ WITHOUT = {
 """Requirements of the sections that vectors are for which no input and outcome decide, with the reason."""
 DECIDED = ("MSG", "CONFLICT", "ACK", "R-TREQ", "R-TRESP", "R-GROUP")
 SECONDS = 30.0
+UNDECIDED = {
+    "FORUM-30": "that a store is asked for several messages at once does not show outside",
+    "FORUM-33": "a transcript fixes both periods",
+    "FORUM-36": "random times are for scenarios",
+    "FORUM-42": "an assumption",
+    "FORUM-43": "what senders can do with what they know",
+    "FORUM-46": "of no single transport",
+}
+"""Requirements of the proposal that no vector decides."""
 
 
 def test_they_are_in_order() -> None:
@@ -73,6 +83,21 @@ def test_every_requirement_that_a_function_decides_is_named(section: str) -> Non
     assert those - named == {i for i in WITHOUT if i in those}
 
 
+def test_what_the_proposal_says_is_named_but_for_what_no_vector_decides() -> None:
+    named = {requirement for test in every_test() for requirement in test["requirements"]}
+    those = {r.id for r in load_catalogue().requirements.values() if r.stated_in("forum-2024")}
+    assert those - named == set(UNDECIDED)
+
+
+def test_what_is_alike_is_stated_by_both_texts() -> None:
+    known = load_catalogue().requirements
+    for sds, proposal in ALIKE.items():
+        assert known[sds].stated_in(CURRENT)
+        assert known[proposal].stated_in("forum-2024")
+    used = {requirement for test in every_test() for requirement in test["requirements"]}
+    assert set(ALIKE) - used <= {"SDS-STATE-13"}
+
+
 def test_every_revision_has_every_group_that_it_differs_in() -> None:
     for name, entry in GROUPS.items():
         assert {r for file in files() if file["group"] == name for r in file["revisions"]} == set(entry.builders)
@@ -81,6 +106,20 @@ def test_every_revision_has_every_group_that_it_differs_in() -> None:
         file["group"] for file in files() if not set(SDS) <= set(file["revisions"]) and CURRENT in file["revisions"]
     }
     assert apart == {"repair-buffers", "transcripts"}
+    of_the_proposal = {file["group"] for file in files() if file["revisions"] == ["forum-2024"]}
+    assert of_the_proposal == {
+        "wire-decoding",
+        "wire-encoding",
+        "message-kinds",
+        "lamport",
+        "log-order",
+        "causal-history",
+        "ack-reviews",
+        "transcripts",
+    }
+    together = {file["group"] for file in files() if set(file["revisions"]) == set(EVERY)}
+    filters = {f"bloom-{what}-{profile}" for what in ("build", "query") for profile in PROFILES}
+    assert together == {"log-order", "causal-history", "ack-reviews", *filters}
 
 
 def test_there_is_a_group_for_every_filter_and_every_hash() -> None:
@@ -110,9 +149,11 @@ def _bare(text: str) -> str:
 
 def test_the_wire_vectors_are_what_the_model_reads() -> None:
     seen = {True: 0, False: 0}
-    for test in (test for file in files() if file["shape"] == "decode" for test in file["tests"]):
+    decoding = [file for file in files() if file["shape"] == "decode"]
+    assert len(decoding) == 2
+    for revision, test in ((file["revisions"][0], test) for file in decoding for test in file["tests"]):
         try:
-            decode(bytes.fromhex(test["wire"]))
+            REVISIONS[revision].wire.decode(bytes.fromhex(test["wire"]))
             refused = False
         except MalformedMessage:
             refused = True

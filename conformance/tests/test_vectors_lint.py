@@ -11,8 +11,7 @@ import pytest
 
 from sds_conformance.vectors.canonical import formatted
 from sds_conformance.vectors.documents import MANIFEST
-from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, VectorsError, changelog_versions, load_all
-from sds_conformance.vectors.generating import changelog_gap, differences, wanted_files, write
+from sds_conformance.vectors.folder import LARGEST_FILE, VectorsError, load_all
 from sds_conformance.vectors.lint import lint
 from vector_folders import copy_of_vectors, edit, seal
 
@@ -48,7 +47,9 @@ def _first(**fields: object) -> Change:
         (_first(wire="0A"), "does not match"),
         (_first(flags=["Nowhere"]), "the flag Nowhere is not explained"),
         (_first(requirements=["SDS-MSG-99"]), "there is no requirement SDS-MSG-99"),
-        (_first(requirements=["SDS-R-RECV-03"]), ""),
+        (_first(requirements=["SDS-R-RECV-03"]), "it names no requirement of sds-2025-10-amended"),
+        (_first(requirements=["SDS-R-RECV-03", "SDS-MSG-01"]), ""),
+        (_first(requirements=["SDS-MSG-01", "FORUM-01"]), "FORUM-01 is not stated in sds-2026-01"),
         (_first(id="lamport/elsewhere"), "its ID does not begin with wire-decoding/"),
         (_first(result="invalid"), "its result is invalid, and its outcomes say valid"),
         (_first(outcomes=[{"rejected": True, "position": "AMB-999"}]), "there is no position AMB-999"),
@@ -123,50 +124,3 @@ def test_files_of_strangers_are_bounded(folder: Path) -> None:
         load_all(folder)
     with pytest.raises(VectorsError, match="no vectors"):
         load_all(folder / "schema")
-
-
-# ---- versions ----------------------------------------------------------------------------------------------------
-
-
-def test_bytes_that_change_want_a_version(folder: Path) -> None:
-    manifest = (folder / MANIFEST).read_bytes()
-    assert changelog_gap(folder, manifest) == ""
-    assert "are not those of version" in changelog_gap(folder, manifest + b" ")
-    (folder / "sds" / "lamport.json").write_bytes(b"{}")
-    assert any("SHA-256" in sentence for sentence in lint(folder))
-
-
-def test_a_new_version_wants_its_digest(whole: Path) -> None:
-    changelog = whole / CHANGELOG
-    old = changelog_versions(whole)
-    changelog.write_text(changelog.read_text("utf-8").replace("## 1.0.0", "## 1.1.0\n\nMore.\n\n## 1.0.0"), "utf-8")
-    assert changelog_versions(whole) == [("1.1.0", ""), *old]
-    wanted = wanted_files(whole)
-    assert write(whole, wanted) == [MANIFEST]
-    gap = changelog_gap(whole, wanted[MANIFEST])
-    assert gap.startswith("CHANGELOG.md: version 1.1.0 lacks its line: Manifest: `")
-    line = gap.partition("its line: ")[2]
-    changelog.write_text(changelog.read_text("utf-8").replace("More.", f"More.\n\n{line}"), "utf-8")
-    assert lint(whole) == []
-    changelog.write_text("# Nothing\n", "utf-8")
-    assert any("names no version" in sentence for sentence in lint(whole))
-
-
-def test_what_goes_is_retired_for_good(whole: Path) -> None:
-    edit(whole, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/of-old"}))
-    wanted = wanted_files(whole)
-    assert json.loads(wanted[MANIFEST])["retired"] == ["lamport/of-old"]
-    assert differences(whole, wanted) == [
-        "sds/lamport.json is not what is generated",
-        "manifest.json is not what is generated",
-    ]
-    write(whole, wanted)
-    assert json.loads(wanted_files(whole)[MANIFEST])["retired"] == ["lamport/of-old"]
-
-
-def test_what_is_not_generated_any_more_is_taken_away(whole: Path) -> None:
-    (whole / "sds" / "old.json").write_text("{}", "utf-8")
-    wanted = wanted_files(whole)
-    assert differences(whole, wanted) == ["sds/old.json is not generated any more"]
-    assert write(whole, wanted) == ["sds/old.json"]
-    assert differences(whole, wanted) == []

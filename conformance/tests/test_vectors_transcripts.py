@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from played import reference, stage
 from sds_conformance.catalogue import CURRENT
 from sds_conformance.registry import SCENARIOS, Scenario
-from sds_conformance.vectors.groups.transcripts import CHOSEN
+from sds_conformance.vectors.groups.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
 from sds_conformance.vectors.running.conversations import ask_transcript
 from sds_conformance.vectors.running.subject import Answer, Skip, Status, Subject
 from sds_conformance.vectors.transcripts.deriving import configurations, derive
@@ -25,14 +28,23 @@ from sds_harness.link import Limits, LocalLink
 from sds_harness.session import Session
 from sds_harness.stage import START_MS, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config
+from sds_reference import REVISIONS, Config
+from sds_reference.variants import VARIANTS
 from vector_folders import files
 
-TRANSCRIPTS = {test["scenario"]: test for f in files() if f["shape"] == "transcript" for test in f["tests"]}
+FORUM = "forum-2024"
 
 
-def _told(name: str) -> dict[str, Any]:
-    return record(SCENARIOS[name], CURRENT)
+def _of(revision: str) -> dict[str, dict[str, Any]]:
+    chosen = [file for file in files() if file["shape"] == "transcript" and revision in file["revisions"]]
+    return {test["scenario"]: test for file in chosen for test in file["tests"]}
+
+
+TRANSCRIPTS = _of(CURRENT)
+
+
+def _told(name: str, revision: str = CURRENT) -> dict[str, Any]:
+    return record(SCENARIOS[name], revision)
 
 
 def test_every_chosen_scenario_is_a_live_check_as_well() -> None:
@@ -95,10 +107,12 @@ def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
 
 
 def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
-    first, *others = configurations()
+    first, *others = configurations(CURRENT)
     assert first == Config()
     assert len(others) > 20
     assert all(config.max_lamport_ahead_ms is None for config in others)
+    of_the_proposal = list(configurations(FORUM))
+    assert len(of_the_proposal) == 1 + sum(variant.revision == FORUM for variant in VARIANTS.values()) > 10
 
 
 def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
@@ -109,11 +123,40 @@ def test_variants_add_outcomes_where_the_text_leaves_a_choice() -> None:
 
 
 def test_outcomes_hold_no_ids_of_the_model() -> None:
-    for transcript in TRANSCRIPTS.values():
+    for transcript in (*TRANSCRIPTS.values(), *_of(FORUM).values()):
         for step in transcript["steps"]:
             for outcome in step["outcomes"]:
                 for message in outcome.get("broadcasts", []):
                     assert message.get("message_id", "$").startswith("$") or message["sender_id"] != "alice"
+                    assert not [e for e in message["causal_history"] if len(e["message_id"]) == 64], transcript["id"]
+
+
+def test_every_conversation_of_the_proposal_is_told_by_numbers() -> None:
+    of_the_proposal = _of(FORUM)
+    assert set(of_the_proposal) == {name for names in OF_THE_PROPOSAL.values() for name in names}
+    timestamps = re.findall(r'"lamport_timestamp": "([^"]+)"', json.dumps(of_the_proposal))
+    assert len(timestamps) > 500
+    assert all(text.isdigit() and int(text) < 2**31 for text in timestamps)
+
+
+def test_own_sync_messages_have_a_name_where_they_are_logged_and_every_order_of_a_tie_is_listed() -> None:
+    steps = _of(FORUM)["counting-from-zero"]["steps"]
+    syncs = [step for step in steps if step["do"] == "sync"]
+    assert [step["binds"] for step in syncs] == ["$s5", "$s6"]
+    last = [step for step in steps if step["do"] == "send"][-1]
+    named = {
+        frozenset(entry["message_id"] for entry in outcome["broadcasts"][0]["causal_history"])
+        for outcome in last["outcomes"]
+    }
+    assert named == {frozenset(two) for two in combinations(("$m4", "$s5", "$s6"), 2)}
+    assert "binds" not in next(step for step in _told("syncs-between-syncs")["steps"] if step["do"] == "sync")
+
+
+def test_the_edition_of_a_scenario_is_in_the_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EDITIONS, "ties", 2)
+    ids = {vector["id"] for vector in transcripts(REVISIONS[FORUM])}
+    assert "ties-2" in ids
+    assert "ties" not in ids
 
 
 # ---- comparing -------------------------------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
-"""``sds-conformance vectors``: make, check, list and export the golden vectors; ``vectors_run`` asks them."""
+"""``sds-conformance vectors``: make, check, release, list and export the golden vectors; ``vectors_run`` asks them."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -12,12 +13,16 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
+
+from sds_reference import REVISIONS
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
 from ..vectors.documents import MANIFEST
-from ..vectors.folder import PROSE, VectorsError, default_folder, load_all, writable_folder
-from ..vectors.generating import changelog_gap, differences, wanted_files, write
+from ..vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, writable_folder
+from ..vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
 from ..vectors.lint import lint as lint_folder
+from ..vectors.released import released
 from .options import console, program
 from .vectors_run import run
 
@@ -29,6 +34,7 @@ Examples:
   sds-conformance vectors run --group wire-decoding -- ./my-adapter
   sds-conformance vectors generate --check
   sds-conformance vectors lint
+  sds-conformance vectors release 1.1.0
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
@@ -77,7 +83,8 @@ def _complain(sentences: list[str]) -> None:
 def generate(check: bool, folder: Path | None) -> None:
     """Write all files, or --check that they are current.
 
-    The version is that of the changelog; bytes that change want a new one. Exit code 1 if --check finds a difference.
+    The version is that of the changelog. Of one that is released nothing is written any more: what changes wants a new
+    one. Exit code 1 for that, and if --check finds a difference.
     """
     out = console()
     folder = folder or writable_folder()
@@ -92,6 +99,9 @@ def generate(check: bool, folder: Path | None) -> None:
             sys.exit(EXIT_NON_CONFORMANT)
         out.print(f"{len(wanted)} files are current.")
         return
+    if released_otherwise(folder, wanted[MANIFEST]):
+        _complain([changelog_gap(folder, wanted[MANIFEST])])
+        sys.exit(EXIT_NON_CONFORMANT)
     changed = write(folder, wanted)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
@@ -119,6 +129,32 @@ def lint(folder: Path | None) -> None:
     console().print(f"{sum(1 for _ in (folder / 'sds').glob('*.json'))} files of vectors are in order.")
 
 
+@vectors.command()
+@click.argument("version")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="The folder of vectors, by default vectors/ of the checkout.",
+)
+@_telling
+def release(version: str, folder: Path | None) -> None:
+    """Write into the ledger that VERSION is released.
+
+    From then on its tests stand as they are: lint finds whatever changes, goes or is used again. Only files that are
+    current and in order are released. There is no way back.
+    """
+    folder = folder or writable_folder()
+    found = [*differences(folder, wanted_files(folder)), *lint_folder(folder)]
+    if found:
+        _complain(found)
+        sys.exit(EXIT_NON_CONFORMANT)
+    ledger = released(folder, version, load_all(folder))
+    (folder / LEDGER).write_bytes(ledger)
+    console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
+
+
 @vectors.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
@@ -138,16 +174,40 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
         ]
     else:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
-        rows = [{name: file[name] for name in names if as_json or name != "title"} for file in files]
+        rows = [{name: file[name] for name in names} for file in files]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
+    console().print(_tests(rows) if groups else _groups(files))
+
+
+def _tests(rows: list[dict[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in rows[0]:
-        table.add_column("tests" if name == "numberOfTests" else name, overflow="fold")
+        table.add_column(name.capitalize(), overflow="fold")
     for row in rows:
-        table.add_row(*(", ".join(cell) if isinstance(cell, list) else str(cell) for cell in row.values()))
-    console().print(table)
+        table.add_row(*map(Text, row.values()))
+    return table
+
+
+def _groups(files: list[dict[str, Any]]) -> Table:
+    """A row for each group: how many tests it has for each revision, wherever they stand."""
+    shapes = {file["group"]: file["shape"] for file in files}
+    counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
+    for file in files:
+        for name in file["revisions"]:
+            counts[file["group"], name] += file["numberOfTests"]
+    revisions = [name for name in REVISIONS if any(name == told for _, told in counts)]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Group", "Shape"):
+        table.add_column(name, vertical="bottom")
+    for name in revisions:
+        table.add_column(name.replace("-amended", "\n-amended"), justify="right", vertical="bottom")
+    for group, shape in shapes.items():
+        table.add_row(Text(group), shape, *(str(counts[group, name] or "·") for name in revisions))
+    totals = [sum(counts[group, name] for group in shapes) for name in revisions]
+    table.add_row("All", "", *map(str, totals), style="bold")
+    return table
 
 
 @vectors.command()
@@ -155,7 +215,7 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
 @_telling
 def export(folder: Path, overwrite: bool) -> None:
-    """Copy vectors, schemas, manifest, README and changelog to DIR.
+    """Copy vectors, schemas, manifest, ledger, README and changelog to DIR.
 
     What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
     """
@@ -181,7 +241,7 @@ def export(folder: Path, overwrite: bool) -> None:
 
 def _exported(source: Path) -> list[Path]:
     parts = [*(source / "sds").glob("*.json"), *(source / "schema").glob("*.json")]
-    return sorted([*parts, *(source / name for name in (MANIFEST, *PROSE))])
+    return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 
 vectors.add_command(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ..runner import BrokenRun
 from ..story import show_breakdown
 from ..vectors.folder import VectorsError, default_folder, load_all
 from ..vectors.running.asking import Asked, Examination, Examiner, chosen
-from ..vectors.running.subject import Status
+from ..vectors.running.subject import Status, about
 from .options import Driven, console, driving, program, progress_bar
 
 _EPILOG = """
@@ -32,6 +33,7 @@ Examples:
   sds-conformance vectors run
   sds-conformance vectors run -- ./my-adapter
   sds-conformance vectors run --group 'bloom-*' -- ./my-adapter
+  sds-conformance vectors run --revision forum-2024 -- ./my-adapter
   sds-conformance vectors run --json -- ./my-adapter > vectors.json
 
 \b
@@ -88,7 +90,8 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
     if as_json:
         click.echo(json.dumps(_report(outcome), ensure_ascii=False, indent=2))
     else:
-        _show(out, outcome, driven, groups)
+        _show(out, outcome)
+        _show_again(out, outcome, driven, groups, folder)
     sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
 
 
@@ -109,14 +112,14 @@ def _report(outcome: Examination) -> dict[str, Any]:
         "exitCode": outcome.exit_code,
         "counts": {status.value: outcome.count(status) for status in Status},
         "unasked": outcome.unasked,
-        "vectors": [_row(asked) for asked in outcome.asked],
+        "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
     }
 
 
-def _row(asked: Asked) -> dict[str, Any]:
+def _row(asked: Asked, revision: str) -> dict[str, Any]:
     answer = asked.answer
     told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
-    requirements = list(answer.requirements or asked.vector["requirements"])
+    requirements = list(answer.requirements or about(asked.vector, revision))
     return {
         "id": asked.vector["id"],
         "group": asked.group,
@@ -126,28 +129,60 @@ def _row(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _show(out: Console, outcome: Examination, driven: Driven, groups: tuple[str, ...]) -> None:
+def _show(out: Console, outcome: Examination) -> None:
     declared = outcome.declaration
     out.print(f"  Asking    {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
+    warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     for asked in outcome.asked:
-        if asked.answer.status in _SHOWN:
-            _show_answer(out, asked)
+        if asked.answer.status in _SHOWN and asked not in warned:
+            _show_answer(out, asked, outcome.revision)
+    for asked in warned:
+        _show_warning(out, asked, outcome.revision)
+    if warned:
+        out.print()
     out.print(_table(outcome))
-    for group in outcome.groups:
-        for reason, count in outcome.reasons(group).items():
-            out.print(Text(f"  {group}: {count} skipped, {reason}"))
     out.print()
+    rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
+    skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
+    rows += [(f"{count} skipped", reason) for reason, count in skipped.most_common()]
+    if rows:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(justify="right", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for told, why in rows:
+            grid.add_row(Text(told), Text(why))
+        out.print(grid)
+        out.print()
     out.print(_sentence(outcome), soft_wrap=True)
+
+
+def _show_again(
+    out: Console, outcome: Examination, driven: Driven, groups: tuple[str, ...], folder: Path | None
+) -> None:
+    """How to ask the first group again in which something is wrong."""
     bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
-    if bad and not groups:
-        again = shlex.join([program(), "vectors", "run", "--group", bad[0], *driven.options, "--", *driven.command])
-        out.print(f"  Again     {again}", soft_wrap=True)
+    if not bad or groups:
+        return
+    asked = ["--revision", outcome.revision] if outcome.revision != CURRENT else []
+    asked += ["--vectors", str(folder)] if folder is not None else []
+    options = ["--group", bad[0], *asked, *driven.options]
+    again = shlex.join([program(), "vectors", "run", *options, "--", *driven.command])
+    out.print(f"  Again     {again}", soft_wrap=True)
 
 
-def _show_answer(out: Console, asked: Asked) -> None:
+def _show_warning(out: Console, asked: Asked, revision: str) -> None:
+    """A warning in a line: what it is about, and the position that tolerates it."""
+    answer = asked.answer
+    why = answer.reason if answer.reason.startswith("AMB-") else ""
+    named = [*(answer.requirements or about(asked.vector, revision))[:2], *([why] if why else [])]
+    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
+    out.print(line, soft_wrap=True)
+
+
+def _show_answer(out: Console, asked: Asked, revision: str) -> None:
     answer, vector = asked.answer, asked.vector
-    named = ", ".join(answer.requirements or vector["requirements"])
+    named = ", ".join(answer.requirements or about(vector, revision))
     out.print(Text(f"{answer.status.value.upper():<5} {vector['id']}", _STYLES[answer.status]), soft_wrap=True)
     rows = (
         ("Comment", vector["comment"]),
@@ -165,6 +200,11 @@ def _show_answer(out: Console, asked: Asked) -> None:
     out.print()
 
 
+_MEANT = (
+    (Status.ACCEPTABLE, "acceptable", "another legal outcome than the recommended one"),
+    (Status.WARN, "warned", "tolerated, or against a SHOULD; --json tells what was seen"),
+)
+"""Columns that do not explain themselves."""
 _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)
 
 
@@ -185,8 +225,20 @@ def _sentence(outcome: Examination) -> Text:
     if outcome.unasked:
         return Text(f"{name} broke down again and again; {outcome.unasked} vectors were not asked.", "bold red")
     if outcome.exit_code == EXIT_CONFORMANT:
-        return Text(f"Every answer of {name} is legal.", "bold green")
+        skipped = outcome.count(Status.SKIPPED)
+        asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
+        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
     if outcome.exit_code == EXIT_NON_CONFORMANT:
-        bad = outcome.count(Status.FAIL) + outcome.count(Status.BROKEN) + outcome.count(Status.ERROR)
-        return Text(f"{name} gives the wrong answer to {bad} vectors.", "bold red")
+        wrong, broken = outcome.count(Status.FAIL), outcome.count(Status.BROKEN)
+        counts = [f"gives the wrong answer to {_vectors(wrong)}"] if wrong else []
+        counts += [f"breaks down at {_vectors(broken)}"] if broken else []
+        if not counts:
+            return Text(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}.", "bold red")
+        return Text(f"{name} {' and '.join(counts)}.", "bold red")
+    if outcome.exit_code == EXIT_NOT_DRIVEN:
+        return Text(f"{name} answers nothing: it breaks down.", "bold red")
     return Text(f"Nothing could be asked of {name}.", "bold yellow")
+
+
+def _vectors(count: int) -> str:
+    return f"{count} vector" if count == 1 else f"{count} vectors"

@@ -24,8 +24,16 @@ def counting_from_zero(stage: Stage) -> None:
         stage.advance(HOUR)
         alice.send_sync()
         alice.send()
-        # The first that a newcomer says may be a sync message.
-        stage.open("nora").send_sync()
+    alice.observe()
+
+
+@scenario("FORUM-09", "FORUM-35")
+def a_sync_at_first(stage: Stage) -> None:
+    """The first that a newcomer says is a sync message, the next is none."""
+    stage.need(pb.CAPABILITY_SYNC)
+    alice = stage.open()
+    alice.send_sync()
+    alice.send()
     alice.observe()
 
 

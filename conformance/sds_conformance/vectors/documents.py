@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..catalogue import load_catalogue
 from . import groups as _groups
 from .canonical import digest, file_digest, formatted
-from .model import GENERATOR_VERSION, GROUPS, Group, Vector, known_revisions
+from .model import GENERATOR_VERSION, GROUPS, SDS, Group, Vector, known_revisions
 from .schemas import SHAPES, schema, schema_path
+from .transcripts.recording import start_ms
 
 REGISTERED = _groups
 """The package whose import fills the register."""
 
 MANIFEST = "manifest.json"
-BASE_MS = 1_800_000_000_000
-"""Where the time of transcripts starts, for who needs a number."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,9 @@ def _documents_of(entry: Group) -> Iterator[Document]:
     for key, names in shared.items():
         parts.setdefault(tuple(names), []).append(kept[key])
     for revisions, vectors in parts.items():
-        suffix = "" if revisions == together else f"-{'-and-'.join(revisions)}"
-        yield Document(f"sds/{entry.name}{suffix}.json", _document(entry, revisions, suffix, vectors))
+        mark = "" if revisions == together else _together(revisions)
+        name = f"{entry.name}-{mark}" if mark else entry.name
+        yield Document(f"sds/{name}.json", _document(entry, revisions, mark, vectors))
 
 
 def _largest(sets: list[tuple[str, ...]]) -> tuple[str, ...]:
@@ -63,9 +64,14 @@ def _largest(sets: list[tuple[str, ...]]) -> tuple[str, ...]:
     return max(sets, key=lambda names: (current in names, len(names)), default=())
 
 
-def _document(entry: Group, revisions: tuple[str, ...], suffix: str, vectors: list[Vector]) -> dict[str, Any]:
-    mark = f"@{suffix.removeprefix('-')}" if suffix else ""
-    tests = [{**vector, "id": f"{entry.name}/{vector['id']}{mark}"} for vector in vectors]
+def _together(revisions: tuple[str, ...]) -> str:
+    """What revisions are called together, in names of files and at the end of IDs."""
+    return "sds" if revisions == SDS else "-and-".join(revisions)
+
+
+def _document(entry: Group, revisions: tuple[str, ...], mark: str, vectors: list[Vector]) -> dict[str, Any]:
+    suffix = f"@{mark}" if mark else ""
+    tests = [{**vector, "id": f"{entry.name}/{vector['id']}{suffix}"} for vector in vectors]
     used = {flag for test in tests for flag in test["flags"]}
     return {
         "$schema": schema_path(entry.shape),
@@ -77,13 +83,19 @@ def _document(entry: Group, revisions: tuple[str, ...], suffix: str, vectors: li
         "numberOfTests": len(tests),
         "digest": digest(tests),
         "notes": {
-            flag: {"description": note.description, "ids": list(note.ids)}
-            for flag, note in entry.notes.items()
+            flag: {"description": note.description, "ids": _of(note.ids, revisions)}
+            for flag, note in entry.notes[revisions[0]].items()
             if flag in used
         },
-        **({"base_ms": str(BASE_MS)} if entry.shape == "transcript" else {}),
+        **({"base_ms": str(start_ms(revisions[0]))} if entry.shape == "transcript" else {}),
         "tests": tests,
     }
+
+
+def _of(ids: tuple[str, ...], revisions: tuple[str, ...]) -> list[str]:
+    """Positions, and of the requirements those that one of the revisions states."""
+    known = load_catalogue().requirements
+    return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
 
 
 def generated_files(version: str, retired: list[str]) -> dict[str, bytes]:

@@ -19,6 +19,8 @@ LARGEST_FILE = 32 << 20
 """Bytes of one file."""
 CHANGELOG = "CHANGELOG.md"
 README = "README.md"
+LEDGER = "released.json"
+"""What was released; it only ever grows."""
 PROSE = (README, CHANGELOG)
 """The files that people write."""
 
@@ -105,6 +107,22 @@ _DIGEST = re.compile(r"^Manifest: `([0-9a-f]{64})`$", re.MULTILINE)
 
 def changelog_versions(folder: Path) -> list[tuple[str, str]]:
     """(version, digest of its manifest or "") of the changelog, the newest first. Raises VectorsError."""
+    out = []
+    for version, body in _changelog(folder).items():
+        found = _DIGEST.search(body)
+        out.append((version, found.group(1) if found else ""))
+    return out
+
+
+def changelog_named(folder: Path, version: str, word: str) -> set[str]:
+    """The IDs, in backticks, of the paragraphs of a version that begin with ``word`` and a colon."""
+    paragraphs = re.split(r"\n\s*\n", _changelog(folder).get(version, ""))
+    told = [text.strip() for text in paragraphs if text.strip().startswith(f"{word}:")]
+    return {name for text in told for name in re.findall(r"`([^`\s]+)`", text)}
+
+
+def _changelog(folder: Path) -> dict[str, str]:
+    """The text of the changelog by version."""
     try:
         text = (folder / CHANGELOG).read_text("utf-8")
     except (OSError, ValueError) as error:
@@ -112,8 +130,6 @@ def changelog_versions(folder: Path) -> list[tuple[str, str]]:
     parts = _VERSION.split(text)[1:]
     if not parts:
         raise VectorsError(f"{CHANGELOG} names no version: a heading is `## 1.0.0`")
-    out = []
-    for version, body in zip(parts[::2], parts[1::2], strict=True):
-        found = _DIGEST.search(body)
-        out.append((version, found.group(1) if found else ""))
-    return out
+    if len(set(parts[::2])) != len(parts[::2]):
+        raise VectorsError(f"{CHANGELOG} has a version twice")
+    return dict(zip(parts[::2], parts[1::2], strict=True))

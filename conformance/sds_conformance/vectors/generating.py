@@ -6,38 +6,30 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from .canonical import file_digest
+from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
-from .folder import CHANGELOG, VectorsError, changelog_versions, read_json
+from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions
+from .released import Ledger, read_ledger
 
 
 def wanted_files(folder: Path) -> dict[str, bytes]:
     """Every generated file as it should stand in ``folder``.
 
-    The version is that of the folder's changelog. The IDs that are no longer in use are kept from its manifest, with
-    those that have gone from the files since.
+    The version is that of the folder's changelog. IDs that were released and are no longer in use are retired; those
+    that were never released are just gone.
     """
     version = changelog_versions(folder)[0][0]
-    retired, stood = _memory(folder)
+    ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
+    retired = sorted(ledger.retired)
     files = generated_files(version, retired)
     now = set(_ids(files))
-    lost = sorted(set(retired) | (stood - now))
+    lost = sorted(ledger.retired | (ledger.ids - now))
     return generated_files(version, lost) if lost != retired else files
 
 
-def _memory(folder: Path) -> tuple[list[str], set[str]]:
-    """IDs that were retired, and those that stand in the files now."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        return [], set()
-    manifest = read_json(path)
-    retired = manifest.get("retired", []) if isinstance(manifest, dict) else []
-    stood: set[str] = set()
-    for file in sorted((folder / "sds").glob("*.json")):
-        data = read_json(file)
-        tests = data.get("tests", []) if isinstance(data, dict) else []
-        stood |= {str(test.get("id", "")) for test in tests if isinstance(test, dict)}
-    return [str(item) for item in retired], stood
+def _is_new(folder: Path) -> bool:
+    """Was nothing ever generated there? Where there is a manifest, a ledger that lacks was taken away."""
+    return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
 def _ids(files: dict[str, bytes]) -> Iterable[str]:
@@ -63,8 +55,10 @@ def differences(folder: Path, wanted: dict[str, bytes]) -> list[str]:
 
 
 def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
-    """Make ``folder`` hold what it should; the paths that changed."""
+    """Make ``folder`` hold what it should; the paths that changed. One that is new begins with an empty ledger."""
     changed = []
+    if _is_new(folder):
+        wanted = {**wanted, LEDGER: formatted({"releases": []})}
     for path, content in wanted.items():
         file = folder / path
         if not file.is_file() or file.read_bytes() != content:
@@ -82,20 +76,30 @@ def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
 def changelog_gap(folder: Path, manifest: bytes) -> str:
     """What the changelog lacks for this manifest, as a sentence; "" if nothing.
 
-    Every version names the digest of its manifest, so bytes that change without a version of their own show.
+    Every version names the digest of its manifest; of one that is released the ledger has it as well.
     """
     try:
         version, told = changelog_versions(folder)[0]
+        otherwise = released_otherwise(folder, manifest)
     except VectorsError as error:
         return str(error)
     digest = file_digest(manifest)
-    if told == digest:
+    if told == digest and not otherwise:
         return ""
+    if otherwise:
+        return f"{CHANGELOG}: {version} is released, and its files stay as they are: begin a new version"
     line = f"Manifest: `{digest}`"
     if not told:
         return f"{CHANGELOG}: version {version} lacks its line: {line}"
     return (
-        f"{CHANGELOG}: the files are not those of version {version} any more. Begin a new version that says what "
-        f"changed, generate again, and give it the line that is then shown. Before {version} is released, correct its "
-        f"line: {line}"
+        f"{CHANGELOG}: the files are not those that version {version} names. It is not released yet: say what changed, "
+        f"and correct its line: {line}"
     )
+
+
+def released_otherwise(folder: Path, manifest: bytes) -> bool:
+    """Is the version of the changelog released, with another manifest than this?"""
+    if not (folder / LEDGER).is_file():
+        return False
+    entry = read_ledger(folder).release(changelog_versions(folder)[0][0])
+    return entry is not None and entry["manifest"] != file_digest(manifest)

@@ -17,6 +17,7 @@ from .documents import MANIFEST
 from .folder import LARGEST_FILE, PROSE, VectorsError, read_json, violations
 from .generating import changelog_gap
 from .model import GENERATOR_VERSION, result_of
+from .released import breaches
 from .schemas import SHAPES, schema
 
 
@@ -32,6 +33,7 @@ def lint(folder: Path) -> list[str]:
     out = list(_files(folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
+    documents = []
     for path in sorted((folder / "sds").glob("*.json")):
         name = f"sds/{path.name}"
         try:
@@ -45,10 +47,12 @@ def lint(folder: Path) -> list[str]:
             continue
         out += [f"{name}: {sentence}" for sentence in _document(path, data)]
         ids.update(test["id"] for test in data["tests"])
+        documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
     out += [f"{i} is in use, although it is retired: IDs are never used again" for i in manifest["retired"] if i in ids]
+    out += breaches(folder, manifest, documents)
     gap = changelog_gap(folder, (folder / MANIFEST).read_bytes())
-    return [*out, gap] if gap else out
+    return list(dict.fromkeys([*out, gap] if gap else out))
 
 
 def _manifest_problem(manifest: Any) -> str:
@@ -128,6 +132,10 @@ def _test(data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
             yield f"there is no requirement {name}"
         elif not any(requirements[name].stated_in(revision) for revision in data["revisions"]):
             yield f"{name} is not stated in {', '.join(data['revisions'])}"
+    known = [requirements[name] for name in test["requirements"] if name in requirements]
+    for revision in data["revisions"]:
+        if known and revision in REVISIONS and not any(requirement.stated_in(revision) for requirement in known):
+            yield f"it names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")

@@ -25,6 +25,9 @@ REJECTED: Outcome = {"rejected": True}
 
 SDS: tuple[str, ...] = ("sds-2026-01", "sds-2025-10-amended")
 """The revisions that share the wire format and the steps of the text as published."""
+PROPOSAL: tuple[str, ...] = ("forum-2024",)
+"""The proposal that SDS grew from: a text of its own."""
+EVERY = SDS + PROPOSAL
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Group:
     """Name of the JSON schema that its vectors have."""
     title: str
     """What it holds, in a sentence."""
-    notes: dict[str, Note]
+    notes: dict[str, dict[str, Note]] = field(default_factory=dict)
+    """By the name of a revision: what its flags mean."""
     builders: dict[str, Builder] = field(default_factory=dict)
     """By the name of a revision."""
 
@@ -62,15 +66,15 @@ GROUPS: dict[str, Group] = {}
 def group(
     name: str, shape: str, title: str, notes: dict[str, Note], revisions: Iterable[str] = SDS
 ) -> Callable[[Builder], Builder]:
-    """Register a builder of a group for some revisions; the notes of several builders add up."""
+    """Register a builder of a group for some revisions, with the notes on its flags."""
 
     def register(builder: Builder) -> Builder:
-        entry = GROUPS.setdefault(name, Group(name, shape, title, {}))
-        entry.notes.update(notes)
+        entry = GROUPS.setdefault(name, Group(name, shape, title))
         for revision in revisions:
             if revision in entry.builders:
                 raise ValueError(f"two builders of {name} for {revision}")
             entry.builders[revision] = builder
+            entry.notes[revision] = notes
         return builder
 
     return register

@@ -13,6 +13,8 @@ Schema = dict[str, Any]
 HEX: Schema = {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 1_000_000}
 NUMERAL: Schema = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,38})$"}
 """A whole number that may be larger than a double holds exactly."""
+SIGNED: Schema = {"type": "string", "pattern": "^(0|-?[1-9][0-9]{0,38})$"}
+"""The same, and below zero: what a timestamp of 32 bits with a sign can be read as."""
 TEXT: Schema = {"type": "string", "maxLength": 4096}
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
 WHOLE: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**53 - 1}
@@ -88,6 +90,9 @@ def _decode() -> Schema:
     return _test({"wire": HEX}, outcomes(outcome(message=ref("message")), REFUSAL, taken))
 
 
+READ: dict[str, Schema] = {"entry": ENTRY, "message": message(SIGNED)}
+
+
 def _encode() -> Schema:
     return _test({"message": ref("message")}, outcomes(outcome(wire=HEX)))
 
@@ -99,12 +104,14 @@ def _kind() -> Schema:
 def _lamport() -> Schema:
     operations = ["send", "send-sync", "send-ephemeral", "deliver"]
     operations += ["receive-sync", "receive-ephemeral", "receive-waiting", "receive-own"]
-    after = record({"local": NUMERAL}, {"sent": NUMERAL, "rejected": YES, **ALLOWED})
+    after = record({"local": NUMERAL}, {"sent": NUMERAL, "up_to": NUMERAL, "rejected": YES, **ALLOWED})
     inputs = {"operation": {"enum": operations}, "local": NUMERAL, "now_ms": NUMERAL}
     return _test(inputs, outcomes(after), {"received": NUMERAL})
 
 
-_ARRIVALS = array(record({"message_id": TEXT, "lamport_timestamp": NUMERAL}))
+_ARRIVALS = array(
+    record({"message_id": TEXT, "lamport_timestamp": NUMERAL}, {"kind": {"enum": ["sync"]}, "causal_history": TEXTS})
+)
 
 
 def _log_order() -> Schema:
@@ -207,7 +214,7 @@ def _transcript() -> Schema:
     steps = {
         "oneOf": [
             does("send", {"channel_id": TEXT, "content": HEX, "binds": TEXT}, hint),
-            does("sync", {"channel_id": TEXT}),
+            does("sync", {"channel_id": TEXT}, {"binds": TEXT}),
             does("ephemeral", {"channel_id": TEXT, "content": HEX, "binds": TEXT}),
             does("receive", {}, {"message": ref("message"), "wire": HEX, **hint}),
             does("tick"),
@@ -230,7 +237,7 @@ def _transcript() -> Schema:
 
 
 _SHAPES: dict[str, tuple[Callable[[], Schema], str, dict[str, Schema]]] = {
-    "decode": (_decode, "Wire bytes and the message that they say.", MESSAGES),
+    "decode": (_decode, "Wire bytes and the message that they say.", READ),
     "encode": (_encode, "A message and the wire bytes that say it.", MESSAGES),
     "message-kind": (_kind, "Wire bytes and which kind of message they are.", {}),
     "lamport": (_lamport, "What an operation makes of the Lamport timestamp of a channel.", {}),

@@ -13,6 +13,17 @@ export class NotConfirmed extends Error {
   name = "NotConfirmed";
 }
 
+/** Are the tests of a file of the proposal of 2024? Its rules are its own, and in some files those of SDS as well. */
+export const ofProposal = ({ revisions }) => revisions.every((revision) => revision === "forum-2024");
+
+const KNOWN = /^(sds-2026-01|sds-2025-10-amended|forum-2024)$/;
+
+/** Vectors of a text that nobody has read here cannot be confirmed. */
+export function onlyKnown({ revisions }) {
+  const strange = revisions.find((revision) => !KNOWN.test(revision));
+  if (strange !== undefined) throw new NotConfirmed(`nothing is known here of ${strange}`);
+}
+
 /** All vectors of a folder, with what is wrong with them as files. */
 export function readFiles(folder) {
   const manifest = parse(read(folder, "manifest.json"), "manifest.json");

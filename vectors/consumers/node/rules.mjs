@@ -1,11 +1,10 @@
 // What the text says in rules: Lamport timestamps, the order of the log, causal histories, acknowledgements.
-import { NotConfirmed, mustBeFirst, plain } from "./files.mjs";
+import { NotConfirmed, mustBeFirst, ofProposal, onlyKnown, plain } from "./files.mjs";
 
 const LARGEST = 2n ** 64n - 1n;
-
-function onlySds({ revisions }) {
-  if (!revisions.some((revision) => revision.startsWith("sds-"))) throw new NotConfirmed("rules of another revision");
-}
+const LARGEST_OF_PROPOSAL = 2n ** 31n - 1n;
+/** So much further than it need be a timestamp of the proposal may be. */
+const PLAUSIBLE = 1_000n;
 
 // ---- Lamport timestamps --------------------------------------------------------------------------------------------
 
@@ -16,10 +15,11 @@ function send(local, now) {
 }
 
 const KEEPS = (local) => ({ local });
+const TAKES_OVER = (local, _, received) => ({ local: received > local ? received : local });
 const OPERATIONS = {
   send,
   "send-sync": send,
-  deliver: (local, _, received) => ({ local: received > local ? received : local }),
+  deliver: TAKES_OVER,
   "send-ephemeral": KEEPS,
   "receive-sync": KEEPS,
   "receive-ephemeral": KEEPS,
@@ -27,13 +27,27 @@ const OPERATIONS = {
   "receive-own": KEEPS,
 };
 
+/** In the proposal timestamps just count, a sync message has the one there is, and one that comes counts like all. */
+const OPERATIONS_OF_PROPOSAL = {
+  ...OPERATIONS,
+  send: (local) =>
+    local + 1n > LARGEST_OF_PROPOSAL ? { rejected: true, local } : { local: local + 1n, sent: local + 1n },
+  "send-sync": (local) => ({ local, sent: local }),
+  "receive-sync": TAKES_OVER,
+};
+
 export function* keepsTime(test, header) {
-  onlySds(header);
+  onlyKnown(header);
+  const operations = ofProposal(header) ? OPERATIONS_OF_PROPOSAL : OPERATIONS;
   const { operation, local, now_ms: now, received = "0" } = test;
-  if (!Object.hasOwn(OPERATIONS, operation)) throw new NotConfirmed(`no operation called ${operation}`);
-  const got = OPERATIONS[operation](BigInt(local), BigInt(now), BigInt(received));
+  if (!Object.hasOwn(operations, operation)) throw new NotConfirmed(`no operation called ${operation}`);
+  const got = operations[operation](BigInt(local), BigInt(now), BigInt(received));
   const texts = Object.entries(got).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]);
   yield* mustBeFirst(Object.fromEntries(texts), test);
+  for (const { local: least, up_to: most } of test.outcomes) {
+    const furthest = BigInt(least) + PLAUSIBLE < LARGEST_OF_PROPOSAL ? BigInt(least) + PLAUSIBLE : LARGEST_OF_PROPOSAL;
+    if (most !== undefined && BigInt(most) !== furthest) yield `up to ${most} is not up to ${furthest}`;
+  }
 }
 
 // ---- The log -------------------------------------------------------------------------------------------------------
@@ -48,11 +62,13 @@ function logOf(arrivals) {
   return arrivals.toSorted(order).map(({ message_id: id }) => id);
 }
 
-export function* ordersLog(test) {
+export function* ordersLog(test, header) {
+  onlyKnown(header);
   yield* mustBeFirst({ log: logOf(test.arrivals) }, test);
 }
 
-export function* namesHistory(test) {
+export function* namesHistory(test, header) {
+  onlyKnown(header);
   yield* mustBeFirst({ causal_history: test.size > 0 ? logOf(test.arrivals).slice(-test.size) : [] }, test);
 }
 
@@ -63,13 +79,14 @@ export function* namesHistory(test) {
  * back under the own ID, copies and ephemeral messages say nothing, and filters that are given as bytes are foreign.
  */
 export function* acknowledges(test, header) {
-  onlySds(header);
+  onlyKnown(header);
   const states = new Map(test.own.map((id) => [id, "unacknowledged"]));
   const known = new Set();
   for (const [index, { received, outcomes }] of test.steps.entries()) {
     const { sender_id: sender, message_id: messageId, kind } = received;
     const counts = sender !== test.participant_id && kind !== "ephemeral" && !known.has(messageId);
-    if (kind === "content") known.add(messageId);
+    // In the proposal a sync message is received like any other, and can come twice.
+    if (kind === "content" || (kind === "sync" && ofProposal(header))) known.add(messageId);
     for (const id of (counts && received.filter_over) || []) {
       if (states.get(id) === "unacknowledged") states.set(id, "possibly_acknowledged");
     }

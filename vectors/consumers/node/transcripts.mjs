@@ -1,5 +1,5 @@
 // Transcripts: nothing here plays them, but what they tell has to hold together.
-import { plain } from "./files.mjs";
+import { ofProposal, plain } from "./files.mjs";
 import { fieldsIn } from "./wire.mjs";
 
 /** "T+10" is ten milliseconds after the base, "T" the base, and all else a plain number. */
@@ -14,10 +14,10 @@ const absolute = (message, base) =>
     : { ...message, lamport_timestamp: timestamp(message.lamport_timestamp, base) };
 
 /** The bytes of a step are the message that stands beside them. */
-function* sameMessage({ wire, message }, base) {
+function* sameMessage({ wire, message }, header) {
   if (wire === undefined || message === undefined) return;
-  const got = fieldsIn(wire);
-  const told = absolute(message, base);
+  const got = fieldsIn(wire, header);
+  const told = absolute(message, header.base_ms);
   if (plain(got) !== plain(told)) yield `the wire says ${plain(got)}, the message beside it ${plain(told)}`;
 }
 
@@ -39,6 +39,21 @@ class Story {
   #done = new Set();
   #own = new Set();
 
+  /** Where sync messages are logged, one that has what it depends on meets the dependencies of others. */
+  constructor(syncsAreLogged) {
+    this.syncsAreLogged = syncsAreLogged;
+  }
+
+  #met(id) {
+    if (this.#done.has(id)) return true;
+    const message = this.#received.get(id);
+    if (!this.syncsAreLogged || message === undefined || message.content || !message.lamport_timestamp) return false;
+    this.#received.delete(id); // what names itself is no dependency of itself that could be met
+    const met = message.causal_history.every(({ message_id: dependency }) => this.#met(dependency));
+    this.#received.set(id, message);
+    return met;
+  }
+
   /** Own messages, and what is given up for lost, is waited for by nobody. */
   *step({ do: command, message, binds, outcomes: [outcome] }) {
     if (command === "receive" && message !== undefined) this.#received.set(message.message_id, message);
@@ -59,7 +74,7 @@ class Story {
     const message = this.#received.get(id);
     if (message === undefined) return; // its message stands there as bytes alone
     if (content !== undefined && content !== message.content) yield `${id} is delivered with ${content}`;
-    const unmet = message.causal_history.filter(({ message_id: dependency }) => !this.#done.has(dependency));
+    const unmet = message.causal_history.filter(({ message_id: dependency }) => !this.#met(dependency));
     // An ephemeral message waits for nothing.
     if (message.lamport_timestamp !== undefined) {
       for (const { message_id: dependency } of unmet) yield `${id} is delivered before ${dependency}`;
@@ -68,10 +83,11 @@ class Story {
   }
 }
 
-export function* holdsTogether(test, { base_ms: base }) {
-  const story = new Story();
+export function* holdsTogether(test, header) {
+  const { base_ms: base } = header;
+  const story = new Story(ofProposal(header));
   for (const [index, step] of test.steps.entries()) {
-    const wrong = [...sameMessage(step, base), ...story.step(step)];
+    const wrong = [...sameMessage(step, header), ...story.step(step)];
     for (const { state } of step.outcomes) wrong.push(...ordered(state?.log ?? [], base));
     for (const sentence of wrong) yield `step ${index + 1}: ${sentence}`;
   }

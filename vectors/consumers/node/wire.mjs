@@ -1,7 +1,7 @@
 // Messages on the wire, by protobufjs from a description of the fields.
 import protobuf from "protobufjs";
 
-import { NotConfirmed, isAmong, mustBeFirst, plain } from "./files.mjs";
+import { isAmong, mustBeFirst, ofProposal, onlyKnown, plain } from "./files.mjs";
 
 const SDS = `
 syntax = "proto3";
@@ -21,7 +21,20 @@ message Message {
   optional bytes content = 20;
 }`;
 
-const Message = protobuf.parse(SDS, { keepCase: true }).root.lookupType("Message");
+/** The proposal calls the causal history "optional repeated", which no version of proto3 has. */
+const PROPOSAL = `
+syntax = "proto3";
+message Message {
+  string sender_id = 1;
+  string message_id = 2;
+  optional int32 lamport_timestamp = 3;
+  repeated string causal_history = 4;
+  string channel_id = 5;
+  optional bytes bloom_filter = 6;
+  string content = 7;
+}`;
+
+const typeOf = (text) => protobuf.parse(text, { keepCase: true }).root.lookupType("Message");
 
 // ---- Bytes and fields ----------------------------------------------------------------------------------------------
 
@@ -58,14 +71,14 @@ function fieldsOf(message) {
 /** The message of a vector for protobufjs, which writes any string that is set, also one of no length. */
 function messageOf(fields) {
   const { lamport_timestamp: lamport, bloom_filter: filter, content } = fields;
-  return Message.create({
+  return {
     ...strings(fields, "sender_id", "message_id", "channel_id"),
     ...(lamport !== undefined && { lamport_timestamp: protobuf.util.Long.fromString(lamport, true) }),
     causal_history: fields.causal_history.map(entryFor),
     ...(filter !== undefined && { bloom_filter: bytes(filter) }),
     repair_request: fields.repair_request.map(entryFor),
     ...(content !== undefined && { content: bytes(content) }),
-  });
+  };
 }
 
 function entryFor({ retrieval_hint: hint, sender_id, ...entry }) {
@@ -79,26 +92,62 @@ function entryFor({ retrieval_hint: hint, sender_id, ...entry }) {
 const strings = (fields, ...names) =>
   Object.fromEntries(names.filter((name) => fields[name] !== "").map((name) => [name, fields[name]]));
 
+// ---- The proposal of 2024 ------------------------------------------------------------------------------------------
+
+/** Content has no presence there, and there are neither hints nor repair requests. */
+function fieldsOfProposal(message) {
+  return {
+    sender_id: message.sender_id,
+    message_id: message.message_id,
+    channel_id: message.channel_id,
+    ...optional(message, "lamport_timestamp", String),
+    causal_history: message.causal_history.map((id) => ({ message_id: id })),
+    ...optional(message, "bloom_filter", hex),
+    repair_request: [],
+    ...(message.content !== "" && { content: hex(Buffer.from(message.content, "utf-8")) }),
+  };
+}
+
+function messageOfProposal(fields) {
+  const { lamport_timestamp: lamport, bloom_filter: filter, content = "" } = fields;
+  return {
+    ...strings(fields, "sender_id", "message_id", "channel_id"),
+    ...(lamport !== undefined && { lamport_timestamp: Number(lamport) }),
+    causal_history: fields.causal_history.map(({ message_id: id }) => id),
+    ...(filter !== undefined && { bloom_filter: bytes(filter) }),
+    ...(content !== "" && { content: bytes(content).toString("utf-8") }),
+  };
+}
+
+// ---- Both ----------------------------------------------------------------------------------------------------------
+
+const LAYOUTS = {
+  sds: { type: typeOf(SDS), read: fieldsOf, write: messageOf },
+  proposal: { type: typeOf(PROPOSAL), read: fieldsOfProposal, write: messageOfProposal },
+};
+
+const layoutOf = (header) => LAYOUTS[ofProposal(header) ? "proposal" : "sds"];
+
 /** The fields of the message in the bytes, or undefined. */
-export function fieldsIn(wire) {
+export function fieldsIn(wire, header) {
+  const { type, read } = layoutOf(header);
   try {
-    return fieldsOf(Message.decode(bytes(wire)));
+    return read(type.decode(bytes(wire)));
   } catch {
     return undefined;
   }
 }
 
-// ---- Checks --------------------------------------------------------------------------------------------------------
-
-function onlySds({ revisions }) {
-  if (!revisions.some((revision) => revision.startsWith("sds-"))) {
-    throw new NotConfirmed("the wire format of another revision is not described here");
-  }
+function bytesOf(message, header) {
+  const { type, write } = layoutOf(header);
+  return type.encode(type.create(write(message))).finish();
 }
 
+// ---- Checks --------------------------------------------------------------------------------------------------------
+
 export function* decodes(test, header) {
-  onlySds(header);
-  const message = fieldsIn(test.wire);
+  onlyKnown(header);
+  const message = fieldsIn(test.wire, header);
   const got = message === undefined ? { rejected: true } : { message };
   const accepted = message !== undefined && isAmong({ accepted: true }, test.outcomes);
   if (accepted || isAmong(got, test.outcomes)) return;
@@ -106,13 +155,13 @@ export function* decodes(test, header) {
 }
 
 export function* encodes(test, header) {
-  onlySds(header);
-  yield* mustBeFirst({ wire: hex(Message.encode(messageOf(test.message)).finish()) }, test);
+  onlyKnown(header);
+  yield* mustBeFirst({ wire: hex(bytesOf(test.message, header)) }, test);
 }
 
 export function* classifies(test, header) {
-  onlySds(header);
-  const { lamport_timestamp: lamport, content = "" } = fieldsIn(test.wire);
+  onlyKnown(header);
+  const { lamport_timestamp: lamport, content = "" } = fieldsIn(test.wire, header);
   const withoutContent = lamport === undefined ? "undefined" : "sync";
   const withContent = lamport === undefined ? "ephemeral" : "content";
   yield* mustBeFirst({ kind: content === "" ? withoutContent : withContent }, test);

@@ -6,13 +6,14 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ..model import Note, Outcome, Vector, group, stepwise, warned
+from ..model import EVERY, Note, Outcome, Vector, group, stepwise, warned
+from .texts import of_both, of_proposal, of_sds, with_proposal
 
 PARTICIPANT = "alice"
 """Whose messages they are."""
 OWN = ["m1", "m2", "m3"]
 
-NOTES = {
+_NOTES = {
     "Mention": Note("A causal history names an own message: acknowledged.", ("SDS-ACK-01", "SDS-STATE-14")),
     "FilterHit": Note("A filter holds an own message: possibly acknowledged.", ("SDS-ACK-02", "SDS-STATE-13")),
     "Both": Note("Named and in the filter: acknowledged is the stronger.", ("AMB-60",)),
@@ -20,7 +21,7 @@ NOTES = {
         "In two or more filters: it may be acknowledged on probable grounds, or stay as it is.",
         ("SDS-ACK-03", "AMB-57"),
     ),
-    "Forward": Note("There is no way back.", ("SDS-ACK-06", "SDS-STATE-17")),
+    "Forward": Note("There is no way back.", ("SDS-ACK-06", "SDS-STATE-17", "FORUM-27")),
     "Strangers": Note("IDs that are not outstanding change nothing.", ("SDS-ACK-05",)),
     "AnyMessage": Note("Sync messages acknowledge, and so do messages that wait.", ("SDS-ACK-07", "AMB-58")),
     "OwnTraffic": Note("What comes back from the network under the own ID is no evidence.", ("SDS-STATE-14", "AMB-21")),
@@ -29,6 +30,7 @@ NOTES = {
     "Copy": Note("A copy of a known message may be reviewed or not.", ("AMB-23",)),
     "Hybrid": Note("An ephemeral message with a causal history may be reviewed or not.", ("AMB-37",)),
 }
+NOTES = {flag: Note(note.description, tuple(with_proposal(note.ids))) for flag, note in _NOTES.items()}
 
 
 def _said(
@@ -60,14 +62,76 @@ def _state(possibly: str = "", acknowledged: str = "", position: str = "") -> Ou
 Step = tuple[dict[str, Any], list[Outcome]]
 
 
-@group("ack-reviews", "ack-review", "What arrives, and what it makes of the ACK status of own messages.", NOTES)
+Row = tuple[str, str, str, str, list[Step]]
+
+
+@group("ack-reviews", "ack-review", "What arrives, and what it makes of the ACK status of own messages.", NOTES, EVERY)
 def ack_reviews(revision: Revision) -> list[Vector]:
     """Mentions, filter hits, series of them, and what is no evidence."""
+    apart = {row[0]: row for row in _left_open()}
+    out = []
+    for row in _rows():
+        if row[0] not in apart:
+            out.append(_vector(row, of_both(row[3])))
+        elif revision.prefix == "FORUM":
+            out.append(_vector(apart[row[0]], of_proposal(apart[row[0]][3])))
+        else:
+            out.append(_vector(row, of_sds(row[3])))
+    return out
+
+
+def _left_open() -> list[Row]:
+    """Of the same conversations those in which the proposal of 2024 says less."""
+    untouched = _state()
+    maybe, one = _state(possibly="m1"), _state(acknowledged="m1")
+    return [
+        (
+            "no-way-back",
+            "In a filter, then in none, then neither named nor held. That there is no way back is not said.",
+            "Forward",
+            "27",
+            [
+                (_said("b1", over=["m1"]), [maybe]),
+                (_said("b2", over=["x"]), [maybe, untouched]),
+                (_said("b3", "x"), [maybe, untouched]),
+            ],
+        ),
+        (
+            "by-syncs-of-one-id",
+            "Two sync messages with the same ID: the second may be taken for a copy.",
+            "AnyMessage Copy",
+            "19 37",
+            [
+                (_said("s", "m1", kind="sync"), [one]),
+                (_said("s", "m2", kind="sync"), [one, _state(acknowledged="m1 m2")]),
+            ],
+        ),
+        (
+            "by-own-traffic",
+            "A message under the own ID names one and holds another. That own messages are ignored is not said.",
+            "OwnTraffic",
+            "13",
+            [
+                (
+                    _said("a9", "m1", sender=PARTICIPANT, over=["m2"]),
+                    [untouched, _as_of_others(), _state(possibly="m2"), one],
+                )
+            ],
+        ),
+    ]
+
+
+def _as_of_others() -> Outcome:
+    """What the message would say if it were somebody else's."""
+    return _state(possibly="m2", acknowledged="m1")
+
+
+def _rows() -> list[Row]:
     untouched = _state()
     one = _state(acknowledged="m1")
     maybe = _state(possibly="m1")
     probable = [maybe, _state(acknowledged="m1", position="AMB-57")]
-    rows: list[tuple[str, str, str, str, list[Step]]] = [
+    return [
         ("named", "One of three is named.", "Mention", "ACK-01 STATE-14", [(_said("b1", "m1"), [one])]),
         (
             "named-with-strangers",
@@ -240,15 +304,10 @@ def ack_reviews(revision: Revision) -> list[Vector]:
             [(_said("e1", "m1", kind="ephemeral"), [untouched, {**one, "position": "AMB-37"}])],
         ),
     ]
+
+
+def _vector(row: Row, requirements: list[str]) -> Vector:
+    slug, comment, flags, _, steps = row
     fields = {"participant_id": PARTICIPANT, "own": OWN}
-    return [
-        stepwise(
-            slug,
-            comment,
-            flags.split(),
-            [f"SDS-{short}" for short in requirements.split()],
-            fields,
-            [{"received": received, "outcomes": outcomes} for received, outcomes in steps],
-        )
-        for slug, comment, flags, requirements, steps in rows
-    ]
+    told = [{"received": received, "outcomes": outcomes} for received, outcomes in steps]
+    return stepwise(slug, comment, flags.split(), requirements, fields, told)

@@ -1,6 +1,6 @@
 """Bloom filters, byte for byte, under each name that an implementation can declare.
 
-Section "Participant state"; the text leaves hash, size and encoding open (AMB-54).
+Section "Participant state"; the text leaves hash, size and encoding open (AMB-54), and so does the proposal of 2024.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from sds_proto.bloom.nim_sds_pb2 import BloomFilter as Envelope
 from sds_reference import PROFILES, BloomParameters, BloomProfile, build_filter
 from sds_reference.revision import Revision
 
-from ..model import REJECTED, Note, Outcome, Vector, group, legal, vector
+from ..model import EVERY, REJECTED, Note, Outcome, Vector, group, legal, vector
+from .texts import of_both
 
 SMALL = BloomParameters.sized(20, 0.001)
 COARSE = BloomParameters.sized(100, 0.05)
@@ -20,25 +21,30 @@ USUAL = BloomParameters.sized(10_000, 0.001)
 MILLION = 1_000_000
 
 BUILD_NOTES = {
-    "ByteExact": Note("Who declares the profile makes these bytes.", ("SDS-STATE-05", "AMB-54")),
+    "ByteExact": Note("Who declares the profile makes these bytes.", ("SDS-STATE-05", "FORUM-10", "AMB-54")),
     "Empty": Note(
-        "A filter of nothing. It may be of no length as long as nothing was received.", ("SDS-MSG-07", "AMB-125")
+        "A filter of nothing. It may be of no length as long as nothing was received.",
+        ("SDS-MSG-07", "FORUM-07", "AMB-125"),
     ),
     "Duplicates": Note("An ID that comes twice changes nothing.", ("AMB-112",)),
     "BeyondAscii": Note("IDs beyond ASCII, which hashes of different languages read differently.", ("AMB-54",)),
-    "Full": Note("As many IDs as the filter is made for.", ("SDS-STATE-07",)),
-    "RollOver": Note("More than its capacity: the newest tenth must still be there.", ("SDS-STATE-06", "AMB-55")),
+    "Full": Note("As many IDs as the filter is made for.", ("SDS-STATE-07", "FORUM-10")),
+    "RollOver": Note(
+        "More than its capacity: the newest tenth must still be there.", ("SDS-STATE-06", "FORUM-20", "AMB-55")
+    ),
 }
 QUERY_NOTES = {
     "Membership": Note(
-        "What is in a filter is found in it, and what is not is not, save for false hits.", ("SDS-STATE-05",)
+        "What is in a filter is found in it, and what is not is not, save for false hits.", ("SDS-STATE-05", "FORUM-10")
     ),
-    "FalsePositive": Note("IDs that were never put in, and are found: the bits say so.", ("SDS-ACK-02", "AMB-56")),
+    "FalsePositive": Note(
+        "IDs that were never put in, and are found: the bits say so.", ("SDS-ACK-02", "FORUM-27", "AMB-56")
+    ),
     "Foreign": Note(
         "Bytes that are no filter of this profile and size are skipped: refused, or found to hold nothing.",
-        ("SDS-ACK-02", "AMB-53"),
+        ("SDS-ACK-02", "FORUM-27", "AMB-53"),
     ),
-    "Saturated": Note("All bits set, or none.", ("SDS-ACK-02",)),
+    "Saturated": Note("All bits set, or none.", ("SDS-ACK-02", "FORUM-27")),
     "BeyondAscii": BUILD_NOTES["BeyondAscii"],
 }
 
@@ -72,13 +78,17 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
 
 def _builder(profile: BloomProfile) -> None:
     @group(
-        f"bloom-build-{profile.name}", "bloom-build", f"Filters as they are made. {profile.description}.", BUILD_NOTES
+        f"bloom-build-{profile.name}",
+        "bloom-build",
+        f"Filters as they are made. {profile.description}.",
+        BUILD_NOTES,
+        EVERY,
     )
     def build(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, ids: list[str], *more: Outcome) -> Vector:
             exact = {"bloom_filter": build_filter(profile, size, ids).hex()}
             fields = _fields(profile, size, message_ids=ids)
-            return vector(slug, comment, flags.split(), ["SDS-STATE-05", "SDS-SEND-09"], fields, exact, *more)
+            return vector(slug, comment, flags.split(), of_both("STATE-05 SEND-09"), fields, exact, *more)
 
         nothing = legal({"bloom_filter": ""}, "AMB-125")
         digests = [f"{index:x}" * 64 for index in range(10)]
@@ -101,7 +111,7 @@ def _builder(profile: BloomProfile) -> None:
                 "rolled-over",
                 "Fifty IDs in a filter for twenty: the last two are in it.",
                 ["RollOver"],
-                ["SDS-STATE-06"],
+                of_both("STATE-06"),
                 _fields(profile, SMALL, message_ids=_ids(50)),
                 legal({"holds": newest}, "AMB-55"),
             ),
@@ -110,14 +120,18 @@ def _builder(profile: BloomProfile) -> None:
 
 def _asker(profile: BloomProfile) -> None:
     @group(
-        f"bloom-query-{profile.name}", "bloom-query", f"Filters as they are read. {profile.description}.", QUERY_NOTES
+        f"bloom-query-{profile.name}",
+        "bloom-query",
+        f"Filters as they are read. {profile.description}.",
+        QUERY_NOTES,
+        EVERY,
     )
     def query(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, wire: bytes, ids: list[str]) -> Vector:
             view = profile.read(wire, size)
             hits: Outcome = {"hits": [message_id in view for message_id in ids]}
             fields = _fields(profile, size, bloom_filter=wire.hex(), message_ids=ids)
-            return vector(slug, comment, flags.split(), ["SDS-ACK-02", "SDS-STATE-05"], fields, hits)
+            return vector(slug, comment, flags.split(), of_both("ACK-02 STATE-05"), fields, hits)
 
         five = build_filter(profile, SMALL, _ids(5))
         full = build_filter(profile, SMALL, _ids(SMALL.capacity))
@@ -206,7 +220,7 @@ def _foreign(profile: BloomProfile, slug: str, comment: str, wire: bytes) -> Vec
     outcomes = [legal(REJECTED, "AMB-53"), legal({"hits": [False] * len(ids)}, "AMB-53")]
     if slug == "one-byte-long":  # the filter is there, and something behind it
         outcomes.append(legal({"hits": [True, True, False]}, "AMB-53"))
-    return vector(f"foreign-{slug}", comment, ["Foreign"], ["SDS-ACK-02"], fields, *outcomes)
+    return vector(f"foreign-{slug}", comment, ["Foreign"], of_both("ACK-02"), fields, *outcomes)
 
 
 for _profile in PROFILES.values():

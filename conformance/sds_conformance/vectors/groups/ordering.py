@@ -4,31 +4,48 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from sds_reference import FORUM_2024
 from sds_reference.revision import Revision
 
-from ..model import Note, Outcome, Vector, group, legal, vector, warned
+from ..model import EVERY, Note, Outcome, Vector, group, legal, vector, warned
+from .forum_ordering import ANY_ORDER, SYNCS, histories_of_three, logs_with_syncs
+from .texts import of_both, of_sds, with_proposal
 
 Arrival = tuple[str, int]
 
-LOG_NOTES = {
-    "Timestamps": Note("The timestamp comes first, as a number.", ("SDS-STATE-11", "SDS-DELIVER-04")),
-    "Tie": Note("Equal timestamps: the bytes of the UTF-8 form of the ID decide.", ("SDS-CONFLICT-01", "AMB-88")),
-    "EveryOrder": Note("However they arrive, the log is the same.", ("SDS-DELIVER-05",)),
-    "Hashes": Note("IDs that are hashes.", ("SDS-CONFLICT-02",)),
-    "Utf16": Note(
-        "Beyond the Basic Multilingual Plane the order of UTF-16 differs from that of UTF-8. Who has it is warned.",
-        ("SDS-CONFLICT-01", "AMB-88"),
-    ),
-    "NormalForms": Note("IDs are never normalised: two forms of a letter are two IDs.", ("SDS-CONFLICT-01", "AMB-89")),
-    "Large": Note("Timestamps that differ beyond 53 bits.", ("SDS-MSG-05", "SDS-DELIVER-04")),
-}
-HISTORY_NOTES = {
-    "LastOfTheLog": Note("The last IDs of the log, by timestamp and then ID.", ("SDS-SEND-04", "AMB-28")),
-    "Direction": Note("Oldest first or newest first, the same in every message.", ("SDS-SEND-05", "AMB-29")),
-    "ShortLog": Note("All there are, if there are fewer than are wanted.", ("SDS-SEND-04", "AMB-30")),
-    "Late": Note("What arrives last is not always last in the log.", ("SDS-SEND-04", "AMB-28")),
-    "Tie": Note("Equal timestamps at the edge: the ID decides which are the last.", ("SDS-CONFLICT-01", "AMB-88")),
-}
+
+def _both(notes: dict[str, Note]) -> dict[str, Note]:
+    return {flag: Note(note.description, tuple(with_proposal(note.ids))) for flag, note in notes.items()}
+
+
+LOG_NOTES = _both(
+    {
+        "Timestamps": Note("The timestamp comes first, as a number.", ("SDS-STATE-11", "SDS-DELIVER-04")),
+        "Tie": Note("Equal timestamps: the bytes of the UTF-8 form of the ID decide.", ("SDS-CONFLICT-01", "AMB-88")),
+        "EveryOrder": Note("However they arrive, the log is the same.", ("SDS-DELIVER-05",)),
+        "Hashes": Note("IDs that are hashes.", ("SDS-CONFLICT-02",)),
+        "Utf16": Note(
+            "Beyond the Basic Multilingual Plane the order of UTF-16 differs from that of UTF-8. Who has it is warned.",
+            ("SDS-CONFLICT-01", "AMB-88"),
+        ),
+        "NormalForms": Note(
+            "IDs are never normalised: two forms of a letter are two IDs.", ("SDS-CONFLICT-01", "AMB-89")
+        ),
+        "Large": Note("Timestamps that differ beyond 53 bits.", ("SDS-MSG-05", "SDS-DELIVER-04")),
+        "Syncs": SYNCS,
+    }
+)
+HISTORY_NOTES = _both(
+    {
+        "LastOfTheLog": Note("The last IDs of the log, by timestamp and then ID.", ("SDS-SEND-04", "AMB-28")),
+        "Direction": Note("Oldest first or newest first, the same in every message.", ("SDS-SEND-05", "AMB-29")),
+        "ShortLog": Note("All there are, if there are fewer than are wanted.", ("SDS-SEND-04", "AMB-30")),
+        "Late": Note("What arrives last is not always last in the log.", ("SDS-SEND-04", "AMB-28")),
+        "Tie": Note("Equal timestamps at the edge: the ID decides which are the last.", ("SDS-CONFLICT-01", "AMB-88")),
+        "AnyOrder": ANY_ORDER,
+        "Syncs": SYNCS,
+    }
+)
 
 
 def _ordered(arrivals: list[Arrival]) -> list[str]:
@@ -43,7 +60,17 @@ def _fields(arrivals: list[Arrival]) -> dict[str, object]:
     return {"arrivals": [{"message_id": i, "lamport_timestamp": str(lamport)} for i, lamport in arrivals]}
 
 
-@group("log-order", "log-order", "Messages in the order they arrive, and the log that they make.", LOG_NOTES)
+def _fits(arrivals: list[Arrival], revision: Revision) -> bool:
+    """Can the timestamps stand in messages of a revision?"""
+    return all(lamport <= revision.wire.max_lamport for _, lamport in arrivals)
+
+
+def _about(shorts: str, arrivals: list[Arrival]) -> list[str]:
+    """Requirements of SDS, and those of the proposal where it can have these messages as well."""
+    return of_both(shorts) if _fits(arrivals, FORUM_2024) else of_sds(shorts)
+
+
+@group("log-order", "log-order", "Messages in the order they arrive, and the log that they make.", LOG_NOTES, EVERY)
 def log_order(revision: Revision) -> list[Vector]:
     """Timestamps, ties of every kind, all orders of arrival."""
     shapes = ["a0", "B", "9", "a", "10", "Z", "_", "-", "aa", "A", "~", " "]
@@ -167,19 +194,23 @@ def log_order(revision: Revision) -> list[Vector]:
         )
         for order in permutations("abc")
     ]
-    return [_log(*row) for row in rows]
+    out = [_log(*row) for row in rows if _fits(row[4], revision)]
+    return [*out, *logs_with_syncs()] if revision.syncs_are_logged else out
 
 
 def _log(slug: str, comment: str, flags: str, requirements: str, arrivals: list[Arrival]) -> Vector:
     outcomes: list[Outcome] = [{"log": _ordered(arrivals)}]
     if "Utf16" in flags:
         outcomes.append(warned({"log": _by_utf16(arrivals)}, "AMB-88"))
-    ids = [f"SDS-{short}" for short in requirements.split()]
-    return vector(slug, comment, flags.split(), ids, _fields(arrivals), *outcomes)
+    return vector(slug, comment, flags.split(), _about(requirements, arrivals), _fields(arrivals), *outcomes)
 
 
 @group(
-    "causal-history", "causal-history", "What has arrived, and the causal history of the next message.", HISTORY_NOTES
+    "causal-history",
+    "causal-history",
+    "What has arrived, and the causal history of the next message.",
+    HISTORY_NOTES,
+    EVERY,
 )
 def causal_history(revision: Revision) -> list[Vector]:
     """The last n of the log, with ties at the edge, late arrivals and short logs."""
@@ -257,7 +288,15 @@ def causal_history(revision: Revision) -> list[Vector]:
             [("c", 2**53 + 1), ("b", 2**53 + 2), ("a", 2**53)],
         ),
     ]
+    if revision.prefix == "FORUM":
+        # It does not say that causal histories are ordered: with more than two entries there are more outcomes.
+        shared = [row for row in rows if _shared(row[4], row[5])]
+        return [*(_history(*row) for row in shared), *histories_of_three()]
     return [_history(*row) for row in rows]
+
+
+def _shared(size: int, arrivals: list[Arrival]) -> bool:
+    return min(size, len(arrivals)) <= 2 and _fits(arrivals, FORUM_2024)
 
 
 def _history(slug: str, comment: str, flags: str, requirements: str, size: int, arrivals: list[Arrival]) -> Vector:
@@ -265,5 +304,5 @@ def _history(slug: str, comment: str, flags: str, requirements: str, size: int, 
     outcomes: list[Outcome] = [{"causal_history": last}]
     if len(last) > 1:
         outcomes.append(legal({"causal_history": last[::-1]}, "AMB-29"))
-    ids = [f"SDS-{short}" for short in requirements.split()]
+    ids = of_both(requirements) if _shared(size, arrivals) else of_sds(requirements)
     return vector(slug, comment, flags.split(), ids, {**_fields(arrivals), "size": size}, *outcomes)

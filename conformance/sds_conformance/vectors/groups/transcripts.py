@@ -8,15 +8,16 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
+from ... import checks as _checks
 from ... import scenarios as _scenarios
 from ...catalogue import load_catalogue
 from ...registry import SCENARIOS
-from ..model import Note, Vector, group, stepwise
+from ..model import EVERY, Note, Vector, group, stepwise
 from ..transcripts.deriving import derive
 from ..transcripts.recording import record
 
-REGISTERED = _scenarios
-"""The package whose import fills the register of scenarios."""
+REGISTERED = (_checks, _scenarios)
+"""The packages whose import fills the registers: checks say for which requirements a scenario is played as well."""
 
 NOTES = {
     "Derived": Note(
@@ -25,18 +26,29 @@ NOTES = {
         ("AMB-29", "AMB-94", "AMB-95"),
     ),
     "Acknowledging": Note(
-        "The ACK status of own messages, and resending.", ("SDS-ACK-01", "SDS-ACK-02", "SDS-OUTSWEEP-01")
+        "The ACK status of own messages, and resending.",
+        ("SDS-ACK-01", "SDS-ACK-02", "SDS-OUTSWEEP-01", "FORUM-26", "FORUM-27", "FORUM-32"),
     ),
-    "Channels": Note("Nothing of one channel shows in another.", ("SDS-STATE-16",)),
-    "Clocks": Note("The Lamport timestamp beside the clock.", ("SDS-SEND-01", "SDS-DELIVER-01")),
+    "Channels": Note("Nothing of one channel shows in another.", ("SDS-STATE-16", "FORUM-06")),
+    "Clocks": Note(
+        "The Lamport timestamp beside the clock.", ("SDS-SEND-01", "SDS-DELIVER-01", "FORUM-15", "FORUM-23")
+    ),
     "Delivering": Note(
-        "Causes come before effects, in the log and to the application.", ("SDS-DELIVER-07", "SDS-RECV-06")
+        "Causes come before effects, in the log and to the application.",
+        ("SDS-DELIVER-07", "SDS-RECV-06", "FORUM-45", "FORUM-21"),
     ),
-    "Ephemerals": Note("What is delivered and not logged.", ("SDS-EPHEMERAL-04", "SDS-EPHEMERAL-05")),
-    "Hostile": Note("Input that no conforming sender would have sent.", ("SDS-MSG-24", "AMB-52", "AMB-53")),
-    "Ordering": Note("The order of the log, and what causal histories name.", ("SDS-CONFLICT-01", "SDS-SEND-04")),
-    "Syncing": Note("Sync messages, sent and received.", ("SDS-SYNC-04", "SDS-SYNC-12")),
-    "Wire": Note("Fields, presence, kinds of messages.", ("SDS-MSG-01", "SDS-MSG-17")),
+    "Ephemerals": Note("What is delivered at once.", ("SDS-EPHEMERAL-04", "SDS-EPHEMERAL-05", "FORUM-39")),
+    "Hostile": Note("Input that no conforming sender would have sent.", ("SDS-MSG-24", "FORUM-01", "AMB-52", "AMB-53")),
+    "Ordering": Note(
+        "The order of the log, and what causal histories name.",
+        ("SDS-CONFLICT-01", "SDS-SEND-04", "FORUM-25", "FORUM-16"),
+    ),
+    "Syncing": Note("Sync messages, sent and received.", ("SDS-SYNC-04", "SDS-SYNC-12", "FORUM-34", "FORUM-37")),
+    "Wire": Note("Fields, presence, kinds of messages.", ("SDS-MSG-01", "SDS-MSG-17", "FORUM-01", "FORUM-17")),
+    "Filtering": Note("What was received is in the filter of what is sent.", ("FORUM-20", "FORUM-40")),
+    "Counting": Note(
+        "Timestamps count from 0, and a sync message has the one that there is.", ("FORUM-09", "FORUM-15", "FORUM-35")
+    ),
     "Requesting": Note("Missing messages are asked for, in their time.", ("SDS-R-SEND-01", "SDS-R-SEND-02")),
     "Responding": Note("Requests of others are answered, in their time.", ("SDS-R-RECV-08", "SDS-R-SWEEP-02")),
 }
@@ -76,11 +88,28 @@ CHOSEN: dict[str, tuple[str, ...]] = {
 }
 """Scenarios by what they are about: short ones, of one participant, that tell something each."""
 
+_ONLY_SDS = {"transport-hints", "clock-steps-back", "a-sync-with-the-id-of-the-missing"}
+"""Scenarios of what the proposal does not have: hints, timestamps that know the time, sync messages of any ID."""
+OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
+    **{
+        topic: tuple(name for name in names if name not in _ONLY_SDS)
+        for topic, names in CHOSEN.items()
+        if topic not in ("Requesting", "Responding")
+    },
+    "Counting": ("counting-from-zero", "a-sync-at-first"),
+    "Filtering": ("ten-minutes-of-talk",),
+}
+OF_THE_PROPOSAL["Syncing"] += ("syncs-like-all-others", "syncs-of-many")
 
-@group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES)
+EDITIONS: dict[str, int] = {}
+"""Scenarios whose steps changed after their transcript was released, and how often: the ID tells them apart."""
+
+
+@group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, EVERY)
 def transcripts(revision: Revision) -> list[Vector]:
     """Every chosen scenario, as it is played under a revision."""
-    return [_transcript(topic, name, revision.name) for topic, names in CHOSEN.items() for name in names]
+    chosen = CHOSEN if revision.repairs else OF_THE_PROPOSAL
+    return [_transcript(topic, name, revision.name) for topic, names in chosen.items() for name in names]
 
 
 def _transcript(topic: str, name: str, revision: str) -> Vector:
@@ -90,8 +119,9 @@ def _transcript(topic: str, name: str, revision: str) -> Vector:
     flags = ["Derived", topic]
     requirements = _requirements(scenario.exercises, revision)
     # What a scenario is for can be stated by another revision alone; it is a conversation of this one all the same.
+    slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
     return stepwise(
-        name, scenario.summary, flags, requirements or _requirements(NOTES[topic].ids, revision), fields, steps
+        slug, scenario.summary, flags, requirements or _requirements(NOTES[topic].ids, revision), fields, steps
     )
 
 

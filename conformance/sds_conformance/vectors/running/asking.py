@@ -130,7 +130,7 @@ class Examiner:
         try:
             subject = Subject(self._open(), self._dialect(), self._revision)
             try:
-                return weighed(test, ASKS[shape](subject, test))
+                return weighed(test, ASKS[shape](subject, test), self._revision)
             except ScheduleStopped as stopped:
                 return Answer(Status.SKIPPED, reason=str(stopped))
             except Skip as skip:

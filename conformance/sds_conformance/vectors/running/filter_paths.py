@@ -46,7 +46,8 @@ def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[
         return None
     if message.bloom_filter is None:
         return b"", []
-    return message.bloom_filter, [message.message_id] if message.content else []
+    logged = message.content or subject.session.revision.syncs_are_logged
+    return message.bloom_filter, [message.message_id] if logged else []
 
 
 def hits_by_participant(subject: Subject, vector: Vector, wire: bytes) -> list[bool] | None:

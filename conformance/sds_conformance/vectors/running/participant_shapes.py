@@ -10,19 +10,15 @@ from sds_harness.codec import DecodedMessage
 from sds_harness.stage import Actor, ScheduleStopped
 from sds_harness.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message, decode
+from sds_reference import HistoryEntry, Kind, Message
 
 from ..groups.lamport import SAFE
-from .subject import Answer, Skip, Status, Subject, among, worst
+from .counting import ask_counting
+from .subject import Answer, Skip, Status, Subject, among, refused, worst
 
 Vector = dict[str, Any]
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""
-
-
-def refused(actor: Actor) -> bool:
-    """Was the last command refused?"""
-    return actor.stage.trace.steps[-1].answer == "rejected"
 
 
 # ---- message kinds ---------------------------------------------------------------------------------------------------
@@ -47,14 +43,16 @@ def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answe
     if step.answer == "rejected":
         return among({"rejected": True}, vector["outcomes"], lambda s, o: bool(o.get("rejected")))
     actor.settle()
-    message_id = decode(wire).message_id
+    message = subject.session.revision.wire.decode(wire)
+    message_id = message.message_id
     delivered = any(
         event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
         for step in stage.trace.steps[first:]
         for event in step.events
     )
     logged = message_id in logged_ids(actor)
-    kinds = _kinds(subject, decode(wire), delivered, logged)
+    tell = _kinds_of_proposal if subject.session.revision.syncs_are_logged else _kinds
+    kinds = tell(subject, message, delivered, logged)
     shown = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
     return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
 
@@ -72,6 +70,20 @@ def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) ->
     return {"sync", "undefined", *(["ephemeral"] if waits else [])}
 
 
+def _kinds_of_proposal(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+    """In the proposal a sync message is received like any other: delivered or not, and shown in the log or not.
+
+    Nor does it say whether ephemeral messages are logged.
+    """
+    waits = message.kind is Kind.EPHEMERAL and bool(message.causal_history)
+    out = {"sync", "undefined"}
+    if logged and (delivered or not subject.declaration.can(pb.CAPABILITY_DELIVERED)):
+        out.add("content")
+    if delivered or waits or not subject.declaration.can(pb.CAPABILITY_DELIVERED):
+        out.add("ephemeral")
+    return out
+
+
 def logged_ids(actor: Actor) -> list[str]:
     """The log: as it is shown, else as far as the causal history of a message tells."""
     state = actor.observe()
@@ -85,6 +97,8 @@ def logged_ids(actor: Actor) -> list[str]:
 
 def ask_lamport(subject: Subject, vector: Vector) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now."""
+    if not subject.session.revision.lamport_follows_clock:
+        return ask_counting(subject, vector, happens)
     subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
     local, now_ms = int(vector["local"]), int(vector["now_ms"])
     received = int(vector["received"]) if "received" in vector else None
@@ -100,7 +114,7 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
             raise Skip("refuses timestamps beyond 2^53+10, which is legal")
         return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal")
     stage.now_ms = now_ms
-    seen = _happens(subject, actor, vector["operation"], received)
+    seen = happens(subject, actor, vector["operation"], received)
     # Where the state is not shown, the next message tells, as far as the clock does not hide it.
     state = actor.observe()
     if state is not None and state.HasField("lamport_timestamp"):
@@ -111,7 +125,8 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
     return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
 
 
-def _happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+def happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+    """Let the participant do what a vector says; what was sent, or that it was refused."""
     bob = actor.stage.peer("bob")
     at = received or 0
     arriving: dict[str, Message] = {
@@ -162,11 +177,21 @@ def ask_log_order(subject: Subject, vector: Vector) -> Answer:
     state = actor.observe()
     if state is not None and state.HasField("log"):
         log = [entry.message_id for entry in state.log.entries]
+        if subject.session.revision.syncs_are_logged:  # its own as well, and nobody said that it sends none
+            log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
     if actor.party.in_force.causal_history_size < len(arrivals):
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
     seen = {"log": [entry.message_id for entry in actor.send().causal_history]}
-    return among(seen, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
+    answer = among(seen, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
+    unordered = subject.session.revision.prefix == "FORUM"
+    if answer.status is Status.FAIL and unordered and sorted(seen["log"]) in _sets(vector):
+        raise Skip("shows no log, and a causal history has no order in the proposal")
+    return answer
+
+
+def _sets(vector: Vector) -> list[list[str]]:
+    return [sorted(outcome["log"]) for outcome in vector["outcomes"]]
 
 
 def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
@@ -189,7 +214,10 @@ def _arrived(subject: Subject, vector: Vector, size: int) -> Actor | Answer:
     actor = stage.open(configuration=pb.Configuration(causal_history_size=size))
     bob = stage.peer("bob")
     for arrival, lamport in zip(vector["arrivals"], timestamps, strict=True):
-        actor.receive(bob.content(lamport, message_id=arrival["message_id"]))
+        message = bob.content(lamport, message_id=arrival["message_id"])
+        named = tuple(map(HistoryEntry, arrival.get("causal_history", ())))
+        sync = arrival.get("kind") == "sync"
+        actor.receive(replace(message, causal_history=named, content=None if sync else message.content))
         if refused(actor):
             return Answer(Status.FAIL, f"{arrival['message_id']!r} to be taken", "a refusal")
     actor.settle()

@@ -10,7 +10,7 @@ from typing import Any
 from sds_harness.codec import Codec
 from sds_harness.declaration import Declaration, capability_name, printable
 from sds_harness.session import Session
-from sds_harness.stage import NEEDS, Stage
+from sds_harness.stage import NEEDS, Actor, Stage
 from sds_reference.testee.dialect import Dialect
 
 from ...catalogue import load_catalogue
@@ -102,6 +102,11 @@ class Subject:
             raise Skip("declares a bound for timestamps from ahead")
 
 
+def refused(actor: Actor) -> bool:
+    """Was the last command refused?"""
+    return actor.stage.trace.steps[-1].answer == "rejected"
+
+
 Match = Callable[[Any, dict[str, Any]], bool]
 
 
@@ -117,10 +122,16 @@ def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match, shown: 
     return Answer(Status.FAIL, expected, shown or tell(seen))
 
 
-def weighed(vector: dict[str, Any], answer: Answer) -> Answer:
+def about(vector: dict[str, Any], revision: str) -> list[str]:
+    """The requirements of a vector that the text of a revision states; it can name those of several."""
+    catalogue = load_catalogue().requirements
+    return [i for i in vector["requirements"] if i not in catalogue or catalogue[i].stated_in(revision)]
+
+
+def weighed(vector: dict[str, Any], answer: Answer, revision: str) -> Answer:
     """A failure against nothing but a SHOULD, or against what a position softens, is a warning."""
     catalogue = load_catalogue().requirements
-    violated = [catalogue[i] for i in answer.requirements or vector["requirements"] if i in catalogue]
+    violated = [catalogue[i] for i in answer.requirements or about(vector, revision) if i in catalogue]
     if answer.status is Status.FAIL and not any(r.binding and not r.softened for r in violated):
         return replace(answer, status=Status.WARN)
     return answer

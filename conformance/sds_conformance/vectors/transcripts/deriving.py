@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from sds_harness.stage import ScheduleStopped, Stage
-from sds_reference import Config
+from sds_reference import REVISIONS, Channel, Config, Participant
 from sds_reference.testee.server import TesteeOptions
 from sds_reference.variants import VARIANTS
 
@@ -14,21 +15,48 @@ from ..canonical import digest
 from .playing import NotPlayed, TranscriptPlayer, opened
 from .recording import session_with
 
+SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
+"""So many ways to name own messages that every order of a few of them occurs."""
 
-def configurations() -> Iterator[Config]:
-    """The reference first, then the variants."""
+
+def configurations(revision: str) -> Iterator[Config]:
+    """The reference first, then the variants of a revision."""
     yield Config()
+    whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
+        if variant.revision != whose:
+            continue
         if config.max_lamport_ahead_ms is None:  # a bound is legal for who declares it, and not for everybody
             yield config
+
+
+def _with_other_ids(salt: str) -> type[Participant]:
+    """The model with other IDs for its messages, which are its own choice."""
+
+    class Renamed(Channel):
+        def new_message_id(self, lamport: int | None, content: bytes) -> str:
+            return sha256(f"{salt}{super().new_message_id(lamport, content)}".encode()).hexdigest()
+
+    return type("WithOtherIds", (Participant,), {"channel_class": Renamed})
+
+
+def models(revision: str) -> Iterator[TesteeOptions]:
+    """The reference, its legal variants, and the reference with other IDs.
+
+    Where own sync messages are logged they have the timestamp of the message before, and the IDs decide.
+    """
+    for config in configurations(revision):
+        yield TesteeOptions("vectors", config)
+    for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
+        yield TesteeOptions("vectors", Config(), _with_other_ids(salt))
 
 
 def derive(transcript: dict[str, Any], revision: str) -> None:
     """Give every step its ``outcomes``, that of the reference first."""
     found: list[dict[str, Any]] = [{} for _ in transcript["steps"]]
-    for config in configurations():
-        stage = Stage(session_with(TesteeOptions("vectors", config), revision), transcript["scenario"])
+    for options in models(revision):
+        stage = Stage(session_with(options, revision), transcript["scenario"])
         player = TranscriptPlayer(stage, transcript)
         if not opened(player.actor, transcript):
             continue

@@ -16,7 +16,7 @@ from sds_reference import HistoryEntry, Kind, Message
 
 from ...filters import read_filter
 from ..fields import entry_json, message_of
-from .recording import absolute, configuration, relative
+from .recording import absolute, configuration, lamport_base, relative
 
 Seen = dict[str, Any]
 UNREAD = "unread"
@@ -40,6 +40,7 @@ class TranscriptPlayer:
         self._stage = stage
         self._transcript = transcript
         self._base_ms = stage.now_ms
+        self._lamport_base = stage.now_ms if lamport_base(stage.revision) is not None else None
         self._names: dict[str, str] = {}
         self._ids: dict[str, str] = {}
         self._met: dict[str, None] = {}
@@ -48,7 +49,7 @@ class TranscriptPlayer:
         self._does: dict[str, Callable[[dict[str, Any]], object]] = {
             "send": self._send,
             "ephemeral": self._ephemeral,
-            "sync": lambda step: self.actor.send_sync(step["channel_id"]),
+            "sync": self._sync,
             "receive": self._receive,
             "tick": lambda step: self.actor.tick(),
             "observe": lambda step: self.actor.observe(channel_id=step["channel_id"]),
@@ -78,6 +79,11 @@ class TranscriptPlayer:
         message = self.actor.send_ephemeral(bytes.fromhex(step["content"]), step["channel_id"])
         self._bind(step["binds"], message)
 
+    def _sync(self, step: dict[str, Any]) -> None:
+        message = self.actor.send_sync(step["channel_id"])
+        if message is not None and "binds" in step:
+            self._bind(step["binds"], message)
+
     def _bind(self, name: str, message: Message) -> None:
         self._ids[name] = message.message_id
         self._names[message.message_id] = name
@@ -98,7 +104,7 @@ class TranscriptPlayer:
         for name in ("causal_history", "repair_request"):
             plain[name] = [{**entry, "message_id": self._id(entry["message_id"])} for entry in plain[name]]
         if "lamport_timestamp" in plain:
-            plain["lamport_timestamp"] = str(absolute(plain["lamport_timestamp"], self._base_ms))
+            plain["lamport_timestamp"] = str(absolute(plain["lamport_timestamp"], self._lamport_base))
         if "filter_over" in fields:
             made = self._stage.filter_over(*map(self._id, fields["filter_over"]))
             if made is None:
@@ -143,7 +149,7 @@ class TranscriptPlayer:
             out["message_id"] = self._name(message.message_id)
         out["channel_id"] = message.channel_id
         if message.lamport_timestamp is not None:
-            out["lamport_timestamp"] = relative(message.lamport_timestamp, self._base_ms)
+            out["lamport_timestamp"] = relative(message.lamport_timestamp, self._lamport_base)
         out["causal_history"] = self._entries(message.causal_history)
         if message.bloom_filter is not None:
             out["filter_over"] = self._members(message.bloom_filter)
@@ -176,12 +182,12 @@ class TranscriptPlayer:
     def _state(self, state: pb.State) -> Seen:
         out: Seen = {}
         if state.HasField("lamport_timestamp"):
-            out["lamport_timestamp"] = relative(state.lamport_timestamp, self._base_ms)
+            out["lamport_timestamp"] = relative(state.lamport_timestamp, self._lamport_base)
         if state.HasField("log"):
             out["log"] = [
                 {
                     "message_id": self._name(entry.message_id),
-                    "lamport_timestamp": relative(entry.lamport_timestamp, self._base_ms),
+                    "lamport_timestamp": relative(entry.lamport_timestamp, self._lamport_base),
                 }
                 for entry in state.log.entries
             ]

@@ -7,10 +7,11 @@ from typing import Any
 
 from sds_harness.link import Limits, LocalLink
 from sds_harness.session import Session
-from sds_harness.stage import START_MS, Stage
+from sds_harness.stage import COUNTING_START_MS, START_MS, Stage
 from sds_harness.trace import Party, Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Message, encode
+from sds_reference import REVISIONS, Config, Message
+from sds_reference.revision import Revision
 from sds_reference.testee.server import Testee, TesteeOptions
 
 from ...registry import Scenario
@@ -55,17 +56,29 @@ def session_with(options: TesteeOptions, revision: str) -> Session:
     return Session(lambda: LocalLink(Testee(options).handle), Limits(), revision)
 
 
-def relative(timestamp: int, base_ms: int) -> str:
+def start_ms(revision: str) -> int:
+    """Where the time of transcripts starts."""
+    return START_MS if REVISIONS[revision].lamport_follows_clock else COUNTING_START_MS
+
+
+def lamport_base(revision: Revision) -> int | None:
+    """What timestamps are told relative to: nothing where they have nothing to do with the time."""
+    return START_MS if revision.lamport_follows_clock else None
+
+
+def relative(timestamp: int, base_ms: int | None) -> str:
     """A timestamp as transcripts have it."""
+    if base_ms is None:
+        return str(timestamp)
     away = timestamp - base_ms
     if abs(away) >= NEAR_MS:
         return str(timestamp)
     return f"T{away:+d}" if away else "T"
 
 
-def absolute(text: str, base_ms: int) -> int:
+def absolute(text: str, base_ms: int | None) -> int:
     """The timestamp that ``relative`` tells."""
-    return base_ms + int(text[1:] or "0") if text.startswith("T") else int(text)
+    return (base_ms or 0) + int(text[1:] or "0") if text.startswith("T") else int(text)
 
 
 def record(scenario: Scenario, revision: str) -> dict[str, Any]:
@@ -88,7 +101,7 @@ class _Recorder:
         self._does: dict[str, Callable[[Step], dict[str, Any]]] = {
             "send": self._send,
             "send_ephemeral": self._send,
-            "send_sync": lambda step: {"channel_id": step.channel_id},
+            "send_sync": self._send_sync,
             "receive": self._receive,
             "tick": lambda step: {},
             "observe": lambda step: {"channel_id": step.channel_id},
@@ -117,7 +130,18 @@ class _Recorder:
         if step.command not in self._does:
             raise NoTranscript(f"it asks for {step.command}")
         name = step.command.removeprefix("send_")
-        return {"at_ms": step.now_ms - START_MS, "do": name, **self._does[step.command](step)}
+        return {
+            "at_ms": step.now_ms - start_ms(self._stage.revision.name),
+            "do": name,
+            **self._does[step.command](step),
+        }
+
+    def _send_sync(self, step: Step) -> dict[str, Any]:
+        """Where sync messages are logged, others can name them, and they have a name here."""
+        out = {"channel_id": step.channel_id}
+        if self._stage.revision.syncs_are_logged and step.broadcasts and step.broadcasts[0].message is not None:
+            out["binds"] = self._own[step.broadcasts[0].message.message_id] = f"$s{len(self._own) + 1}"
+        return out
 
     def _send(self, step: Step) -> dict[str, Any]:
         command = getattr(step.request, step.command)
@@ -138,7 +162,7 @@ class _Recorder:
         wire = step.request.receive.wire
         message = step.received.message
         out: dict[str, Any] = {}
-        if message is None or encode(message) != wire:
+        if message is None or self._stage.revision.wire.encode(message) != wire:
             self._hold_no_own_id(wire)
             out["wire"] = wire.hex()
         else:
@@ -163,7 +187,7 @@ class _Recorder:
         for entry in names:
             entry["message_id"] = self._own.get(entry["message_id"], entry["message_id"])
         if message.lamport_timestamp is not None:
-            fields["lamport_timestamp"] = relative(message.lamport_timestamp, START_MS)
+            fields["lamport_timestamp"] = relative(message.lamport_timestamp, lamport_base(self._stage.revision))
         over = self._stage.filters.get(message.bloom_filter or b"")
         if over is not None:
             del fields["bloom_filter"]

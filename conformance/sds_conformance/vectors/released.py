@@ -1,0 +1,224 @@
+"""The ledger of releases: what every released version promised, and whether that still stands.
+
+``released.json`` has an entry for each version that was released, with the SHA-256 of its manifest and of the content
+of each test that was new or corrected in it. Entries are added by ``vectors release`` and never changed: each one has
+the digest of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from sds_harness.declaration import printable
+
+from .canonical import digest, file_digest, formatted
+from .documents import MANIFEST
+from .folder import CHANGELOG, LEDGER, VectorsError, changelog_named, changelog_versions, read_json
+from .model import GENERATOR_VERSION
+
+EXPLANATION = ("comment", "flags", "requirements")
+"""What may be said better without another ID: a test is its inputs and outcomes."""
+
+CORRECTED, RETIRED = "Corrected", "Retired"
+"""How the paragraphs of the changelog begin that name IDs."""
+
+_DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_ID = {"type": "string", "maxLength": 200}
+_ENTRY = {
+    "version": {"type": "string", "pattern": "^[0-9]{1,6}\\.[0-9]{1,6}\\.[0-9]{1,6}$"},
+    "generatorVersion": {"type": "string", "pattern": "^[0-9]{1,6}$"},
+    "manifest": _DIGEST,
+    "previous": {"type": "string", "pattern": "^([0-9a-f]{64})?$"},
+    "retired": {"type": "array", "items": _ID},
+    "tests": {
+        "type": "object",
+        "additionalProperties": {"type": "object", "propertyNames": _ID, "additionalProperties": _DIGEST},
+    },
+}
+_RELEASE = {"type": "object", "properties": _ENTRY, "required": list(_ENTRY), "additionalProperties": False}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"releases": {"type": "array", "items": _RELEASE}},
+    "required": ["releases"],
+    "additionalProperties": False,
+}
+
+Tests = dict[str, dict[str, str]]
+"""By revision and ID: the digest of the content of a test."""
+
+
+def content_digest(test: dict[str, Any]) -> str:
+    """SHA-256 of what a test asks and what it takes for right."""
+    return digest({key: value for key, value in test.items() if key not in EXPLANATION})
+
+
+def contents(documents: Iterable[dict[str, Any]]) -> Tests:
+    """The tests of files of vectors, under each revision that they hold in."""
+    out: Tests = {}
+    for data in documents:
+        told = {test["id"]: content_digest(test) for test in data["tests"]}
+        for revision in data["revisions"]:
+            out.setdefault(revision, {}).update(told)
+    return out
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All releases, the oldest first."""
+
+    releases: tuple[dict[str, Any], ...]
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        return self.releases[-1] if self.releases else None
+
+    def release(self, version: str) -> dict[str, Any] | None:
+        """The entry of a version, None if that was not released."""
+        return next((entry for entry in self.releases if entry["version"] == version), None)
+
+    @property
+    def retired(self) -> set[str]:
+        return {test_id for entry in self.releases for test_id in entry["retired"]}
+
+    @property
+    def standing(self) -> Tests:
+        """Every test that was released and not retired since, as it was last."""
+        out: Tests = {}
+        for entry in self.releases:
+            for revision, tests in entry["tests"].items():
+                out.setdefault(revision, {}).update(tests)
+        return {
+            revision: {test_id: told for test_id, told in tests.items() if test_id not in self.retired}
+            for revision, tests in out.items()
+        }
+
+    @property
+    def ids(self) -> set[str]:
+        return {test_id for tests in self.standing.values() for test_id in tests}
+
+
+def read_ledger(folder: Path) -> Ledger:
+    """The ledger of a folder. Raises VectorsError if it is none, or if an entry was changed since it was made."""
+    data = read_json(folder / LEDGER)
+    problem = next(Draft202012Validator(_SCHEMA).iter_errors(data), None)
+    if problem is not None:
+        where = "/".join(str(part) for part in problem.absolute_path) or "the ledger"
+        raise VectorsError(printable(f"{LEDGER}: {where}: {problem.message}", 300))
+    releases = data["releases"]
+    for before, entry in zip([None, *releases], releases, strict=False):
+        if before is not None and _numbers(entry["version"]) <= _numbers(before["version"]):
+            raise VectorsError(f"{LEDGER}: {entry['version']} does not come after {before['version']}")
+        if entry["previous"] != (digest(before) if before is not None else ""):
+            named = f"release {before['version']}" if before is not None else "a release before the first"
+            raise VectorsError(f"{LEDGER}: {named} was changed: {entry['version']} knows it with another digest")
+    return Ledger(tuple(releases))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+# ---- What stands ---------------------------------------------------------------------------------------------------
+
+
+def breaches(folder: Path, manifest: dict[str, Any], documents: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Where the files of ``folder`` break what was promised by a release, one sentence each."""
+    try:
+        ledger = read_ledger(folder)
+        versions = changelog_versions(folder)
+    except VectorsError as error:
+        yield str(error)
+        return
+    told = dict(versions)
+    for (newer, _), (older, _) in pairwise(versions):
+        if _numbers(newer) <= _numbers(older):
+            yield f"{CHANGELOG}: {newer} stands above {older}: the newest version comes first"
+    for entry in ledger.releases:
+        if told.get(entry["version"]) != entry["manifest"]:
+            yield (
+                f"{CHANGELOG}: version {entry['version']} was released with the manifest {entry['manifest']}, and that "
+                "is not what it says"
+            )
+    current = versions[0][0]
+    if manifest["version"] != current:
+        yield f"{MANIFEST}: the version is {printable(str(manifest['version']))}, and the changelog is at {current}"
+    yield from _of_manifest(folder, ledger, current)
+    yield from _of_tests(folder, ledger, current, manifest, contents(documents))
+
+
+def _of_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
+    released = ledger.release(current)
+    if released is not None and released["manifest"] != file_digest((folder / MANIFEST).read_bytes()):
+        yield f"{MANIFEST} is not that of version {current}, which is released: begin a new version"
+    if released is None and ledger.last is not None and _numbers(current) < _numbers(ledger.last["version"]):
+        yield f"{CHANGELOG}: {ledger.last['version']} is released, and {current} comes before it"
+
+
+def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: dict[str, Any], now: Tests) -> Iterator[str]:
+    open_version = ledger.release(current) is None
+    corrected = changelog_named(folder, current, CORRECTED) if open_version else set()
+    retiring = changelog_named(folder, current, RETIRED) if open_version else set()
+    retired = set(manifest["retired"])
+    for test_id in sorted(retired - ledger.retired - retiring):
+        yield f"{test_id} is retired, and {CHANGELOG} does not say so: `{RETIRED}: `{test_id}`` in version {current}"
+    for test_id in sorted(ledger.retired - retired):
+        yield f"{test_id} was retired by a release, and {MANIFEST} does not name it any more"
+    gone: dict[str, list[str]] = {}
+    for revision, tests in ledger.standing.items():
+        for test_id, was in tests.items():
+            found = now.get(revision, {}).get(test_id)
+            if found is None and test_id not in retired:
+                gone.setdefault(test_id, []).append(revision)
+            elif found is not None and found != was and test_id not in corrected:
+                yield (
+                    f"{test_id} is released, and is not what it was in {revision}: give what is new another ID, or say "
+                    f"in a new version `{CORRECTED}: `{test_id}`` if it was wrong"
+                )
+    for test_id, revisions in gone.items():
+        yield f"{test_id} is released for {', '.join(revisions)}, and is gone there without being retired"
+    if open_version and ledger.last is not None:
+        yield from _of_number(ledger, current, {i for tests in now.values() for i in tests}, retired)
+
+
+def _of_number(ledger: Ledger, current: str, now: set[str], retired: set[str]) -> Iterator[str]:
+    """Is the version far enough from the last one?"""
+    assert ledger.last is not None
+    last, new = _numbers(ledger.last["version"]), _numbers(current)
+    if ledger.last["generatorVersion"] != GENERATOR_VERSION and new[0] <= last[0]:
+        yield f"{CHANGELOG}: the format changed since {ledger.last['version']}: the first number of {current} must grow"
+    elif (now - ledger.ids or retired - ledger.retired) and new[:2] <= last[:2]:
+        yield f"{CHANGELOG}: there are other tests than in {ledger.last['version']}: the middle number must grow"
+
+
+# ---- Releasing -----------------------------------------------------------------------------------------------------
+
+
+def released(folder: Path, version: str, documents: Iterable[dict[str, Any]]) -> bytes:
+    """The ledger with an entry for the version of a folder that is in order. Raises VectorsError."""
+    ledger = read_ledger(folder)
+    current = changelog_versions(folder)[0][0]
+    if ledger.release(version) is not None:
+        raise VectorsError(f"version {version} is released already")
+    if version != current:
+        raise VectorsError(f"the files are those of version {current}, and not of {printable(version)}")
+    manifest = folder / MANIFEST
+    standing = ledger.standing
+    new = {
+        revision: {test_id: told for test_id, told in tests.items() if standing.get(revision, {}).get(test_id) != told}
+        for revision, tests in sorted(contents(documents).items())
+    }
+    entry = {
+        "version": version,
+        "generatorVersion": GENERATOR_VERSION,
+        "manifest": file_digest(manifest.read_bytes()),
+        "previous": digest(ledger.last) if ledger.last is not None else "",
+        "retired": sorted(set(read_json(manifest)["retired"]) - ledger.retired),
+        "tests": {revision: dict(sorted(tests.items())) for revision, tests in new.items() if tests},
+    }
+    return formatted({"releases": [*ledger.releases, entry]})

@@ -1,0 +1,76 @@
+"""Lamport timestamps that count from 0: brought about by what is sent, and compared as far as the text decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from sds_harness.stage import Actor, ScheduleStopped
+
+from ..groups.forum_bytes import LARGEST
+from ..groups.forum_lamport import PLAUSIBLE
+from .subject import Answer, Skip, Status, Subject, among, refused
+
+Vector = dict[str, Any]
+Happens = Callable[[Subject, Actor, str, int | None], dict[str, Any]]
+
+
+def ask_counting(subject: Subject, vector: Vector, happens: Happens) -> Answer:
+    """Bring the timestamp about, let the thing happen, look what it is now.
+
+    Who counts in other steps than one comes to another timestamp, and everything is as much further on.
+    """
+    local = int(vector["local"])
+    stage = subject.stage(vector["id"])
+    stage.now_ms = int(vector["now_ms"])
+    actor = stage.open()
+    further = _brought_about(actor, local) if local else 0
+    if isinstance(further, Answer):
+        return further
+    received = int(vector["received"]) if "received" in vector else None
+    if further and max(local, received or 0) + further + PLAUSIBLE > LARGEST:
+        raise Skip("counts in other steps than one, and there is no room for them here")
+    seen = happens(subject, actor, vector["operation"], received + further if received is not None else None)
+    if seen.get("sent") == "None":
+        return Answer(Status.FAIL, "a message with a timestamp", "one without")
+    if "sent" in seen:
+        seen["sent"] = str(int(seen["sent"]) - further)
+    state = actor.observe()
+    if state is not None and state.HasField("lamport_timestamp"):
+        seen["local"] = str(state.lamport_timestamp - further)
+    else:  # the next message tells
+        with suppress(ScheduleStopped):
+            seen["next"] = str((actor.send().lamport_timestamp or 0) - further)
+    return among(seen, vector["outcomes"], _is)
+
+
+def _brought_about(actor: Actor, local: int) -> int | Answer:
+    """Another message comes, then one is sent: how much further than ``local`` that got."""
+    if local > 1:
+        actor.receive(actor.stage.peer("setter").content(local - 1))
+        if refused(actor):
+            if local >= LARGEST - 1:
+                raise Skip("refuses timestamps at the end of 31 bits")
+            return Answer(Status.FAIL, f"the timestamp {local - 1} to be taken", "a refusal")
+    try:
+        reached = actor.send().lamport_timestamp or 0
+    except ScheduleStopped:
+        if local >= LARGEST - 1:
+            raise Skip("sends nothing at the end of 31 bits, which is legal") from None
+        raise
+    if reached < local:
+        return Answer(Status.FAIL, f"a timestamp of {local} at least", f"{reached} in the message sent")
+    if reached > local + PLAUSIBLE:
+        raise Skip(f"has a timestamp of {reached} where {local} would do")
+    return reached - local
+
+
+def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+    if bool(seen.get("rejected")) != bool(outcome.get("rejected")) or ("sent" in seen) != ("sent" in outcome):
+        return False
+    least = int(outcome["local"])
+    most = int(outcome.get("up_to", least))
+    if "next" in seen and not least < int(seen["next"]) <= most + PLAUSIBLE:
+        return False
+    return all(least <= int(seen[key]) <= most for key in ("sent", "local") if key in seen)

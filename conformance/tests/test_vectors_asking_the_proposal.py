@@ -1,0 +1,235 @@
+"""The vectors of the proposal of 2024, asked: what it leaves open passes, and mutants are found in their group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from played import Handle, altered, reference
+from sds_conformance.vectors.running.subject import Status
+from sds_harness.declaration import capability_name
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import FORUM_2024, Channel, Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+from test_forum_revision import (
+    CountsInTens,
+    CountsWhatItHears,
+    DeliversSyncs,
+    ForgetsItsSyncs,
+    MeetsWithTheBuffered,
+    ResendsSyncs,
+    ReviewsEveryCopy,
+    TakesItsOwn,
+    participant_of,
+)
+from vector_folders import asked, failed_groups, failures, files
+
+FORUM = FORUM_2024.name
+GROUPS = {file["group"] for file in files() if FORUM in file["revisions"]}
+
+
+def _mutant(name: str) -> Callable[[], Handle]:
+    mutant = MUTANTS[name]
+    without = frozenset({pb.CAPABILITY_OBSERVE}) if mutant.unseen else frozenset()
+    return lambda: reference(mutant.configure(Config()), without=without, participant=mutant.participant_class)
+
+
+# ---- What is legal ---------------------------------------------------------------------------------------------------
+
+
+def test_the_reference_passes_all_that_are_for_its_filter() -> None:
+    outcome = asked(revision=FORUM)
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == outcome.count(Status.ACCEPTABLE) == 0
+    assert outcome.exit_code == 0
+    assert outcome.count(Status.PASS) > 300
+    assert {reason.split()[0] for group in outcome.groups for reason in outcome.reasons(group)} == {"declares"}
+    assert set(outcome.groups) == GROUPS
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        CountsInTens,
+        CountsWhatItHears,
+        ForgetsItsSyncs,
+        ResendsSyncs,
+        DeliversSyncs,
+        TakesItsOwn,
+        ReviewsEveryCopy,
+        MeetsWithTheBuffered,
+    ],
+)
+@pytest.mark.parametrize("without", [None, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED])
+def test_what_the_proposal_leaves_open_passes(channel: type[Channel], without: int | None) -> None:
+    lacking = [without] if without is not None else []
+    outcome = asked(lambda: reference(participant=participant_of(channel), without=lacking), revision=FORUM)
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+    assert outcome.exit_code == 0
+
+
+@pytest.mark.parametrize("name", [name for name, variant in VARIANTS.items() if variant.revision == FORUM])
+def test_legal_variants_pass(name: str) -> None:
+    outcome = asked(lambda: reference(VARIANTS[name].configure(Config())), revision=FORUM)
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+
+
+@pytest.mark.parametrize(
+    "capability",
+    [pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC, pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_VIRTUAL_CLOCK],
+    ids=capability_name,
+)
+def test_what_is_not_declared_is_skipped(capability: int) -> None:
+    outcome = asked(lambda: reference(without=[capability]), revision=FORUM)
+    assert failures(outcome) == []
+    assert outcome.count(Status.PASS) > 100
+
+
+def test_a_deviation_that_is_only_told_is_no_failure() -> None:
+    """Who tells the others of ties logs sync messages of its own that no vector knows of."""
+    assert failures(asked(_mutant("tells-of-ties"), revision=FORUM)) == []
+
+
+def test_timestamps_below_zero_cannot_be_told_and_may_be_taken() -> None:
+    def taken(request: pb.Request, reply: pb.Reply) -> None:
+        if (
+            request.HasField("decode")
+            and reply.HasField("rejected")
+            and "Lamport timestamp of -" in reply.rejected.reason
+        ):
+            message = reply.decoded.message
+            message.sender_id, message.message_id, message.channel_id = "bob", "b1", "c1"
+            message.lamport_timestamp, message.content = 2**64 - 1, b"hi"
+
+    outcome = asked(lambda: altered(taken), ["wire-decoding"], FORUM)
+    assert failures(outcome) == []
+    assert outcome.count(Status.ACCEPTABLE) == 5
+
+
+# ---- What is not -----------------------------------------------------------------------------------------------------
+
+FOUND = {
+    "wire-encoding": (
+        "writes-fields-of-sds",
+        "lamport-in-field10",
+        "entries-as-messages",
+        "channel-in-field8",
+        "no-filter-of-the-proposal-at-first",
+        "forum-normalised-sender",
+        "forum-anonymous-ephemerals",
+        "forum-upper-case-id",
+        "forum-sync-without-filter",
+        "forum-ephemeral-with-filter",
+    ),
+    "message-kinds": ("refuses-empty-histories", "forum-zero-is-unset", "forum-loses-foreign-filters"),
+    "lamport": (
+        "starts-at-the-clock",
+        "follows-the-time",
+        "counts-every-other",
+        "counts-its-own",
+        "syncs-leave-the-clock",
+    ),
+    "log-order": (
+        "does-not-log-syncs",
+        "drops-waiting-syncs",
+        "forum-zero-is-unset",
+        "forum-buffer-of-one",
+        "forum-secret-buffer-of-one",
+        "forum-drops-the-unmet",
+        "forum-forgets-the-waiting",
+        "forum-log-by-arrival",
+        "forum-ties-ignoring-case",
+        "forum-highest-hash-first",
+        "forum-ties-by-arrival",
+        "forum-looks-at-the-oldest",
+        "forum-one-level-only",
+    ),
+    "causal-history": ("forum-history-by-arrival", "entries-as-messages", "forum-ties-ignoring-case"),
+    "bloom-build-waku-sds-js": ("forum-leaky-filter",),
+    "bloom-query-waku-sds-js": ("forum-ignores-filters", "forum-optimistic-buffer"),
+    "ack-reviews": (
+        "forum-anything-acknowledges",
+        "forum-never-lets-go",
+        "forum-sends-and-forgets",
+        "forum-secretly-forgets",
+        "forum-secretly-optimistic",
+        "forum-reviews-on-delivery",
+        "forum-syncs-do-not-acknowledge",
+        "forum-acknowledges-the-first",
+        "forum-ignores-sync-filters",
+    ),
+    "transcripts": (
+        "capitalises-content",
+        "keeps-syncs-out-of-the-filter",
+        "does-not-log-syncs",
+        "waits-for-ever",
+        "filters-five-minutes",
+        "forum-without-zero-bytes",
+        "forum-trimmed-ephemerals",
+        "forum-one-clock-for-all",
+        "forum-sent-is-acknowledged",
+        "forum-copies-without-a-filter",
+        "forum-silent-while-waiting",
+        "forum-filter-on-delivery",
+        "forum-frozen-filter",
+        "forum-delivers-placeholders",
+        "forum-first-dependency-only",
+        "forum-names-the-waiting",
+        "forum-acknowledges-strangers",
+        "forum-gives-up-early",
+        "forum-rebroadcasts-once",
+        "forum-rebroadcasts-always",
+        "forum-restamped-copies",
+        "forum-sync-with-content",
+        "forum-buffers-ephemerals",
+        "forum-ephemeral-waits",
+        "forum-delivers-children-first",
+    ),
+}
+"""By group: mutants that are found there."""
+
+UNSEEN = {
+    "names-five": "each vector asks for a number of entries",
+    "forum-id-without-sender": "IDs of other participants stand in no vector",
+    "forum-channels-ignoring-case": "no two channels of the same letters",
+    "forum-filters-the-missing": "what a filter holds beyond what was met is not compared",
+    "forum-own-last-among-equals": "no own message has the timestamp of another one",
+    "forum-checks-on-arrival": "a sweep alone frees nothing, for deliveries follow at once",
+    "forum-one-period": "transcripts fix both periods",
+    "forum-never-syncs": "automatic sync messages are off",
+    "forum-two-syncs-are-enough": "automatic sync messages are off",
+    "tells-of-ties": "a deviation that is legal",
+}
+"""Mutants of the proposal that no vector is for."""
+
+
+def test_every_mutant_of_the_proposal_is_for_a_group_or_has_a_reason() -> None:
+    mutants = {name for name, mutant in MUTANTS.items() if mutant.requirement.startswith("FORUM-")}
+    found = {name for names in FOUND.values() for name in names}
+    assert mutants - found - set(UNSEEN) == {"sync-counts"}
+    assert not found & set(UNSEEN)
+
+
+@pytest.mark.parametrize(("group", "mutant"), [(group, mutant) for group, names in FOUND.items() for mutant in names])
+def test_mutants_are_found_in_the_group_of_their_fault(group: str, mutant: str) -> None:
+    outcome = asked(_mutant(mutant), [group], FORUM)
+    assert failed_groups(outcome) == {group}
+    assert outcome.count(Status.ERROR) == outcome.count(Status.BROKEN) == 0
+    told = {r for a in outcome.asked if a.answer.status is Status.FAIL for r in a.answer.requirements}
+    assert all(requirement.startswith("FORUM-") for requirement in told)
+
+
+def test_a_sync_message_that_counts_is_a_warning() -> None:
+    outcome = asked(_mutant("sync-counts"), ["lamport"], FORUM)
+    assert outcome.count(Status.WARN) == 4
+    assert outcome.exit_code == 0
+
+
+def test_faults_of_sds_are_none_of_the_proposal_and_the_other_way_round() -> None:
+    assert failures(asked(_mutant("sync-moves-the-clock"), ["lamport"], FORUM)) == []
+    assert failures(asked(_mutant("does-not-log-syncs"), ["log-order", "lamport"])) == []
+    assert failures(asked(_mutant("starts-at-the-clock"), ["lamport"])) == []

@@ -1,0 +1,368 @@
+"""Versions and the ledger: a promise that was released is kept, or lint says which one is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from played import REPOSITORY
+from sds_conformance.vectors.canonical import digest, file_digest, formatted
+from sds_conformance.vectors.documents import MANIFEST
+from sds_conformance.vectors.folder import (
+    CHANGELOG,
+    LEDGER,
+    VectorsError,
+    changelog_named,
+    changelog_versions,
+    load_all,
+)
+from sds_conformance.vectors.generating import changelog_gap, differences, wanted_files, write
+from sds_conformance.vectors.lint import lint
+from sds_conformance.vectors.released import Ledger, content_digest, read_ledger, released
+from suite_terminal import typed, words
+from vector_folders import VECTORS, copy_of_vectors, edit, seal
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def unreleased(folder: Path) -> Path:
+    """The folder as if nothing had been released; two groups will do."""
+    for path in (folder / "sds").glob("*.json"):
+        if not path.name.startswith(("lamport", "log-order")):
+            path.unlink()
+    (folder / LEDGER).write_bytes(formatted({"releases": []}))
+    changelog = folder / CHANGELOG
+    text = changelog.read_text("utf-8")
+    newest, *_ = changelog_versions(folder)
+    first, _, rest = text.partition(f"## {newest[0]}")
+    changelog.write_text(f"{first}## 1.0.0{rest.partition('## ')[0]}", "utf-8")
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    (folder / MANIFEST).write_bytes(formatted({**manifest, "version": "1.0.0", "retired": []}))
+    told = changelog_versions(folder)[0][1]
+    changelog.write_text(changelog.read_text("utf-8").replace(told, file_digest((folder / MANIFEST).read_bytes())))
+    seal(folder)
+    return folder
+
+
+def release(folder: Path) -> None:
+    """What ``vectors release`` writes, for files that nobody generates."""
+    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(folder)))
+
+
+def begin(folder: Path, version: str, text: str = "Something.") -> None:
+    """A new version at the top of the changelog, with a manifest of its own."""
+    changelog = folder / CHANGELOG
+    head, mark, rest = changelog.read_text("utf-8").partition("## ")
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    (folder / MANIFEST).write_bytes(formatted({**manifest, "version": version}))
+    told = file_digest((folder / MANIFEST).read_bytes())
+    changelog.write_text(f"{head}## {version}\n\nManifest: `{told}`\n\n{text}\n\n{mark}{rest}", "utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A version 1.0.0 that is released."""
+    out = unreleased(copy_of_vectors(tmp_path))
+    release(out)
+    return out
+
+
+def says(folder: Path, *told: str) -> bool:
+    found = lint(folder)
+    return bool(found) and all(any(text in sentence for sentence in found) for text in told)
+
+
+def _another_outcome(data: dict[str, Any]) -> None:
+    data["tests"][0]["outcomes"][0]["local"] = "5"
+
+
+def _another_input(data: dict[str, Any]) -> None:
+    data["tests"][0]["now_ms"] = "5"
+
+
+FIRST = "lamport/send-clock-far-ahead"
+
+
+# ---- What is released ------------------------------------------------------------------------------------------------
+
+
+def test_a_release_is_in_order_and_stands_under_each_revision(folder: Path) -> None:
+    assert lint(folder) == []
+    entry = read_ledger(folder).last
+    assert entry is not None
+    assert set(entry["tests"]) == {"sds-2026-01", "sds-2025-10-amended", "forum-2024"}
+    assert FIRST in entry["tests"]["sds-2026-01"]
+    assert FIRST not in entry["tests"]["forum-2024"]
+    assert entry["manifest"] == file_digest((folder / MANIFEST).read_bytes())
+
+
+def test_before_a_release_everything_may_change(tmp_path: Path) -> None:
+    folder = unreleased(copy_of_vectors(tmp_path))
+    edit(folder, "lamport", _another_outcome)
+    edit(folder, "log-order", lambda data: data["tests"].pop())
+    assert lint(folder) == []
+
+
+@pytest.mark.parametrize("change", [_another_outcome, _another_input])
+@pytest.mark.parametrize("version", ["", "1.0.1", "2.0.0"])
+def test_a_released_test_does_not_change(folder: Path, change: Change, version: str) -> None:
+    if version:
+        begin(folder, version)
+    edit(folder, "lamport", change)
+    assert says(folder, f"{FIRST} is released, and is not what it was in sds-2026-01")
+
+
+def test_in_a_released_version_not_even_a_comment_changes(folder: Path) -> None:
+    edit(folder, "lamport", lambda data: data["tests"][0].update(comment="In better words."))
+    assert says(folder, "manifest.json is not that of version 1.0.0, which is released", "begin a new version")
+
+
+def test_in_a_new_version_comments_flags_and_requirements_may(folder: Path) -> None:
+    begin(folder, "1.0.1")
+    edit(
+        folder,
+        "lamport",
+        lambda data: data["tests"][0].update(comment="In better words.", requirements=["SDS-SEND-01"]),
+    )
+    assert lint(folder) == []
+
+
+def test_a_test_that_was_wrong_keeps_its_id_if_the_changelog_says_so(folder: Path) -> None:
+    begin(folder, "1.0.1", f"Corrected: `{FIRST}`, whose timestamp was wrong.")
+    edit(folder, "lamport", _another_outcome)
+    assert lint(folder) == []
+    release(folder)
+    assert lint(folder) == []
+    assert read_ledger(folder).releases[1]["tests"]["sds-2026-01"].keys() == {FIRST}
+    edit(folder, "lamport", lambda data: data["tests"][0]["outcomes"][0].update(local="6"))
+    assert says(folder, f"{FIRST} is released")
+
+
+def test_a_released_test_does_not_vanish(folder: Path) -> None:
+    begin(folder, "1.1.0")
+    edit(folder, "lamport", lambda data: data["tests"].pop(0))
+    assert says(folder, f"{FIRST} is released for sds-2025-10-amended, sds-2026-01, and is gone there")
+
+
+def test_nor_from_one_of_its_revisions(folder: Path) -> None:
+    begin(folder, "1.1.0")
+    edit(folder, "lamport", lambda data: data.update(revisions=["sds-2026-01"]))
+    assert says(folder, f"{FIRST} is released for sds-2025-10-amended, and is gone there without being retired")
+
+
+def _retire(folder: Path, test_id: str) -> None:
+    edit(folder, "lamport", lambda data: data["tests"].remove(next(t for t in data["tests"] if t["id"] == test_id)))
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    told = file_digest((folder / MANIFEST).read_bytes())
+    (folder / MANIFEST).write_bytes(formatted({**manifest, "retired": [*manifest["retired"], test_id]}))
+    changelog = folder / CHANGELOG
+    now = file_digest((folder / MANIFEST).read_bytes())
+    changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")
+
+
+def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Path) -> None:
+    begin(folder, "1.1.0")
+    _retire(folder, FIRST)
+    assert says(folder, f"{FIRST} is retired, and CHANGELOG.md does not say so")
+    changelog = folder / CHANGELOG
+    changelog.write_text(changelog.read_text("utf-8").replace("Something.", f"Retired: `{FIRST}`, of no use."), "utf-8")
+    assert lint(folder) == []
+    release(folder)
+    assert lint(folder) == []
+    begin(folder, "1.2.0")
+    edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": FIRST}))
+    assert says(folder, "although it is retired")
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    (folder / MANIFEST).write_bytes(formatted({**manifest, "retired": []}))
+    assert says(folder, f"{FIRST} was retired by a release, and manifest.json does not name it any more")
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.0.1", "the middle number must grow"), ("1.1.0", "")])
+def test_new_tests_want_a_new_middle_number(folder: Path, version: str, told: str) -> None:
+    begin(folder, version)
+    edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/new"}))
+    assert says(folder, told) == bool(told)
+
+
+def test_a_new_format_wants_a_new_first_number(folder: Path) -> None:
+    ledger = json.loads((folder / LEDGER).read_text("utf-8"))
+    ledger["releases"][0]["generatorVersion"] = "0"
+    (folder / LEDGER).write_bytes(formatted(ledger))
+    begin(folder, "1.5.0")
+    assert says(folder, "the first number of 1.5.0 must grow")
+
+
+# ---- The ledger itself -----------------------------------------------------------------------------------------------
+
+
+def _release_changed(folder: Path, change: Change) -> None:
+    ledger = json.loads((folder / LEDGER).read_text("utf-8"))
+    change(ledger)
+    (folder / LEDGER).write_bytes(formatted(ledger))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda ledger: ledger["releases"][0].update(manifest="0" * 64), "was released with the manifest 0000"),
+        (lambda ledger: ledger["releases"][0].update(version="1.0.5"), "version 1.0.5 was released with"),
+        (lambda ledger: ledger["releases"][0].update(previous="0" * 64), "a release before the first was changed"),
+        (lambda ledger: ledger["releases"][0].update(previous="x"), "released.json: releases/0/previous"),
+        (lambda ledger: ledger["releases"][0].update(more=1), "released.json: releases/0"),
+        (lambda ledger: ledger.pop("releases"), "'releases' is a required property"),
+        (lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].update({FIRST: "0" * 64}), "is not what it was"),
+        (lambda ledger: ledger["releases"].append(ledger["releases"][0]), "1.0.0 does not come after 1.0.0"),
+    ],
+)
+def test_a_ledger_that_was_changed_is_found(folder: Path, change: Change, told: str) -> None:
+    _release_changed(folder, change)
+    assert says(folder, told)
+
+
+def test_an_older_release_that_was_changed_is_found_by_the_one_after(folder: Path) -> None:
+    begin(folder, "1.0.1")
+    release(folder)
+    assert lint(folder) == []
+    _release_changed(folder, lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].pop(FIRST))
+    assert says(folder, "release 1.0.0 was changed: 1.0.1 knows it with another digest")
+
+
+def test_without_a_ledger_nothing_is_in_order(folder: Path) -> None:
+    (folder / LEDGER).unlink()
+    assert says(folder, "released.json")
+    with pytest.raises(VectorsError, match="released"):
+        wanted_files(folder)
+
+
+def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
+    changelog = folder / CHANGELOG
+    kept = changelog.read_text("utf-8")
+    changelog.write_text(kept.replace("## 1.0.0", "## 0.9.0"), "utf-8")
+    assert says(folder, "1.0.0 is released, and 0.9.0 comes before it", "the changelog is at 0.9.0")
+    changelog.write_text(f"{kept}\n## 1.0.0\n", "utf-8")
+    assert says(folder, "has a version twice")
+    changelog.write_text(f"{kept}\n## 1.2.0\n", "utf-8")
+    assert says(folder, "1.0.0 stands above 1.2.0")
+
+
+def test_paragraphs_of_the_changelog_name_ids(tmp_path: Path) -> None:
+    text = "## 1.1.0\n\nRetired: `a/b`,\n`a/c` of old.\n\nOf `x/y` no word.\n\n## 1.0.0\n\nRetired: `z/z`\n"
+    (tmp_path / CHANGELOG).write_text(text, "utf-8")
+    assert changelog_named(tmp_path, "1.1.0", "Retired") == {"a/b", "a/c"}
+    assert changelog_named(tmp_path, "1.1.0", "Corrected") == set()
+
+
+def test_content_is_inputs_and_outcomes() -> None:
+    test = {"id": "a/b", "comment": "x", "flags": ["A"], "requirements": ["B"], "wire": "00", "outcomes": []}
+    assert content_digest(test) == content_digest({**test, "comment": "y", "flags": [], "requirements": []})
+    assert content_digest(test) != content_digest({**test, "wire": "01"})
+    assert content_digest(test) == digest({"id": "a/b", "wire": "00", "outcomes": []})
+
+
+# ---- generate and release --------------------------------------------------------------------------------------------
+
+
+def _whole(tmp_path: Path) -> Path:
+    """A folder of what is generated, at a version that is not released."""
+    out = copy_of_vectors(tmp_path)
+    ledger = read_ledger(out)
+    version, _ = changelog_versions(out)[0]
+    if ledger.release(version) is not None:
+        begin(out, "999.0.0")
+        (out / LEDGER).write_bytes(formatted({"releases": []}))
+        write(out, wanted_files(out))
+        told = changelog_versions(out)[0][1]
+        changelog = out / CHANGELOG
+        now = file_digest((out / MANIFEST).read_bytes())
+        changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")
+    return out
+
+
+def test_releasing_and_then_generating(tmp_path: Path) -> None:
+    folder = _whole(tmp_path)
+    version = changelog_versions(folder)[0][0]
+    result = typed("vectors", "release", "7.7.7", "--out", folder)
+    assert (result.exit_code, "and not of 7.7.7" in words(result.stderr)) == (2, True)
+    assert typed("vectors", "release", version, "--out", folder).exit_code == 0
+    assert "is released already" in words(typed("vectors", "release", version, "--out", folder).stderr)
+    assert typed("vectors", "generate", "--check", "--out", folder).exit_code == 0
+    edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": "lamport/of-old"}))
+    begin(folder, "1000.0.0")
+    release(folder)
+    before = (folder / "sds" / "lamport.json").read_bytes()
+    result = typed("vectors", "generate", "--out", folder)
+    assert result.exit_code == 1
+    assert "1000.0.0 is released, and its files stay as they are: begin a new version" in result.stderr
+    assert (folder / "sds" / "lamport.json").read_bytes() == before
+    begin(folder, "1001.0.0")
+    assert typed("vectors", "generate", "--out", folder).exit_code == 0
+    assert json.loads((folder / MANIFEST).read_text("utf-8"))["retired"] == ["lamport/of-old"]
+    assert "`Retired: `lamport/of-old`` in version 1001.0.0" in typed("vectors", "lint", folder).stderr
+
+
+def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
+    folder = _whole(tmp_path)
+    edit(folder, "lamport", _another_outcome)
+    before = (folder / LEDGER).read_bytes()
+    result = typed("vectors", "release", changelog_versions(folder)[0][0], "--out", folder)
+    assert result.exit_code == 1
+    assert "sds/lamport.json is not what is generated" in result.stderr
+    assert (folder / LEDGER).read_bytes() == before
+
+
+def test_a_new_version_wants_its_digest(tmp_path: Path) -> None:
+    folder = _whole(tmp_path)
+    changelog = folder / CHANGELOG
+    version, _ = changelog_versions(folder)[0]
+    text = changelog.read_text("utf-8").replace(f"## {version}", f"## 1234.0.0\n\nMore.\n\n## {version}")
+    changelog.write_text(text, "utf-8")
+    wanted = wanted_files(folder)
+    assert write(folder, wanted) == [MANIFEST]
+    gap = changelog_gap(folder, wanted[MANIFEST])
+    assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks its line: Manifest: `")
+    changelog.write_text(text.replace("More.", f"More.\n\n{gap.partition('its line: ')[2]}"), "utf-8")
+    assert lint(folder) == []
+    assert "are not those that version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
+    changelog.write_text("# Nothing\n", "utf-8")
+    assert any("names no version" in sentence for sentence in lint(folder))
+
+
+def test_what_is_not_generated_any_more_is_taken_away(tmp_path: Path) -> None:
+    folder = copy_of_vectors(tmp_path)
+    (folder / "sds" / "old.json").write_text("{}", "utf-8")
+    wanted = wanted_files(folder)
+    assert differences(folder, wanted) == ["sds/old.json is not generated any more"]
+    assert write(folder, wanted) == ["sds/old.json"]
+    assert differences(folder, wanted) == []
+
+
+# ---- The ledger of this repository -----------------------------------------------------------------------------------
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"git says: {done.stderr.strip()[:200]}")
+    return done.stdout
+
+
+def test_the_ledger_only_ever_grew() -> None:
+    """Every state that it had in the history is the beginning of what it is now."""
+    if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
+        pytest.skip("this is no clone: the history is not here")
+    path = f"vectors/{LEDGER}"
+    now = list(read_ledger(VECTORS).releases)
+    for commit in _git("log", "--format=%H", "--diff-filter=AM", "--", path).split():
+        then = json.loads(_git("show", f"{commit}:{path}"))["releases"]
+        assert now[: len(then)] == then, f"released.json was different in {commit}"
+
+
+def test_a_ledger_of_nothing() -> None:
+    assert Ledger(()).last is None
+    assert Ledger(()).ids == Ledger(()).retired == set()
