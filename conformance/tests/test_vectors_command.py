@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -92,7 +93,17 @@ def test_json_has_every_vector() -> None:
     assert data["implementation"]["name"] == "sds_reference mutant clock-falls"
     rows = {row["id"]: row for row in data["vectors"]}
     assert len(rows) == sum(data["counts"].values()) == _of_the_current_revision("lamport")
-    assert rows["lamport/send-clock-equal"] == {"id": "lamport/send-clock-equal", "group": "lamport", "status": "pass"}
+    assert rows["lamport/send-clock-equal"] == {
+        "id": "lamport/send-clock-equal",
+        "group": "lamport",
+        "result": "valid",
+        "comment": "In the same millisecond.",
+        "status": "pass",
+    }
+    manifest = (VECTORS / "manifest.json").read_bytes()
+    assert data["set"] == {"version": json.loads(manifest)["version"], "manifest": sha256(manifest).hexdigest()}
+    assert {**data["groups"]["lamport"]} == {**data["counts"], "unasked": 0}
+    assert (data["interrupted"], data["notAsked"]) == (False, [])
     assert rows["lamport/deliver-smaller"]["requirements"] == ["SDS-DELIVER-01", "SDS-DELIVER-02"]
 
 
@@ -109,6 +120,7 @@ def test_groups_are_globs() -> None:
     "arguments",
     [
         ["--group", "nothing"],
+        ["--group", "wire-*", "--group", "nothing"],
         ["--revision", "sds-1999"],
         ["--vectors", "/nowhere"],
         ["--dialect", "klingon"],
@@ -242,7 +254,7 @@ def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path)
     (target / "sds" / "old.json").write_text("{}", "utf-8")
     assert typed("vectors", "export", "--overwrite", target).exit_code == 0
     assert {name: (target / name).read_bytes() for name in first} == first
-    assert not (target / "sds" / "old.json").exists()
+    assert (target / "sds" / "old.json").exists(), "no manifest names it"
     other = tmp_path / "other"
     other.mkdir()
     (other / "precious.txt").write_text("x", "utf-8")

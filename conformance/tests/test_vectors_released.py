@@ -31,22 +31,15 @@ from vector_folders import VECTORS, copy_of_vectors, edit, seal
 Change = Callable[[dict[str, Any]], object]
 
 
-def unreleased(folder: Path) -> Path:
-    """The folder as if nothing had been released; two groups will do."""
+def unreleased(to: Path) -> Path:
+    """A version 1.0.0 of two groups, and no other version."""
+    folder = copy_of_vectors(to)
     for path in (folder / "sds").glob("*.json"):
         if not path.name.startswith(("lamport", "log-order")):
             path.unlink()
-    (folder / LEDGER).write_bytes(formatted({"releases": []}))
-    changelog = folder / CHANGELOG
-    text = changelog.read_text("utf-8")
-    newest, *_ = changelog_versions(folder)
-    first, _, rest = text.partition(f"## {newest[0]}")
-    changelog.write_text(f"{first}## 1.0.0{rest.partition('## ')[0]}", "utf-8")
-    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    (folder / MANIFEST).write_bytes(formatted({**manifest, "version": "1.0.0", "retired": []}))
-    told = changelog_versions(folder)[0][1]
-    changelog.write_text(changelog.read_text("utf-8").replace(told, file_digest((folder / MANIFEST).read_bytes())))
-    seal(folder)
+    told = file_digest((folder / MANIFEST).read_bytes())
+    (folder / CHANGELOG).write_text(f"# Changelog\n\n## 1.0.0\n\nManifest: `{told}`\n\nThe first.\n", "utf-8")
+    seal(folder, version="1.0.0")
     return folder
 
 
@@ -68,7 +61,7 @@ def begin(folder: Path, version: str, text: str = "Something.") -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A version 1.0.0 that is released."""
-    out = unreleased(copy_of_vectors(tmp_path))
+    out = unreleased(tmp_path)
     release(out)
     return out
 
@@ -103,7 +96,7 @@ def test_a_release_is_in_order_and_stands_under_each_revision(folder: Path) -> N
 
 
 def test_before_a_release_everything_may_change(tmp_path: Path) -> None:
-    folder = unreleased(copy_of_vectors(tmp_path))
+    folder = unreleased(tmp_path)
     edit(folder, "lamport", _another_outcome)
     edit(folder, "log-order", lambda data: data["tests"].pop())
     assert lint(folder) == []
@@ -158,12 +151,7 @@ def test_nor_from_one_of_its_revisions(folder: Path) -> None:
 
 def _retire(folder: Path, test_id: str) -> None:
     edit(folder, "lamport", lambda data: data["tests"].remove(next(t for t in data["tests"] if t["id"] == test_id)))
-    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    told = file_digest((folder / MANIFEST).read_bytes())
-    (folder / MANIFEST).write_bytes(formatted({**manifest, "retired": [*manifest["retired"], test_id]}))
-    changelog = folder / CHANGELOG
-    now = file_digest((folder / MANIFEST).read_bytes())
-    changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")
+    seal(folder, retired=[test_id])
 
 
 def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Path) -> None:
@@ -268,24 +256,8 @@ def test_content_is_inputs_and_outcomes() -> None:
 # ---- generate and release --------------------------------------------------------------------------------------------
 
 
-def _whole(tmp_path: Path) -> Path:
-    """A folder of what is generated, at a version that is not released."""
-    out = copy_of_vectors(tmp_path)
-    ledger = read_ledger(out)
-    version, _ = changelog_versions(out)[0]
-    if ledger.release(version) is not None:
-        begin(out, "999.0.0")
-        (out / LEDGER).write_bytes(formatted({"releases": []}))
-        write(out, wanted_files(out))
-        told = changelog_versions(out)[0][1]
-        changelog = out / CHANGELOG
-        now = file_digest((out / MANIFEST).read_bytes())
-        changelog.write_text(changelog.read_text("utf-8").replace(told, now), "utf-8")
-    return out
-
-
 def test_releasing_and_then_generating(tmp_path: Path) -> None:
-    folder = _whole(tmp_path)
+    folder = copy_of_vectors(tmp_path)
     version = changelog_versions(folder)[0][0]
     result = typed("vectors", "release", "7.7.7", "--out", folder)
     assert (result.exit_code, "and not of 7.7.7" in words(result.stderr)) == (2, True)
@@ -307,7 +279,7 @@ def test_releasing_and_then_generating(tmp_path: Path) -> None:
 
 
 def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
-    folder = _whole(tmp_path)
+    folder = copy_of_vectors(tmp_path)
     edit(folder, "lamport", _another_outcome)
     before = (folder / LEDGER).read_bytes()
     result = typed("vectors", "release", changelog_versions(folder)[0][0], "--out", folder)
@@ -317,7 +289,7 @@ def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
 
 
 def test_a_new_version_wants_its_digest(tmp_path: Path) -> None:
-    folder = _whole(tmp_path)
+    folder = copy_of_vectors(tmp_path)
     changelog = folder / CHANGELOG
     version, _ = changelog_versions(folder)[0]
     text = changelog.read_text("utf-8").replace(f"## {version}", f"## 1234.0.0\n\nMore.\n\n## {version}")

@@ -13,7 +13,7 @@ from played import REPOSITORY, Handle, reference
 from sds_conformance.catalogue import CURRENT
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
-from sds_conformance.vectors.folder import CHANGELOG, load_all
+from sds_conformance.vectors.folder import CHANGELOG, LEDGER, load_all
 from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.link import Limits, LocalLink
@@ -49,8 +49,11 @@ def failures(outcome: Examination) -> list[str]:
 
 
 def copy_of_vectors(to: Path) -> Path:
-    """A copy of the folder, to be spoilt."""
-    return Path(shutil.copytree(VECTORS, to / "vectors", ignore=shutil.ignore_patterns("consumers")))
+    """A copy of the folder, to be spoilt: as if nothing had been released, and in order."""
+    copy = Path(shutil.copytree(VECTORS, to / "vectors", ignore=shutil.ignore_patterns("consumers")))
+    (copy / LEDGER).write_bytes(formatted({"releases": []}))
+    seal(copy, retired=[])
+    return copy
 
 
 def edit(folder: Path, name: str, change: Callable[[dict[str, Any]], object], *, honest: bool = True) -> None:
@@ -66,9 +69,9 @@ def edit(folder: Path, name: str, change: Callable[[dict[str, Any]], object], *,
         seal(folder)
 
 
-def seal(folder: Path) -> None:
-    """Make manifest and changelog fit the files."""
-    manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+def seal(folder: Path, **fields: object) -> None:
+    """Make manifest and changelog fit the files, and give the manifest these fields."""
+    manifest = json.loads((folder / MANIFEST).read_text("utf-8")) | fields
     manifest["files"] = {
         path.relative_to(folder).as_posix(): file_digest(path.read_bytes())
         for part in ("schema", "sds")

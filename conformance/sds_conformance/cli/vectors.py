@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -15,14 +14,16 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from sds_harness.declaration import printable
 from sds_reference import REVISIONS
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
 from ..vectors.documents import MANIFEST
-from ..vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, writable_folder
+from ..vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, read_bytes, writable_folder
 from ..vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
 from ..vectors.lint import lint as lint_folder
 from ..vectors.released import released
+from ..vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
 from .options import console, program
 from .vectors_run import run
 
@@ -39,6 +40,8 @@ Examples:
 """
 _MANY = 20
 """So many complaints are shown at most."""
+LONGEST = 1000
+"""Characters of a sentence, which can quote names that strangers gave to files."""
 
 
 @click.group(epilog=_EPILOG)
@@ -57,7 +60,7 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
         try:
             function(*arguments, **options)
         except (VectorsError, OSError) as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(printable(str(error), LONGEST)) from None
 
     return told
 
@@ -65,7 +68,7 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
 def _complain(sentences: list[str]) -> None:
     err = console(stderr=True)
     for sentence in sentences[:_MANY]:
-        err.print(sentence, style="red", soft_wrap=True)
+        err.print(printable(sentence, LONGEST), style="red", soft_wrap=True)
     if len(sentences) > _MANY:
         err.print(f"and {len(sentences) - _MANY} more")
 
@@ -102,6 +105,7 @@ def generate(check: bool, folder: Path | None) -> None:
     if released_otherwise(folder, wanted[MANIFEST]):
         _complain([changelog_gap(folder, wanted[MANIFEST])])
         sys.exit(EXIT_NON_CONFORMANT)
+    refuse_strangers(folder, wanted)
     changed = write(folder, wanted)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
@@ -224,18 +228,21 @@ def export(folder: Path, overwrite: bool) -> None:
     if found:
         _complain(found)
         sys.exit(EXIT_NON_CONFORMANT)
+    refuse_overlap(source, folder)
+    # Read before anything is deleted: what cannot be read must not cost what is there.
+    files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:
             raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
-        if not (folder / MANIFEST).is_file():
-            raise click.UsageError(f"{folder} holds no vectors: it is not replaced")
-        for part in ("sds", "schema"):
-            shutil.rmtree(folder / part, ignore_errors=True)
-    for path in _exported(source):
-        target = folder / path.relative_to(source)
+        old = replaceable(folder)
+        refuse_links(folder, files)
+        for name in old:
+            (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(path.read_bytes())
-    console().print(f"{len(_exported(source))} files in {folder}", soft_wrap=True)
+        target.write_bytes(content)
+    console().print(f"{len(files)} files in {folder}", soft_wrap=True)
     sys.exit(EXIT_CONFORMANT)
 
 

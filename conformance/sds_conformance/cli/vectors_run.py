@@ -15,14 +15,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
 from sds_reference import REVISIONS, ConfigurationError
 
 from ..catalogue import CURRENT
-from ..certification import EXIT_CONFORMANT, EXIT_INTERRUPTED, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
-from ..runner import BrokenRun
+from ..certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
+from ..runner import PATIENCE, BrokenRun
 from ..story import show_breakdown
-from ..vectors.folder import VectorsError, default_folder, load_all
+from ..vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
 from ..vectors.running.asking import Asked, Examination, Examiner, chosen
 from ..vectors.running.subject import Status, about
 from .options import Driven, console, driving, program, progress_bar
@@ -42,7 +43,10 @@ Exit codes:
   1  something failed or broke         4  nothing could be asked
   2  wrong use of this command         130  interrupted
 """
+_LONGEST = 1000
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
+_HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
+"""What is no wrong answer is not to look like one."""
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 
@@ -72,11 +76,16 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
     """
     out, err = console(), console(stderr=True)
     try:
-        files = list(chosen(load_all(folder or default_folder()), revision, groups))
+        folder = folder or default_folder()
+        whole, manifest = load_all(folder), load_manifest(folder)
     except VectorsError as error:
-        raise click.UsageError(str(error)) from None
-    if not files:
-        raise click.UsageError(f"no group of {revision} matches: `{program()} vectors list` names them")
+        raise click.UsageError(printable(str(error), _LONGEST)) from None
+    unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
+    if unknown:
+        raise click.UsageError(
+            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
+        )
+    files = list(chosen(whole, revision, groups))
     examiner = Examiner(driven.connect, driven.limits, revision, driven.dialect)
     try:
         outcome = _examine(err, examiner, files)
@@ -88,11 +97,11 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
         err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
         sys.exit(EXIT_NOT_DRIVEN)
     if as_json:
-        click.echo(json.dumps(_report(outcome), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
     else:
         _show(out, outcome)
         _show_again(out, outcome, driven, groups, folder)
-    sys.exit(EXIT_INTERRUPTED if outcome.interrupted else outcome.exit_code)
+    sys.exit(outcome.exit_code)
 
 
 def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) -> Examination:
@@ -105,13 +114,23 @@ def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) 
         return examiner.examine(files, progress)
 
 
-def _report(outcome: Examination) -> dict[str, Any]:
+def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
     return {
         "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
         "revision": outcome.revision,
+        "set": {"version": manifest.version, "manifest": manifest.digest},
         "exitCode": outcome.exit_code,
+        "interrupted": outcome.interrupted,
         "counts": {status.value: outcome.count(status) for status in Status},
+        "groups": {
+            group: {
+                **{status.value: outcome.count(status, group) for status in Status},
+                "unasked": sum(group == other for other, _ in outcome.left_out),
+            }
+            for group in outcome.groups
+        },
         "unasked": outcome.unasked,
+        "notAsked": [test_id for _, test_id in outcome.left_out],
         "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
     }
 
@@ -123,6 +142,8 @@ def _row(asked: Asked, revision: str) -> dict[str, Any]:
     return {
         "id": asked.vector["id"],
         "group": asked.group,
+        "result": asked.vector["result"],
+        "comment": asked.vector["comment"],
         "status": answer.status.value,
         **{key: value for key, value in told.items() if value},
         **({"requirements": requirements} if answer.status in _SHOWN else {}),
@@ -183,9 +204,10 @@ def _show_warning(out: Console, asked: Asked, revision: str) -> None:
 def _show_answer(out: Console, asked: Asked, revision: str) -> None:
     answer, vector = asked.answer, asked.vector
     named = ", ".join(answer.requirements or about(vector, revision))
-    out.print(Text(f"{answer.status.value.upper():<5} {vector['id']}", _STYLES[answer.status]), soft_wrap=True)
+    headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}"
+    out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
-        ("Comment", vector["comment"]),
+        ("Comment", printable(vector["comment"], _LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", answer.reason),
@@ -221,24 +243,25 @@ def _table(outcome: Examination) -> Table:
 
 
 def _sentence(outcome: Examination) -> Text:
+    """The last word: what is wrong with the implementation, told apart from what kept it from answering."""
     name = outcome.declaration.name
-    if outcome.unasked:
-        return Text(f"{name} broke down again and again; {outcome.unasked} vectors were not asked.", "bold red")
+    if outcome.interrupted:
+        return Text(f"Interrupted: {outcome.unasked} vectors were not asked.", "bold yellow")
     if outcome.exit_code == EXIT_CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
         asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
-    if outcome.exit_code == EXIT_NON_CONFORMANT:
-        wrong, broken = outcome.count(Status.FAIL), outcome.count(Status.BROKEN)
-        counts = [f"gives the wrong answer to {_vectors(wrong)}"] if wrong else []
-        counts += [f"breaks down at {_vectors(broken)}"] if broken else []
-        if not counts:
-            return Text(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}.", "bold red")
-        return Text(f"{name} {' and '.join(counts)}.", "bold red")
-    if outcome.exit_code == EXIT_NOT_DRIVEN:
-        return Text(f"{name} answers nothing: it breaks down.", "bold red")
-    return Text(f"Nothing could be asked of {name}.", "bold yellow")
+    said = []
+    if outcome.count(Status.FAIL):
+        said.append(f"{name} gives the wrong answer to {_vectors(outcome.count(Status.FAIL))}.")
+    if outcome.count(Status.BROKEN):
+        said.append(f"{name} broke down at {_vectors(outcome.count(Status.BROKEN))} instead of answering.")
+    if outcome.unasked:
+        said.append(f"{_vectors(outcome.unasked)} not asked: after {PATIENCE} breakdowns in a row a group is left.")
+    if outcome.count(Status.ERROR):
+        said.append(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}: please report that.")
+    return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
 
 
 def _vectors(count: int) -> str:
-    return f"{count} vector" if count == 1 else f"{count} vectors"
+    return "1 vector" if count == 1 else f"{count} vectors"

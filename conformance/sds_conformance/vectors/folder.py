@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
+from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,9 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.declaration import printable
 
+from .canonical import file_digest
 from .documents import MANIFEST
+from .model import GENERATOR_VERSION
 from .schemas import SHAPES, schema
 
 LARGEST_FILE = 32 << 20
@@ -47,14 +53,38 @@ def writable_folder() -> Path:
     raise VectorsError("this is no checkout: give the folder to write to with --out")
 
 
+def read_bytes(path: Path) -> bytes:
+    """What is in a regular file. Raises VectorsError if it is none, is missing, or is too large."""
+    name = printable(path.name)
+    # A pipe that nobody writes to would keep open() waiting, and a device never ends.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise VectorsError(f"{name}: no regular file")
+            # Not by the size that it claims: a file can grow while it is read.
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                content = file.read(LARGEST_FILE + 1)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise VectorsError(f"{name}: {printable(error.strerror or str(error))}") from None
+    if len(content) > LARGEST_FILE:
+        raise VectorsError(f"{name}: larger than {LARGEST_FILE >> 20} MiB")
+    return content
+
+
 def read_json(path: Path) -> Any:
     """The JSON of a file. Raises VectorsError if it is too large, missing or none."""
+    return _json(path.name, read_bytes(path))
+
+
+def _json(name: str, content: bytes) -> Any:
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise VectorsError(f"{path.name}: larger than {LARGEST_FILE >> 20} MiB")
-        return json.loads(path.read_text("utf-8"), object_pairs_hook=_once)
-    except (OSError, ValueError, RecursionError) as error:
-        raise VectorsError(f"{path.name}: {printable(str(error))}") from None
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise VectorsError(f"{printable(name)}: {printable(str(error))}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -64,22 +94,82 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def load(path: Path) -> dict[str, Any]:
-    """A file of vectors that is what its schema says. Raises VectorsError."""
-    data = read_json(path)
-    problem = next(iter(violations(data)), None)
-    if problem is not None:
-        raise VectorsError(f"{path.name}: {problem}")
-    assert isinstance(data, dict)
-    return data
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of vectors says of itself."""
+
+    version: str
+    generator_version: str
+    files: dict[str, str]
+    """The SHA-256 of each file."""
+    retired: tuple[str, ...]
+    digest: str
+    """The SHA-256 of the manifest."""
+
+
+_PATH = re.compile(r"(sds|schema)/[A-Za-z0-9][A-Za-z0-9._-]*\.json")
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder of vectors, of whichever version. Raises VectorsError if it is none."""
+    content = read_bytes(folder / MANIFEST)
+    data = _json(MANIFEST, content)
+    if not isinstance(data, dict) or set(data) != {"version", "generatorVersion", "files", "retired"}:
+        raise VectorsError(f"{MANIFEST}: its fields are version, generatorVersion, files and retired")
+    files, retired = data["files"], data["retired"]
+    if not isinstance(data["version"], str) or not isinstance(data["generatorVersion"], str):
+        raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
+    if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
+        raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
+    for path in files:
+        if not _PATH.fullmatch(path):
+            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in sds/ or schema/")
+    if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
+        raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
+    return Manifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
 
 
 def load_all(folder: Path) -> list[dict[str, Any]]:
-    """Every file of vectors in a folder, by name. Raises VectorsError."""
+    """Every file of vectors in a folder, by name: what its manifest names, as it was published. Raises VectorsError.
+
+    An answer is only as good as the vectors, so none are read that anybody has changed since.
+    """
     paths = sorted((folder / "sds").glob("*.json"))
     if not paths:
         raise VectorsError(f"no vectors in {folder}")
-    return [load(path) for path in paths]
+    manifest = load_manifest(folder)
+    if manifest.generator_version != GENERATOR_VERSION:
+        raise VectorsError(
+            f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite knows "
+            f"{GENERATOR_VERSION}: take the suite that belongs to these vectors, or leave out the folder"
+        )
+    names = {f"sds/{path.name}" for path in paths}
+    missing = sorted(name for name in manifest.files if name.startswith("sds/") and name not in names)
+    if missing:
+        raise VectorsError(f"{missing[0]} is in the manifest, and is missing: {ANEW}")
+    out = [_published(path, manifest) for path in paths]
+    for test_id, times in Counter(test["id"] for data in out for test in data["tests"]).items():
+        if times > 1:
+            raise VectorsError(f"two vectors are called {printable(test_id)}: {ANEW}")
+    return out
+
+
+ANEW = "get these files anew, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
+
+
+def _published(path: Path, manifest: Manifest) -> dict[str, Any]:
+    """One file of vectors, if it is the one of the manifest and what its schema says. Raises VectorsError."""
+    name, content = f"sds/{path.name}", read_bytes(path)
+    data = _json(path.name, content)
+    problem = next(iter(violations(data)), None)
+    if problem is not None:
+        raise VectorsError(f"{printable(path.name)}: {problem}")
+    if name not in manifest.files:
+        raise VectorsError(f"{printable(name)} is not in the manifest: {ANEW}")
+    if manifest.files[name] != file_digest(content):
+        raise VectorsError(f"{printable(name)}: its SHA-256 is not that of the manifest: {ANEW}")
+    assert isinstance(data, dict)
+    return data
 
 
 def violations(data: Any) -> list[str]:
@@ -124,8 +214,8 @@ def changelog_named(folder: Path, version: str, word: str) -> set[str]:
 def _changelog(folder: Path) -> dict[str, str]:
     """The text of the changelog by version."""
     try:
-        text = (folder / CHANGELOG).read_text("utf-8")
-    except (OSError, ValueError) as error:
+        text = read_bytes(folder / CHANGELOG).decode("utf-8")
+    except ValueError as error:
         raise VectorsError(f"{CHANGELOG}: {printable(str(error))}") from None
     parts = _VERSION.split(text)[1:]
     if not parts:

@@ -12,6 +12,8 @@ from typing import Any
 from sds_reference import REVISIONS
 from sds_reference.revision import Revision
 
+from ..catalogue import load_catalogue
+
 GENERATOR_VERSION = "1"
 """Version of the format: it changes with the meaning of a field, not with the vectors."""
 
@@ -100,6 +102,7 @@ def vector(
         "result": result_of(outcomes),
         "flags": list(flags),
         "requirements": list(requirements),
+        **weight(requirements),
         **fields,
         "outcomes": list(outcomes),
     }
@@ -121,9 +124,20 @@ def stepwise(
         "result": ACCEPTABLE if loose else VALID,
         "flags": list(flags),
         "requirements": list(requirements),
+        **weight(requirements),
         **fields,
         "steps": steps,
     }
+
+
+def weight(requirements: Sequence[str]) -> dict[str, bool]:
+    """What a vector says of answers that are none of its outcomes: a warning, if no requirement makes them a failure.
+
+    So is an answer against nothing but a SHOULD, or against a MUST that a position softens.
+    """
+    known = load_catalogue().requirements
+    soft = all(name in known and (not known[name].binding or known[name].softened) for name in requirements)
+    return {"warned": True} if soft else {}
 
 
 def result_of(outcomes: Sequence[Outcome]) -> str:
@@ -138,6 +152,6 @@ def legal(outcome: Outcome, position: str = "") -> Outcome:
     return {**outcome, "position": position} if position else outcome
 
 
-def warned(outcome: Outcome, position: str) -> Outcome:
-    """An outcome that is no failure, but of which a position warns."""
-    return {**outcome, "position": position, "warned": True}
+def warned(outcome: Outcome, position: str = "") -> Outcome:
+    """An outcome that is no failure, but of which a position warns; without one it is against a SHOULD of the text."""
+    return {**legal(outcome, position), "warned": True}

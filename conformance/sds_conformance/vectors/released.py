@@ -19,7 +19,7 @@ from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
-from .folder import CHANGELOG, LEDGER, VectorsError, changelog_named, changelog_versions, read_json
+from .folder import CHANGELOG, LEDGER, Manifest, VectorsError, changelog_named, changelog_versions, read_json
 from .model import GENERATOR_VERSION
 
 EXPLANATION = ("comment", "flags", "requirements")
@@ -127,7 +127,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 # ---- What stands ---------------------------------------------------------------------------------------------------
 
 
-def breaches(folder: Path, manifest: dict[str, Any], documents: Iterable[dict[str, Any]]) -> Iterator[str]:
+def breaches(folder: Path, manifest: Manifest, documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Where the files of ``folder`` break what was promised by a release, one sentence each."""
     try:
         ledger = read_ledger(folder)
@@ -146,8 +146,8 @@ def breaches(folder: Path, manifest: dict[str, Any], documents: Iterable[dict[st
                 "is not what it says"
             )
     current = versions[0][0]
-    if manifest["version"] != current:
-        yield f"{MANIFEST}: the version is {printable(str(manifest['version']))}, and the changelog is at {current}"
+    if manifest.version != current:
+        yield f"{MANIFEST}: the version is {printable(manifest.version)}, and the changelog is at {current}"
     yield from _of_manifest(folder, ledger, current)
     yield from _of_tests(folder, ledger, current, manifest, contents(documents))
 
@@ -160,11 +160,11 @@ def _of_manifest(folder: Path, ledger: Ledger, current: str) -> Iterator[str]:
         yield f"{CHANGELOG}: {ledger.last['version']} is released, and {current} comes before it"
 
 
-def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: dict[str, Any], now: Tests) -> Iterator[str]:
+def _of_tests(folder: Path, ledger: Ledger, current: str, manifest: Manifest, now: Tests) -> Iterator[str]:
     open_version = ledger.release(current) is None
     corrected = changelog_named(folder, current, CORRECTED) if open_version else set()
     retiring = changelog_named(folder, current, RETIRED) if open_version else set()
-    retired = set(manifest["retired"])
+    retired = set(manifest.retired)
     for test_id in sorted(retired - ledger.retired - retiring):
         yield f"{test_id} is retired, and {CHANGELOG} does not say so: `{RETIRED}: `{test_id}`` in version {current}"
     for test_id in sorted(ledger.retired - retired):

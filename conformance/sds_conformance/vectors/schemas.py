@@ -11,13 +11,31 @@ from typing import Any
 Schema = dict[str, Any]
 
 HEX: Schema = {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 1_000_000}
-NUMERAL: Schema = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,38})$"}
-"""A whole number that may be larger than a double holds exactly."""
-SIGNED: Schema = {"type": "string", "pattern": "^(0|-?[1-9][0-9]{0,38})$"}
+
+
+def _up_to(largest: int) -> str:
+    """A regular expression for the whole numbers from 0 to the largest, in as few digits as they have."""
+    digits = str(largest)
+    shorter = f"0|[1-9][0-9]{{0,{len(digits) - 2}}}"
+    below = [
+        f"{digits[:at]}[{'1' if at == 0 else '0'}-{int(digit) - 1}][0-9]{{{len(digits) - at - 1}}}"
+        for at, digit in enumerate(digits)
+        if int(digit) > (1 if at == 0 else 0)
+    ]
+    return "|".join([shorter, *below, digits])
+
+
+UINT64 = _up_to(2**64 - 1)
+NUMERAL: Schema = {"type": "string", "pattern": f"^({UINT64})$"}
+"""An unsigned number of 64 bits, which may be larger than a double holds exactly."""
+SIGNED: Schema = {"type": "string", "pattern": f"^({UINT64}|-[1-9][0-9]{{0,18}})$"}
 """The same, and below zero: what a timestamp of 32 bits with a sign can be read as."""
-TEXT: Schema = {"type": "string", "maxLength": 4096}
-COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
-WHOLE: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**53 - 1}
+TEXT: Schema = {"type": "string", "maxLength": 4096, "pattern": r"^[^\ud800-\udfff]*$"}
+"""A string that UTF-8 can say: there is no half of a pair of surrogates in it."""
+COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**32 - 1}
+POSITIVE: Schema = {**COUNT, "minimum": 1}
+WHOLE: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**32 - 1}
+LARGEST_CAPACITY = 2**24
 YES: Schema = {"const": True}
 POSITION: Schema = {"type": "string", "pattern": "^AMB-[0-9C]+$"}
 NAME: Schema = {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": 100}
@@ -82,19 +100,20 @@ def _test(inputs: Schema, legal: Schema | None, optional: Schema | None = None) 
         "requirements": array(REQUIREMENT, least=1),
     }
     required = {**told, **inputs, **({"outcomes": legal} if legal is not None else {})}
-    return record(required, optional)
+    return record(required, {"warned": YES, **(optional or {})})
 
 
 def _decode() -> Schema:
-    taken = outcome(accepted=YES)
-    return _test({"wire": HEX}, outcomes(outcome(message=ref("message")), REFUSAL, taken))
+    names = [*MESSAGES["message"]["properties"]]
+    said = record({"message": ref("message")}, {"except": array({"enum": names}, least=1), **ALLOWED})
+    return _test({"wire": HEX}, outcomes(said, REFUSAL, outcome(accepted=YES)))
 
 
 READ: dict[str, Schema] = {"entry": ENTRY, "message": message(SIGNED)}
 
 
 def _encode() -> Schema:
-    return _test({"message": ref("message")}, outcomes(outcome(wire=HEX)))
+    return _test({"message": ref("message")}, outcomes(outcome(wire=HEX), REFUSAL))
 
 
 def _kind() -> Schema:
@@ -122,7 +141,13 @@ def _causal_history() -> Schema:
     return _test({"arrivals": _ARRIVALS, "size": COUNT}, outcomes(outcome(causal_history=TEXTS)))
 
 
-_FILTER = {"profile": NAME, "capacity": COUNT, "error_rate_millionths": COUNT, "bits": COUNT, "hashes": COUNT}
+_FILTER = {
+    "profile": NAME,
+    "capacity": {"type": "integer", "minimum": 1, "maximum": LARGEST_CAPACITY},
+    "error_rate_millionths": {"type": "integer", "minimum": 1, "maximum": 999_999},
+    "bits": POSITIVE,
+    "hashes": POSITIVE,
+}
 
 
 def _bloom_build() -> Schema:
@@ -174,14 +199,13 @@ def _ack_review() -> Schema:
 def _repair_buffers() -> Schema:
     due = {"type": "object", "propertyNames": NAME, "additionalProperties": COUNT, "maxProperties": 20}
     waiting = array(record({"message_id": TEXT, "due_ms": due}))
-    step = record(
-        {"at_ms": COUNT, "receive": ref("message"), "outcomes": outcomes(outcome(outgoing=waiting, incoming=waiting))}
-    )
+    held = record({"outgoing": waiting, "incoming": waiting}, {"after": array(COUNT, least=1), **ALLOWED})
+    step = record({"at_ms": COUNT, "receive": ref("message"), "outcomes": outcomes(held)})
     inputs = {"participant_id": TEXT, "channel_id": TEXT, "t_min_ms": COUNT, "t_max_ms": COUNT}
     return _test({**inputs, "num_response_groups": COUNT, "steps": array(step, least=1)}, None)
 
 
-RELATIVE: Schema = {"type": "string", "pattern": "^(T([+-][1-9][0-9]{0,15})?|0|[1-9][0-9]{0,19})$"}
+RELATIVE: Schema = {"type": "string", "pattern": f"^(T([+-][1-9][0-9]{{0,15}})?|{UINT64})$"}
 """A timestamp: relative to the base, or a number where that is the point."""
 
 

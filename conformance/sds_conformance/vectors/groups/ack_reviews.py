@@ -25,7 +25,10 @@ _NOTES = {
     "Strangers": Note("IDs that are not outstanding change nothing.", ("SDS-ACK-05",)),
     "AnyMessage": Note("Sync messages acknowledge, and so do messages that wait.", ("SDS-ACK-07", "AMB-58")),
     "OwnTraffic": Note("What comes back from the network under the own ID is no evidence.", ("SDS-STATE-14", "AMB-21")),
-    "ForeignFilter": Note("A filter that cannot be read is skipped; the rest counts.", ("SDS-ACK-02", "AMB-53")),
+    "ForeignFilter": Note(
+        "A filter that cannot be read is skipped; the rest counts. Bytes of ones may pass for a full one.",
+        ("SDS-ACK-02", "AMB-53", "AMB-54"),
+    ),
     "NoFilter": Note("A message without a filter acknowledges by its causal history.", ("AMB-32",)),
     "Copy": Note("A copy of a known message may be reviewed or not.", ("AMB-23",)),
     "Hybrid": Note("An ephemeral message with a causal history may be reviewed or not.", ("AMB-37",)),
@@ -276,7 +279,14 @@ def _rows() -> list[Row]:
             "The filter cannot be read, the causal history names one.",
             "ForeignFilter Mention",
             "ACK-01 ACK-02",
-            [(_said("b1", "m1", raw=b"\xff" * 37), [one])],
+            [(_said("b1", "m1", raw=b"\xff" * 37), [one, _state("m2 m3", "m1", "AMB-54")])],
+        ),
+        (
+            "by-a-foreign-filter-of-zeros",
+            "The filter cannot be read or holds nothing, the causal history names one.",
+            "ForeignFilter Mention",
+            "ACK-01 ACK-02",
+            [(_said("b1", "m1", raw=bytes(37)), [one])],
         ),
         (
             "by-a-filter-of-no-length",

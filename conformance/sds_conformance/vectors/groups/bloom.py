@@ -28,9 +28,9 @@ BUILD_NOTES = {
     ),
     "Duplicates": Note("An ID that comes twice changes nothing.", ("AMB-112",)),
     "BeyondAscii": Note("IDs beyond ASCII, which hashes of different languages read differently.", ("AMB-54",)),
-    "Full": Note("As many IDs as the filter is made for.", ("SDS-STATE-07", "FORUM-10")),
+    "Full": Note("About as many IDs as the filter is made for.", ("SDS-STATE-07", "FORUM-10")),
     "RollOver": Note(
-        "More than its capacity: the newest tenth must still be there.", ("SDS-STATE-06", "FORUM-20", "AMB-55")
+        "Its capacity is reached: the newest tenth must still be there.", ("SDS-STATE-06", "FORUM-20", "AMB-55")
     ),
 }
 QUERY_NOTES = {
@@ -104,7 +104,15 @@ def _builder(profile: BloomProfile) -> None:
             ),
             case("digests", "IDs of 64 hex digits.", "ByteExact", SMALL, digests),
             case("scripts", "IDs of many scripts.", "ByteExact BeyondAscii", SMALL, _SCRIPTS),
-            case("full", "As many as the capacity.", "ByteExact Full", SMALL, _ids(SMALL.capacity)),
+            case("nearly-full", "Two less than the capacity.", "ByteExact Full", SMALL, _ids(SMALL.capacity - 2)),
+            case(
+                "full",
+                "As many as the capacity: all, or already rolled over.",
+                "ByteExact Full RollOver",
+                SMALL,
+                _ids(SMALL.capacity),
+                legal({"holds": _ids(SMALL.capacity)[-2:]}, "AMB-55"),
+            ),
             case("coarse", "A filter for 100 IDs at 5 %, half full.", "ByteExact", COARSE, _ids(50)),
             case("usual", "Fifty IDs in a filter of the usual size.", "ByteExact", USUAL, _ids(50)),
             vector(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import REJECTED, Note, Outcome, Vector, legal, vector
+from ..model import REJECTED, Note, Outcome, Vector, legal, vector, warned
 from .forum_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -19,8 +19,7 @@ from .forum_bytes import (
     ordinary,
 )
 from .wire_bytes import END_GROUP, START_GROUP, fixed32, fixed64, key, length, number
-from .wire_cases import read_as
-from .wire_malformed import ACCEPTED
+from .wire_cases import read_as, read_but_for
 from .wire_malformed import MALFORMED_NOTES as OF_SDS
 
 MALFORMED_NOTES = {
@@ -29,6 +28,14 @@ MALFORMED_NOTES = {
 }
 """The kinds are those of SDS: what can be wrong with protobuf does not depend on the fields."""
 
+NAMES = {
+    SENDER_ID: "sender_id",
+    MESSAGE_ID: "message_id",
+    CHANNEL_ID: "channel_id",
+    CONTENT: "content",
+    HISTORY: "causal_history",
+}
+AFTER_THE_SENDER = ("channel_id", "lamport_timestamp", "causal_history", "bloom_filter", "content")
 BODY = WHO + WHEN + WHERE + WHAT
 START = WHO + WHEN + WHERE
 
@@ -67,7 +74,6 @@ def _impossible() -> list[Vector]:
     eleven = b"\x80" * 10 + b"\x01"
     rows = (
         ("overlong-lamport", "A timestamp of eleven bytes.", "OverlongVarint", WHO + key(LAMPORT, 0) + eleven + WHAT),
-        ("overlong-tag", "A tag of eleven bytes.", "OverlongVarint", WHO + eleven + WHAT),
         (
             "overlong-length",
             "A length of eleven bytes.",
@@ -85,16 +91,20 @@ def _impossible() -> list[Vector]:
         ("some-text", "A sentence.", "NoMessage", b"this is no message"),
         ("all-ones", "Sixteen bytes of ones.", "NoMessage", b"\xff" * 16),
     )
-    return [_case(*row, REJECTED) for row in rows]
+    cut = read_but_for(ordinary(lamport_timestamp=None), *AFTER_THE_SENDER)
+    tag = ("overlong-tag", "A tag of eleven bytes.", "OverlongVarint", WHO + eleven + WHAT)
+    return [*(_case(*row, REJECTED) for row in rows), _case(*tag, REJECTED, warned(cut, "AMB-52"))]
 
 
 def _groups() -> list[Vector]:
     broken = {
         "without-an-end": ("A group begins and does not end.", BODY + key(8, START_GROUP) + number(1, 7)),
         "without-a-beginning": ("A group ends that did not begin.", BODY + key(8, END_GROUP)),
-        "of-two-numbers": ("A group ends under another number.", BODY + key(8, START_GROUP) + key(9, END_GROUP)),
     }
     out = [_case(f"group-{slug}", comment, "GroupTag", wire, REJECTED) for slug, (comment, wire) in broken.items()]
+    crossed = ("group-of-two-numbers", "A group ends under another number.", "GroupTag")
+    wire = BODY + key(8, START_GROUP) + key(9, END_GROUP)
+    out.append(_case(*crossed, wire, REJECTED, warned(read_as(ORDINARY), "AMB-52")))
     whole = key(8, START_GROUP) + number(1, 7) + key(8, END_GROUP)
     comment = "An unknown field that is a group, whole."
     outcomes = (read_as(ORDINARY), legal(REJECTED, "AMB-52"))
@@ -160,5 +170,7 @@ def _texts() -> list[Vector]:
     out = []
     for slug, (comment, change) in bad.items():
         wire = WHEN + b"".join(length(field, text) for field, text in (fine | change).items())
-        out.append(_case(f"utf-8-{slug}", comment, "InvalidUtf8", wire, legal(REJECTED, "AMB-52"), ACCEPTED))
+        (field,) = change
+        taken = legal(read_but_for(ORDINARY, NAMES[field]), "AMB-52")
+        out.append(_case(f"utf-8-{slug}", comment, "InvalidUtf8", wire, legal(REJECTED, "AMB-52"), taken))
     return out

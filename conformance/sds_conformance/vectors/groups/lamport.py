@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from sds_reference.revision import Revision
 
-from ..model import Note, Outcome, Vector, group, vector, warned
+from ..model import Note, Outcome, Vector, group, legal, vector, warned
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
 SAFE = 2**53 + 10
 """Timestamps up to here are mandatory (AMB-14)."""
 LARGEST = 2**64 - 1
+SIGNED = 2**63 - 1
 
 NOTES = {
     "Running": Note("The clock is ahead of the timestamp: sending takes the time.", ("SDS-SEND-01", "SDS-STATE-03")),
@@ -29,7 +30,8 @@ NOTES = {
     "SyncAdvances": Note("A sync message that is sent advances the timestamp.", ("SDS-SYNC-14", "AMB-18")),
     "Large": Note("Beyond 32 and 53 bits, where numbers of some languages end.", ("SDS-MSG-05",)),
     "Overflow": Note(
-        "At the end of the range a timestamp never wraps: refusing to send is legal, and so is staying at the largest.",
+        "At the end of the range a timestamp never wraps. Legal are refusing to send, staying at the largest, and "
+        "refusing or dropping a message from there.",
         ("AMB-14",),
     ),
 }
@@ -102,8 +104,7 @@ def _sending() -> list[Vector]:
                 now_ms,
                 None,
                 _sent(after),
-                # A timestamp that the clock would give anyway shows no difference.
-                *([kept] if after > now_ms else []),
+                kept,
             )
         )
     return out
@@ -213,7 +214,7 @@ def _unmoved() -> list[Vector]:
 
 def _overflow() -> list[Vector]:
     out = []
-    for slug, local in (("below-the-end", LARGEST - 1), ("above-2-63", 2**63), ("at-2-63", 2**63 - 1)):
+    for slug, local in (("below-the-end", LARGEST - 1), ("above-2-63", 2**63), ("at-2-63", SIGNED)):
         refused = {"rejected": True, "local": str(local), "position": "AMB-14"}
         out.append(
             case(
@@ -227,6 +228,8 @@ def _overflow() -> list[Vector]:
                 None,
                 _sent(local + 1),
                 refused,
+                # Where signed integers end, that is the largest.
+                *([legal(_sent(local), "AMB-14")] if local == SIGNED else []),
             )
         )
     stuck = {"local": str(LARGEST), "sent": str(LARGEST), "position": "AMB-14"}
@@ -236,7 +239,8 @@ def _overflow() -> list[Vector]:
         case("send-at-the-end", comment, "Overflow Large", "SEND-01", "send", LARGEST, NOW, None, refused, stuck)
     )
     for slug, received in (("2-63", 2**63), ("largest", LARGEST)):
-        kept = {"rejected": True, "local": str(NOW), "position": "AMB-14"}
+        kept = legal({"local": str(NOW)}, "AMB-14")
+        ends = legal({"local": str(SIGNED)}, "AMB-14")
         out.append(
             case(
                 f"deliver-{slug}",
@@ -248,7 +252,9 @@ def _overflow() -> list[Vector]:
                 NOW,
                 received,
                 {"local": str(received)},
+                {"rejected": True, **kept},
                 kept,
+                ends,
             )
         )
     return out

@@ -8,20 +8,25 @@ from sds_reference import HASH_PROFILES, HistoryEntry, Message, t_req_offset, t_
 from sds_reference.revision import Revision
 
 from ..fields import message_json
-from ..model import Note, Outcome, Vector, group, stepwise
+from ..model import Note, Outcome, Vector, group, legal, stepwise, warned
 
 ALICE = "alice"
 T_MIN, T_MAX = 30_000, 120_000
 
 NOTES = {
     "Missing": Note("A dependency that is missing is tracked, with its T_req.", ("SDS-R-STATE-01", "SDS-R-RECV-03")),
+    "Should": Note(
+        "That an entry is made at all is a SHOULD: none is a warning. One with another time, or of something else, is "
+        "a failure.",
+        ("SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "SDS-R-RECV-08"),
+    ),
     "Arrives": Note("What arrives is not asked for any more.", ("SDS-R-RECV-01",)),
     "Keeps": Note("T_req and T_resp of an entry never move.", ("SDS-R-STATE-02", "SDS-R-STATE-06", "AMB-78")),
     "Here": Note("What is logged is not missing; what waits may be tracked or not.", ("SDS-R-STATE-01", "AMB-70")),
     "Overheard": Note("What somebody else asks for is left to them.", ("SDS-R-RECV-07",)),
     "Again": Note(
-        "A later message finds the dependency without an entry: the amended text makes a new one, the other leaves it "
-        "open.",
+        "A later message finds the dependency without an entry: the amended text makes a new one, for whatever waits; "
+        "the other leaves it open.",
         ("SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "AMB-68", "AMB-118"),
     ),
     "Asked": Note(
@@ -32,7 +37,10 @@ NOTES = {
         "A request for what is not logged is not queued; what waits may count as held.", ("SDS-R-RECV-09", "AMB-71")
     ),
     "NoAuthor": Note("A request without an author may be ignored.", ("SDS-R-RECV-12", "AMB-72")),
-    "OwnTraffic": Note("Requests in an own message that comes back are ignored.", ("SDS-R-RECV-13", "AMB-74")),
+    "OwnTraffic": Note(
+        "Requests in an own message that comes back should be ignored; who heeds them does it as with any other.",
+        ("SDS-RECV-01", "AMB-22", "AMB-74"),
+    ),
     "AnyMessage": Note("Sync messages, copies and messages that wait count as well.", ("SDS-R-RECV-13",)),
     "SyncId": Note(
         "The ID of a sync message meets nothing; clearing the entry is tolerated.", ("SDS-SYNC-10", "AMB-43")
@@ -79,6 +87,13 @@ def _receive(at_ms: int, message: Message, *outcomes: Outcome) -> Step:
 
 
 NOTHING = _holds()
+NEGLECTED = warned(NOTHING)
+"""No entry, which is against a SHOULD."""
+
+
+def _still_none(outcome: Outcome, *taken: int) -> Outcome:
+    """An outcome that is legal after these of the step before: what is kept must not get lost."""
+    return {**outcome, "after": list(taken)}
 
 
 @group("repair-buffers", "repair-buffers", "What arrives, and what it makes of the repair request buffers.", NOTES)
@@ -105,59 +120,83 @@ def _case(slug: str, comment: str, flags: str, requirements: str, steps: list[St
 def _outgoing(revision: Revision) -> list[Row]:
     b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
     missing = _holds(_missing("b1", 0))
+    tracked = (missing, NEGLECTED)
     again = _holds(_missing("b1", 100))
     # The amended text looks at everything that waits on each reception; that of today only at what is named.
-    found, left = (again, NOTHING) if revision.requests_again else (NOTHING, {**again, "position": "AMB-68"})
+    if revision.requests_again:
+        unnamed = (again, warned(NOTHING, "AMB-118"))
+        named = (again, NEGLECTED)
+        entry = "R-RECV-05"
+    else:
+        unnamed = (NOTHING, legal(again, "AMB-68"))
+        named = (again, legal(NOTHING, "AMB-68"))
+        entry = "R-RECV-03"
+    first, second = _missing("b1", 0), _missing("b2", 0)
     asks = _message("c1", sender="carol", asks=_asked("b1"))
     return [
         (
             "missing",
             "A message depends on one that is missing.",
-            "Missing",
-            "R-STATE-01 R-TREQ-01",
-            [_receive(0, b2, missing)],
+            "Missing Should",
+            "R-STATE-01 R-RECV-03 R-RECV-05 R-RECV-06 R-TREQ-01",
+            [_receive(0, b2, *tracked)],
         ),
         (
             "missing-then-here",
             "It arrives.",
-            "Missing Arrives",
+            "Missing Arrives Should",
             "R-RECV-01",
-            [_receive(0, b2, missing), _receive(50, b1, NOTHING)],
+            [_receive(0, b2, *tracked), _receive(50, b1, NOTHING)],
         ),
         (
             "two-missing",
             "Two are missing, each has its own time.",
-            "Missing",
-            "R-STATE-01 R-TREQ-04",
-            [_receive(0, _message("b3", "b1", "b2"), _holds(_missing("b1", 0), _missing("b2", 0)))],
+            "Missing Should",
+            "R-STATE-01 R-RECV-03 R-RECV-05 R-TREQ-04",
+            [
+                _receive(
+                    0,
+                    _message("b3", "b1", "b2"),
+                    _holds(first, second),
+                    warned(_holds(first)),
+                    warned(_holds(second)),
+                    NEGLECTED,
+                )
+            ],
         ),
         (
             "detected-later",
             "The time counts from when the gap was found.",
-            "Missing",
+            "Missing Should",
             "R-TREQ-05",
-            [_receive(0, _message("d1", sender="dave"), NOTHING), _receive(777, b2, _holds(_missing("b1", 777)))],
+            [
+                _receive(0, _message("d1", sender="dave"), NOTHING),
+                _receive(777, b2, _holds(_missing("b1", 777)), NEGLECTED),
+            ],
         ),
         (
             "named-again",
             "Another message depends on the same one.",
-            "Keeps",
+            "Keeps Should",
             "R-STATE-02",
-            [_receive(0, b2, missing), _receive(5000, _message("c1", "b1", sender="carol"), missing)],
+            [
+                _receive(0, b2, *tracked),
+                _receive(5000, _message("c1", "b1", sender="carol"), missing, _still_none(NEGLECTED, 1)),
+            ],
         ),
         (
             "a-sync-tells",
             "A sync message names one that is missing.",
-            "Missing AnyMessage",
+            "Missing AnyMessage Should",
             "R-RECV-13 SYNC-12",
-            [_receive(0, _message("s", "b1", sync=True), missing)],
+            [_receive(0, _message("s", "b1", sync=True), *tracked)],
         ),
         (
             "a-sync-of-that-id",
             "A sync message has the ID of what is missing.",
-            "SyncId",
+            "SyncId Should",
             "SYNC-10 R-RECV-01",
-            [_receive(0, b2, missing), _receive(50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
+            [_receive(0, b2, *tracked), _receive(50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
         ),
         (
             "nothing-is-missing",
@@ -169,51 +208,63 @@ def _outgoing(revision: Revision) -> list[Row]:
         (
             "what-waits",
             "A dependency waits itself.",
-            "Here",
+            "Here Should",
             "R-STATE-01",
             [
-                _receive(0, b2, missing),
+                _receive(0, b2, *tracked),
                 _receive(
                     50,
                     _message("b3", "b2", lamport=1002),
                     missing,
-                    _holds(_missing("b1", 0), _missing("b2", 50), position="AMB-70"),
+                    warned(_holds(first, _missing("b2", 50)), "AMB-70"),
+                    _still_none(NEGLECTED, 1),
                 ),
             ],
         ),
         (
             "somebody-else-asks",
             "Somebody else asks for what is missing.",
-            "Overheard",
+            "Overheard Should",
             "R-RECV-07",
-            [_receive(0, b2, missing), _receive(50, asks, NOTHING)],
+            [_receive(0, b2, *tracked), _receive(50, asks, NOTHING)],
         ),
         (
             "somebody-else-asks-in-a-sync",
             "A sync message asks for what is missing.",
-            "Overheard AnyMessage",
+            "Overheard AnyMessage Should",
             "R-RECV-07 R-RECV-13",
             [
-                _receive(0, b2, missing),
+                _receive(0, b2, *tracked),
                 _receive(50, _message("s", asks=_asked("b1"), sender="carol", sync=True), NOTHING),
             ],
         ),
         (
             "somebody-else-asks-without-an-author",
             "The request names no author.",
-            "Overheard NoAuthor",
+            "Overheard NoAuthor Should",
             "R-RECV-07",
-            [_receive(0, b2, missing), _receive(50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
+            [_receive(0, b2, *tracked), _receive(50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
         ),
         (
             "asked-by-others-and-not-named-again",
             "Others asked; the next message is about something else.",
-            "Overheard Again",
+            "Overheard Again Should",
             "R-RECV-07 R-RECV-05" if revision.requests_again else "R-RECV-07",
             [
-                _receive(0, b2, missing),
+                _receive(0, b2, *tracked),
                 _receive(50, asks, NOTHING),
-                _receive(100, _message("d1", sender="dave"), found, left),
+                _receive(100, _message("d1", sender="dave"), *unnamed),
+            ],
+        ),
+        (
+            "asked-by-others-and-named-again",
+            "Others asked; the next message depends on the same one.",
+            "Overheard Again Should",
+            f"R-RECV-07 R-TREQ-05 {entry}",
+            [
+                _receive(0, b2, *tracked),
+                _receive(50, asks, NOTHING),
+                _receive(100, _message("d1", "b1", sender="dave"), *named),
             ],
         ),
     ]
@@ -223,45 +274,50 @@ def _incoming() -> list[Row]:
     b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
     asks = _message("c1", sender="carol", asks=_asked("b1"))
     due = _holds(incoming=[_due("b1", 100)])
+    queued = (due, NEGLECTED)
+    waits, held = _missing("b1", 0), [_due("b2", 100)]
     return [
         (
             "asked",
             "Somebody asks for what is logged.",
-            "Asked",
-            "R-STATE-04 R-TRESP-01",
-            [_receive(0, b1, NOTHING), _receive(100, asks, due)],
+            "Asked Should",
+            "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10",
+            [_receive(0, b1, NOTHING), _receive(100, asks, *queued)],
         ),
         (
             "asked-again",
             "Somebody else asks for the same.",
-            "Asked Keeps",
-            "R-STATE-06",
+            "Asked Keeps Should",
+            "R-STATE-06 R-RECV-08",
             [
                 _receive(0, b1, NOTHING),
-                _receive(100, asks, due),
-                _receive(500, _message("d1", sender="dave", asks=_asked("b1")), due),
+                _receive(100, asks, *queued),
+                _receive(500, _message("d1", sender="dave", asks=_asked("b1")), due, _still_none(NEGLECTED, 1)),
             ],
         ),
         (
             "asked-twice-in-one",
             "It stands twice in one request.",
-            "Asked Keeps",
-            "R-STATE-06",
-            [_receive(0, b1, NOTHING), _receive(100, _message("c1", sender="carol", asks=_asked("b1") * 2), due)],
+            "Asked Keeps Should",
+            "R-STATE-06 R-RECV-08",
+            [_receive(0, b1, NOTHING), _receive(100, _message("c1", sender="carol", asks=_asked("b1") * 2), *queued)],
         ),
         (
             "asked-in-a-sync",
             "A sync message asks.",
-            "Asked AnyMessage",
-            "R-RECV-13",
-            [_receive(0, b1, NOTHING), _receive(100, _message("s", sender="carol", asks=_asked("b1"), sync=True), due)],
+            "Asked AnyMessage Should",
+            "R-RECV-13 R-RECV-08",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(100, _message("s", sender="carol", asks=_asked("b1"), sync=True), *queued),
+            ],
         ),
         (
             "answered-by-others",
             "A copy comes from somebody else.",
-            "Answered",
+            "Answered Should",
             "R-RECV-02",
-            [_receive(0, b1, NOTHING), _receive(100, asks, due), _receive(200, b1, NOTHING)],
+            [_receive(0, b1, NOTHING), _receive(100, asks, *queued), _receive(200, b1, NOTHING)],
         ),
         (
             "asked-for-the-unknown",
@@ -273,23 +329,25 @@ def _incoming() -> list[Row]:
         (
             "asked-for-what-waits",
             "Somebody asks for what waits.",
-            "Unknown",
+            "Unknown Should",
             "R-RECV-09",
             [
-                _receive(0, b2, _holds(_missing("b1", 0))),
+                _receive(0, b2, _holds(waits), NEGLECTED),
                 _receive(
                     100,
                     _message("c1", sender="carol", asks=_asked("b2")),
-                    _holds(_missing("b1", 0)),
-                    _holds(_missing("b1", 0), incoming=[_due("b2", 100)], position="AMB-71"),
+                    _holds(waits),
+                    _holds(waits, incoming=held, position="AMB-71"),
+                    _still_none(NEGLECTED, 1),
+                    _still_none(warned(_holds(incoming=held), "AMB-71"), 1),
                 ),
             ],
         ),
         (
             "asked-without-an-author",
             "The request names no author, and another one does.",
-            "NoAuthor Asked",
-            "R-RECV-12",
+            "NoAuthor Asked Should",
+            "R-RECV-12 R-RECV-08",
             [
                 _receive(0, b1, NOTHING),
                 _receive(50, _message("d1", sender="dave"), NOTHING),
@@ -298,6 +356,8 @@ def _incoming() -> list[Row]:
                     _message("c1", sender="carol", asks=(*_asked("d1", None), *_asked("b1"))),
                     _holds(incoming=[_due("b1", 100), _due("d1", 100, "dave")]),
                     _holds(incoming=[_due("b1", 100)], position="AMB-72"),
+                    warned(_holds(incoming=[_due("d1", 100, "dave")])),
+                    NEGLECTED,
                 ),
             ],
         ),
@@ -305,7 +365,10 @@ def _incoming() -> list[Row]:
             "asked-under-the-own-id",
             "The request comes under the own ID.",
             "OwnTraffic",
-            "R-RECV-13",
-            [_receive(0, b1, NOTHING), _receive(100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING)],
+            "RECV-01 R-RECV-10",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING, warned(due, "AMB-22")),
+            ],
         ),
     ]

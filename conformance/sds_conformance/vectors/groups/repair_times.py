@@ -22,7 +22,23 @@ ANY = "any"
 """In place of a hash profile: the outcomes hold whatever the hash."""
 
 _EXACT = Note("The value under a named hash.", ("AMB-01", "AMB-02"))
-_ANY = Note("What holds whatever the hash.", ("AMB-01", "AMB-03", "AMB-07"))
+_ANY = Note(
+    "What holds whatever the hash. Over all these vectors the answers differ: one for all of them is no hash.",
+    ("AMB-01", "AMB-03", "AMB-07"),
+)
+_WINDOWS = (
+    (0, 1000),
+    (1000, 5000),
+    (2000, 3000),
+    (0, 100_000),
+    (60_000, 600_000),
+    (3_600_000, 7_200_000),
+    (30_000, 120_000),
+    (10_000, 900_000_000),
+)
+"""T_min and T_max, in whole seconds for those who count in them."""
+_ASKED = 24
+"""How many vectors of a kind ask for the same under any hash."""
 REQUEST_NOTES = {
     "Exact": _EXACT,
     "AnyHash": _ANY,
@@ -42,6 +58,10 @@ GROUP_NOTES = {
     "Exact": _EXACT,
     "AnyHash": _ANY,
     "Author": Note("The author of a message is always in its group.", ("SDS-R-GROUP-02",)),
+    "Undecided": Note(
+        "It depends on the hash who is a member: over all these vectors, some are and some are not.",
+        ("SDS-R-GROUP-01", "AMB-01"),
+    ),
     "OneGroup": Note("With one group everybody is in it.", ("SDS-R-GROUP-04",)),
     "Degenerate": Note("No groups, or fewer: refused, or as one.", ("SDS-R-GROUP-04", "AMB-10")),
     "Default": Note(
@@ -73,6 +93,13 @@ def t_req(revision: Revision) -> list[Vector]:
         between = {"from_ms": T_MIN, "to_ms": T_MAX}
         comment = "Whatever the hash, from T_min to T_max."
         out.append(vector(f"range-{who}", comment, ["AnyHash"], ["SDS-R-TREQ-03", "SDS-R-GLOBAL-09"], fields, between))
+    for number in range(_ASKED):
+        t_min, t_max = _WINDOWS[number % len(_WINDOWS)]
+        fields = _request(ANY, f"participant-{number}", _named(number), t_min, t_max)
+        between = {"from_ms": t_min, "to_ms": t_max}
+        comment = f"Whatever the hash, from {t_min} to {t_max}."
+        slug = f"window-{number}"
+        out.append(vector(slug, comment, ["AnyHash"], ["SDS-R-TREQ-03", "SDS-R-GLOBAL-09"], fields, between))
     for slug, t_min, t_max in (("equal", 30_000, 30_000), ("zero", 0, 0), ("reversed", 30_000, 20_000)):
         fields = _request(ANY, "alice", "m1", t_min, t_max)
         comment = f"T_min is {t_min} and T_max {t_max}."
@@ -110,6 +137,11 @@ def t_resp(revision: Revision) -> list[Vector]:
     fields = _response(ANY, "alice", "bob", "m1", T_MAX)
     between = {"from_ms": 0, "to_ms": T_MAX}
     out.append(vector("range", "From 0 to T_max.", ["AnyHash"], ["SDS-R-TRESP-01", "SDS-R-TRESP-05"], fields, between))
+    for number in range(_ASKED):
+        _, t_max = _WINDOWS[number % len(_WINDOWS)]
+        fields = _response(ANY, f"participant-{number}", f"author-{number % 5}", _named(number), t_max)
+        slug, comment, between = f"window-{number}", f"From 0 to {t_max}.", {"from_ms": 0, "to_ms": t_max}
+        out.append(vector(slug, comment, ["AnyHash"], ["SDS-R-TRESP-01", "SDS-R-TRESP-05"], fields, between))
     fields = _response(ANY, "alice", "bob", "m1", 0)
     at_once = legal({"offset_ms": 0}, "AMB-09")
     refused = legal(REJECTED, "AMB-09")
@@ -135,6 +167,18 @@ def response_groups(revision: Revision) -> list[Vector]:
         fields = _group(ANY, "alice", "alice", "m1", groups)
         comment = f"The author, with {groups} groups."
         out.append(vector(f"author-of-{groups}", comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
+    nobody = {"member": False}
+    for number in range(_ASKED):
+        groups = 2 + number % 3
+        fields = _group(ANY, f"participant-{number}", f"author-{number % 5}", _named(number), groups)
+        comment = f"Somebody or other, with {groups} groups."
+        flags, either = ["AnyHash", "Undecided"], (everybody, legal(nobody, "AMB-01"))
+        out.append(vector(f"undecided-{number}", comment, flags, ["SDS-R-GROUP-01"], fields, *either))
+    for number in range(4):
+        name = f"participant-{number}"
+        fields = _group(ANY, name, name, _named(number), 2 + number)
+        slug, comment = f"author-{number}", f"Another author, with {2 + number} groups."
+        out.append(vector(slug, comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
     for who in _PARTICIPANTS[1:]:
         fields = _group(ANY, "alice", who, "m1", 1)
         slug = f"one-group-{_PARTICIPANTS.index(who)}"
@@ -155,6 +199,11 @@ def response_groups(revision: Revision) -> list[Vector]:
         default = {"function": "default-response-groups", "num_participants": participants}
         out.append(vector(slug, comment, ["Default"], requirements, default, *outcomes))
     return out
+
+
+def _named(number: int) -> str:
+    """Message IDs of all kinds of lengths."""
+    return f"{number:x}" * (1 + 7 * (number % 9))
 
 
 def _signed(profile: HashProfile, text: str) -> list[str]:

@@ -13,6 +13,11 @@ def read_as(message: Message) -> Outcome:
     return {"message": message_json(message)}
 
 
+def read_but_for(message: Message, *fields: str) -> Outcome:
+    """The outcome in which the bytes say this message, whatever these fields of it are read as."""
+    return {**read_as(message), "except": list(fields)}
+
+
 def case(
     slug: str, comment: str, flags: str, requirements: str, wire: bytes, *outcomes: Outcome, position: str = ""
 ) -> Vector:

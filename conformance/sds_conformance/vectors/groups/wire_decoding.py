@@ -32,6 +32,7 @@ from .wire_bytes import (
 )
 from .wire_cases import case, read_as
 from .wire_forms import forms
+from .wire_long import LONG_NOTES, long_fields
 from .wire_malformed import MALFORMED_NOTES, malformed
 
 NOTES = {
@@ -46,7 +47,7 @@ NOTES = {
     ),
     "EmptyId": Note(
         "An identifier is empty. Such a message has no use, and may be refused or read as it is.",
-        ("AMB-49", "AMB-50", "AMB-51", "AMB-46"),
+        ("AMB-49", "AMB-51", "AMB-46"),
     ),
     "LargeLamport": Note(
         "Every timestamp up to 2^53+10 must work. Beyond, refusing is legal; another value is not.", ("AMB-14",)
@@ -54,6 +55,12 @@ NOTES = {
     "FieldOrder": Note("The fields stand in another order than that of their numbers.", ("SDS-MSG-24",)),
     "UnknownField": Note("A field that the text does not have is skipped.", ("SDS-MSG-24", "AMB-116")),
     "LongVarint": Note("A varint has more bytes than it needs, up to the ten that one can have.", ("SDS-MSG-24",)),
+    "LongTag": Note(
+        "A tag that is longer than it need be is the same tag. Some libraries skip the field: a warning.",
+        ("SDS-MSG-24", "AMB-52"),
+    ),
+    "NoSender": Note("An older revision had no sender: the message is one of somebody else.", ("AMB-50",)),
+    "ManyEntries": Note("A long list of entries is read whole, or the message refused.", ("AMB-47",)),
     "LastWins": Note("A field that is not repeated stands there twice: the last one counts.", ("SDS-MSG-24",)),
     "RepairFields": Note(
         "Fields of SDS-R. A participant without the extension reads the message as well.", ("SDS-R-FIELDS-04",)
@@ -62,6 +69,7 @@ NOTES = {
         "A causal history of plain strings, as an older revision had it; it may be refused or ignored.",
         ("SDS-MSG-06", "AMB-116"),
     ),
+    **LONG_NOTES,
     **MALFORMED_NOTES,
 }
 
@@ -69,7 +77,7 @@ NOTES = {
 @group("wire-decoding", "decode", "Wire bytes, and the message that they are or are not.", NOTES)
 def wire_decoding(revision: Revision) -> list[Vector]:
     """Every field, presence, order, unknown fields, long varints, repeated scalars; then what is malformed."""
-    return [*_scalars(), *_timestamps(), *_contents(), *_entries(), *forms(), *malformed()]
+    return [*_scalars(), *_timestamps(), *_contents(), *_entries(), *_long(), *forms(), *malformed()]
 
 
 def _scalars() -> list[Vector]:
@@ -120,7 +128,7 @@ def _scalars() -> list[Vector]:
         meaning = Message(sender, message, channel, 1000, content=b"hi")
         out.append(case(slug, comment, "Field", "MSG-02 MSG-03 MSG-04", wire, read_as(meaning)))
     empty = {
-        "no-sender": ("sender_id", SENDER_ID, "MSG-02", "AMB-50"),
+        "no-sender": ("sender_id", SENDER_ID, "MSG-02", ""),
         "no-message-id": ("message_id", MESSAGE_ID, "MSG-03", "AMB-51"),
         "no-channel": ("channel_id", CHANNEL_ID, "MSG-04", "AMB-49"),
     }
@@ -135,7 +143,7 @@ def _scalars() -> list[Vector]:
                 case(
                     f"{slug}-{how}",
                     f"The field {name} is {how}.",
-                    "EmptyId",
+                    "EmptyId" if position else "NoSender",
                     requirement,
                     wire + WHEN + WHAT,
                     read_as(meaning),
@@ -313,11 +321,12 @@ def _entries() -> list[Vector]:
         ),
         case(
             "entries-two-hundred",
-            "A causal history of 200 entries must be accepted.",
-            "Field",
+            "A causal history of 200 entries.",
+            "ManyEntries",
             "MSG-06",
             history(*map(entry, many)),
             having(*map(HistoryEntry, many)),
+            position="AMB-47",
         ),
         case(
             "hint-empty",
@@ -354,4 +363,11 @@ def _entries() -> list[Vector]:
             REJECTED,
             legal(read_as(ORDINARY), "AMB-116"),
         ),
+    ]
+
+
+def _long() -> list[Vector]:
+    return [
+        case(slug, comment, "Long", requirements, wire, read_as(message))
+        for slug, comment, requirements, message, wire in long_fields()
     ]

@@ -6,7 +6,7 @@ from sds_reference import HistoryEntry, Message
 from sds_reference.revision import Revision
 
 from ..fields import message_json
-from ..model import Note, Vector, group, vector
+from ..model import REJECTED, Note, Outcome, Vector, group, legal, vector
 from .wire_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -24,6 +24,7 @@ from .wire_bytes import (
     number,
     ordinary,
 )
+from .wire_long import LONG_NOTES, long_fields
 
 NOTES = {
     "FieldOrder": Note(
@@ -35,6 +36,11 @@ NOTES = {
     ),
     "Kinds": Note("What each kind of message has and what it leaves out.", ("SDS-MSG-17", "SDS-EPHEMERAL-02")),
     "RepairFields": Note("Fields of SDS-R.", ("SDS-MSG-08", "SDS-MSG-12")),
+    "EmptyContent": Note("Content of no length may be written or left out: both mean the same.", ("AMB-34",)),
+    "LargeLamport": Note(
+        "Every timestamp up to 2^53+10 must work. Beyond, refusing is legal; another value is not.", ("AMB-14",)
+    ),
+    **LONG_NOTES,
 }
 
 
@@ -67,7 +73,7 @@ def wire_encoding(revision: Revision) -> list[Vector]:
         (
             "sync",
             "A sync message has no content.",
-            "Kinds",
+            "Kinds EmptyContent",
             "MSG-19 SYNC-02",
             ordinary(causal_history=history, bloom_filter=b"\x03", content=None),
             WHO + WHEN + b"".join(length(HISTORY, entry(e.message_id)) for e in history) + length(FILTER, b"\x03"),
@@ -76,7 +82,7 @@ def wire_encoding(revision: Revision) -> list[Vector]:
             "ephemeral",
             "An ephemeral message has content and none of the three.",
             "Kinds Presence",
-            "MSG-18 EPHEMERAL-02",
+            "MSG-01 MSG-09 MSG-18 EPHEMERAL-02",
             ordinary(lamport_timestamp=None),
             WHO + WHAT,
         ),
@@ -115,7 +121,7 @@ def wire_encoding(revision: Revision) -> list[Vector]:
         (
             "request-in-a-sync",
             "A sync message that asks.",
-            "RepairFields Kinds",
+            "RepairFields Kinds EmptyContent",
             "MSG-08",
             ordinary(repair_request=asked, bloom_filter=b"\x01", content=None),
             WHO + WHEN + length(FILTER, b"\x01") + b"".join(asks),
@@ -142,14 +148,30 @@ def wire_encoding(revision: Revision) -> list[Vector]:
         ),
     )
     out = [_case(*row) for row in rows]
-    for power in (7, 14, 21, 28, 32, 41, 53):
-        value = 2**power
-        message = ordinary(lamport_timestamp=value)
-        wire = WHO + number(LAMPORT, value) + WHAT
-        out.append(_case(f"lamport-2-{power}", f"The timestamp {value}.", "FieldOrder", "MSG-05", message, wire))
+    powers = [(f"2-{power}", 2**power) for power in (7, 14, 21, 28, 32, 41, 53)]
+    for slug, value in (*powers, ("2-53-and-1", 2**53 + 1), ("2-53-and-10", 2**53 + 10)):
+        message, wire = _timed(value)
+        out.append(_case(f"lamport-{slug}", f"The timestamp {value}.", "FieldOrder", "MSG-05", message, wire))
+    refused = legal(REJECTED, "AMB-14")
+    for slug, value in (("below-2-63", 2**63 - 1), ("2-63", 2**63), ("largest", 2**64 - 1)):
+        message, wire = _timed(value)
+        comment = f"The timestamp {value}: exactly this one, or none."
+        out.append(_case(f"lamport-{slug}", comment, "LargeLamport", "MSG-05", message, wire, refused))
+    for slug, comment, requirements, message, wire in long_fields():
+        out.append(_case(slug, comment, "Long", requirements, message, wire))
     return out
 
 
-def _case(slug: str, comment: str, flags: str, requirements: str, message: Message, wire: bytes) -> Vector:
+def _timed(lamport: int) -> tuple[Message, bytes]:
+    return ordinary(lamport_timestamp=lamport), WHO + number(LAMPORT, lamport) + WHAT
+
+
+def _case(
+    slug: str, comment: str, flags: str, requirements: str, message: Message, wire: bytes, *more: Outcome
+) -> Vector:
     ids = [f"SDS-{short}" for short in requirements.split()]
-    return vector(slug, comment, flags.split(), ids, {"message": message_json(message)}, {"wire": wire.hex()})
+    fields = {"message": message_json(message)}
+    if not message.content:
+        empty = (wire + length(CONTENT, b"")).hex()
+        more = (*more, legal({"wire": empty}, "AMB-34"))
+    return vector(slug, comment, flags.split(), ids, fields, {"wire": wire.hex()}, *more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_reference import HistoryEntry
 
-from ..model import Vector
+from ..model import Vector, warned
 from .wire_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -64,7 +64,6 @@ def forms() -> list[Vector]:
     )
     long = (
         ("long-lamport", "A timestamp in ten bytes.", WHO + number(LAMPORT, 1000, 10) + WHAT),
-        ("long-tag", "A tag in five bytes.", WHO + key(LAMPORT, 0, 5) + b"\xe8\x07" + WHAT),
         ("long-length", "A length in five bytes.", WHO + WHEN + length(CONTENT, "hi", 5)),
     )
     twice = (
@@ -102,6 +101,17 @@ def forms() -> list[Vector]:
         )
     )
     out += [case(slug, comment, "LongVarint", "MSG-24", wire, plain) for slug, comment, wire in long]
+    out.append(
+        case(
+            "long-tag",
+            "A tag in five bytes: some look a tag up by its bytes, and skip one that is longer than it need be.",
+            "LongVarint LongTag",
+            "MSG-24",
+            WHO + key(LAMPORT, 0, 5) + b"\xe8\x07" + WHAT,
+            plain,
+            warned(read_as(ordinary(lamport_timestamp=None)), "AMB-52"),
+        )
+    )
     out += [
         case(f"twice-{slug}", f"The field for {slug} stands there twice.", "LastWins", "MSG-24", wire, read_as(meaning))
         for slug, wire, meaning in twice

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sds_reference import HistoryEntry
 
-from ..fields import message_json
-from ..model import REJECTED, Note, Outcome, Vector, legal, vector
+from ..model import REJECTED, Note, Outcome, Vector, legal, vector, warned
 from .wire_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -28,33 +27,37 @@ from .wire_bytes import (
     number,
     ordinary,
 )
+from .wire_cases import read_as, read_but_for
 
 MALFORMED_NOTES = {
     "Truncated": Note("The bytes end in the middle of something, or a length reaches beyond its end.", ("AMB-52",)),
     "OverlongVarint": Note(
-        "A varint of more than ten bytes is none. One with bits beyond the 64th may be refused or cut to 64 bits.",
+        "A varint of more than ten bytes is none. One with bits beyond the 64th may be refused or cut to 64 bits. A "
+        "tag of more than ten bytes should be refused; who goes on must not lose what was read before.",
         ("SDS-MSG-24", "AMB-52"),
     ),
     "WireType": Note(
         "A field of the text has another wire type than the text gives it. By the rules of proto3 it is an unknown "
-        "field; refusing the message is tolerated.",
+        "field; refusing the message is tolerated. Taking a value from it, such as a timestamp from eight fixed bytes, "
+        "is wrong.",
         ("SDS-MSG-24", "AMB-52"),
     ),
     "NoWireType": Note("Wire types 6 and 7 do not exist.", ("AMB-52",)),
     "GroupTag": Note(
-        "Groups are a form that proto3 no longer writes. A whole one is skipped or refused; half of one is malformed.",
+        "Groups are a form that proto3 no longer writes. A whole one is skipped or refused; half of one is malformed. "
+        "One that ends under another number should be refused, too; skipping it is worth a warning.",
         ("SDS-MSG-24", "AMB-52"),
     ),
     "FieldZero": Note("Field number 0 is not allowed. Some readers skip it all the same.", ("AMB-52",)),
     "InvalidUtf8": Note(
-        "A string that is no UTF-8 may be refused, or accepted, with whatever text it is taken for.",
+        "A string that is no UTF-8 may be refused, or accepted, with whatever text it is taken for. Nothing else of "
+        "the message is lost.",
         ("SDS-MSG-24", "AMB-52"),
     ),
     "NoMessage": Note("Bytes of something else.", ("AMB-52",)),
 }
 
-ACCEPTED: Outcome = {"accepted": True}
-"""The bytes are taken for a message, whatever their text is read as."""
+AFTER_THE_NAMES = ("lamport_timestamp", "causal_history", "bloom_filter", "repair_request", "content")
 
 
 def malformed() -> list[Vector]:
@@ -99,11 +102,20 @@ def _refused() -> list[Vector]:
     eleven = b"\x80" * 10 + b"\x01"
     overlong = {
         "lamport": ("A timestamp of eleven bytes.", WHO + key(LAMPORT, 0) + eleven + WHAT),
-        "tag": ("A tag of eleven bytes.", WHO + eleven + WHAT),
         "length": ("A length of eleven bytes.", WHO + WHEN + key(CONTENT, 2) + b"\x82" + b"\x80" * 9 + b"\x00hi"),
         "never-ending": ("A varint without an end.", WHO + key(LAMPORT, 0) + b"\xff" * 32),
     }
     out += [_case(f"overlong-{slug}", *_told(row, "OverlongVarint"), REJECTED) for slug, row in overlong.items()]
+    out.append(
+        _case(
+            "overlong-tag",
+            "A tag of eleven bytes.",
+            "OverlongVarint",
+            WHO + eleven + WHAT,
+            REJECTED,
+            warned(read_but_for(ordinary(lamport_timestamp=None), *AFTER_THE_NAMES), "AMB-52"),
+        )
+    )
     for wire_type in (6, 7):
         comment = f"A field of wire type {wire_type}."
         out.append(_case(f"wire-type-{wire_type}", comment, "NoWireType", body + key(4, wire_type) + b"\x01", REJECTED))
@@ -121,13 +133,15 @@ def _told(row: tuple[str, bytes], flag: str) -> tuple[str, str, bytes]:
 def _groups() -> list[Vector]:
     body = WHO + WHEN + WHAT
     whole = key(5, START_GROUP) + number(1, 7) + key(5, END_GROUP)
-    read = {"message": message_json(ORDINARY)}
+    read = read_as(ORDINARY)
     broken = {
         "without-an-end": ("A group begins and does not end.", body + key(5, START_GROUP) + number(1, 7)),
         "without-a-beginning": ("A group ends that did not begin.", body + key(5, END_GROUP)),
-        "of-two-numbers": ("A group ends under another number.", body + key(5, START_GROUP) + key(6, END_GROUP)),
     }
     out = [_case(f"group-{slug}", *_told(row, "GroupTag"), REJECTED) for slug, row in broken.items()]
+    crossed = body + key(5, START_GROUP) + key(6, END_GROUP)
+    comment = "A group ends under another number."
+    out.append(_case("group-of-two-numbers", comment, "GroupTag", crossed, REJECTED, warned(read, "AMB-52")))
     comment = "An unknown field that is a group, whole."
     out.append(_case("group-unknown", comment, "GroupTag", WHO + whole + WHEN + WHAT, read, legal(REJECTED, "AMB-52")))
     return out
@@ -161,7 +175,7 @@ def _either() -> list[Vector]:
         ),
     }
     out = [
-        _case(f"wire-type-{slug}", comment, "WireType", wire, {"message": message_json(meaning)}, refused)
+        _case(f"wire-type-{slug}", comment, "WireType", wire, read_as(meaning), refused)
         for slug, (comment, wire, meaning) in rows.items()
     ]
     beyond = WHO + key(LAMPORT, 0) + b"\xe8\x87" + b"\x80" * 7 + b"\x7e" + WHAT
@@ -172,7 +186,7 @@ def _either() -> list[Vector]:
             "OverlongVarint",
             beyond,
             refused,
-            {"message": message_json(ORDINARY)},
+            read_as(ORDINARY),
         )
     )
     zero = WHO + WHEN + number(0, 1) + WHAT
@@ -183,7 +197,7 @@ def _either() -> list[Vector]:
             "FieldZero",
             zero,
             refused,
-            {"message": message_json(ORDINARY), "position": "AMB-52"},
+            legal(read_as(ORDINARY), "AMB-52"),
         )
     )
     empty = ordinary(sender_id="", message_id="", channel_id="", lamport_timestamp=None, content=None)
@@ -193,7 +207,7 @@ def _either() -> list[Vector]:
             "No bytes at all: by the rules of proto3 a message without any field.",
             "NoMessage",
             b"",
-            {"message": message_json(empty)},
+            read_as(empty),
             refused,
         )
     )
@@ -202,6 +216,7 @@ def _either() -> list[Vector]:
 
 def _texts() -> list[Vector]:
     fine = {SENDER_ID: b"bob", MESSAGE_ID: b"b1", CHANNEL_ID: b"c1"}
+    names = {SENDER_ID: "sender_id", MESSAGE_ID: "message_id", CHANNEL_ID: "channel_id"}
     bad = {
         "sender-ff": ("A byte that never occurs in UTF-8, in the sender.", {SENDER_ID: b"b\xffb"}),
         "message-id-cut": ("A message ID that ends within a character.", {MESSAGE_ID: b"m\xe4\xb8"}),
@@ -215,11 +230,15 @@ def _texts() -> list[Vector]:
             {MESSAGE_ID: b"a\xc0\xaf"},
         ),
     }
+    refused = legal(REJECTED, "AMB-52")
     out = []
     for slug, (comment, change) in bad.items():
         wire = b"".join(length(field, text) for field, text in (fine | change).items()) + WHEN + WHAT
-        out.append(_case(f"utf-8-{slug}", comment, "InvalidUtf8", wire, legal(REJECTED, "AMB-52"), ACCEPTED))
+        (field,) = (names[number] for number in change)
+        taken = legal(read_but_for(ordinary(**{field: ""}), field), "AMB-52")
+        out.append(_case(f"utf-8-{slug}", comment, "InvalidUtf8", wire, refused, taken))
     entry = WHO + WHEN + length(HISTORY, length(ENTRY_ID, b"\x80abc")) + WHAT
     comment = "An ID in the causal history that begins with a continuation byte."
-    out.append(_case("utf-8-entry-id", comment, "InvalidUtf8", entry, legal(REJECTED, "AMB-52"), ACCEPTED))
+    taken = legal(read_but_for(ORDINARY, "causal_history"), "AMB-52")
+    out.append(_case("utf-8-entry-id", comment, "InvalidUtf8", entry, refused, taken))
     return out

@@ -16,13 +16,21 @@ from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped
 from sds_reference.testee.dialect import Dialect, load_dialect
 
-from ...certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ...certification import (
+    EXIT_CONFORMANT,
+    EXIT_INTERRUPTED,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+)
 from ...runner import PATIENCE, Connect
 from .buffer_shapes import ask_ack_review, ask_repair_buffers
-from .codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode, ask_hash, ask_repair_times
+from .codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode
 from .conversations import ask_transcript
 from .participant_shapes import ask_causal_history, ask_lamport, ask_log_order, ask_message_kind
-from .subject import Answer, Skip, Status, Subject, weighed
+from .refusals import held_to_the_protocol
+from .repair_shapes import ask_hash, ask_repair_times
+from .subject import Answer, Run, Skip, Status, Subject, weighed
 
 Vector = dict[str, Any]
 
@@ -60,16 +68,20 @@ class Examination:
     revision: str
     declaration: Declaration
     asked: list[Asked] = field(default_factory=list)
-    unasked: int = 0
-    """Vectors that were not reached: the implementation broke down too often."""
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """(group, ID) of vectors that were not asked: it broke down too often, or somebody interrupted."""
     interrupted: bool = False
+
+    @property
+    def unasked(self) -> int:
+        return len(self.left_out)
 
     def count(self, status: Status, group: str | None = None) -> int:
         return sum(a.answer.status is status for a in self.asked if group in (None, a.group))
 
     @property
     def groups(self) -> list[str]:
-        return list(dict.fromkeys(asked.group for asked in self.asked))
+        return list(dict.fromkeys([*(asked.group for asked in self.asked), *(group for group, _ in self.left_out)]))
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""
@@ -77,7 +89,9 @@ class Examination:
 
     @property
     def exit_code(self) -> int:
-        """0 all answers legal, 1 not, 3 it could not be driven, 4 nothing was answered."""
+        """0 all answers legal, 1 not, 3 it could not be driven, 4 nothing was answered, 130 interrupted."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
         bad = [Status.FAIL, Status.BROKEN, Status.ERROR]
         answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
         if not any(map(self.count, answered)):
@@ -99,6 +113,9 @@ class Examiner:
         self._revision = revision
         self._asked_dialect = dialect
         self._session: Session | None = None
+        self._run = Run()
+        self._stillborn = 0
+        """So many processes in a row did not come to the end of the handshake."""
 
     def start(self) -> Declaration:
         """The handshake. Raises TesteeFault if the implementation cannot be driven at all."""
@@ -108,18 +125,21 @@ class Examiner:
         """Ask every vector of the files. An interrupt ends it; what was answered stands."""
         out = Examination(self._revision, self.start())
         vectors = [(file["group"], file["shape"], test) for file in files for test in file["tests"]]
-        in_a_row = 0
+        in_a_row: Counter[str] = Counter()
+        number = 0
         try:
             for number, (group, shape, test) in enumerate(vectors):
                 progress(group, number, len(vectors))
-                if in_a_row >= PATIENCE:
-                    out.unasked = len(vectors) - number
-                    break
+                # Another group asks for other things; a process that does not even start has no other answers.
+                if in_a_row[group] >= PATIENCE or self._stillborn >= PATIENCE:
+                    out.left_out.append((group, test["id"]))
+                    continue
                 answer = self._ask(shape, test)
-                in_a_row = in_a_row + 1 if answer.status is Status.BROKEN else 0
+                in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
                 out.asked.append(Asked(group, test, answer))
         except KeyboardInterrupt:
             out.interrupted = True
+            out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
         finally:
             self._end(kill=out.interrupted)
         return out
@@ -128,15 +148,15 @@ class Examiner:
         if shape not in ASKS:
             return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
         try:
-            subject = Subject(self._open(), self._dialect(), self._revision)
+            subject = Subject(self._open(), self._dialect(), self._revision, run=self._run)
             try:
-                return weighed(test, ASKS[shape](subject, test), self._revision)
-            except ScheduleStopped as stopped:
-                return Answer(Status.SKIPPED, reason=str(stopped))
-            except Skip as skip:
-                return Answer(Status.SKIPPED, reason=str(skip))
-            finally:
-                self._close(subject)
+                answer = weighed(test, ASKS[shape](subject, test), self._revision)
+            except (ScheduleStopped, Skip) as stopped:
+                answer = Answer(Status.SKIPPED, reason=str(stopped))
+            answer = held_to_the_protocol(subject, test, answer)
+            # Not in a `finally`: after an interrupt an answer is still to come, and a command would cross it.
+            self._close(subject)
+            return answer
         except TesteeFault as fault:
             self._end(kill=True)
             kind, detail = fault.breakdown.kind.value, fault.breakdown.detail
@@ -156,7 +176,9 @@ class Examiner:
 
     def _open(self) -> Session:
         if self._session is None:
+            self._stillborn += 1
             self._session = Session(lambda: self._connect(PLAIN.variables), self._limits, self._revision)
+            self._stillborn = 0
         return self._session
 
     def _end(self, *, kill: bool) -> None:

@@ -38,7 +38,7 @@ def ask_ack_review(subject: Subject, vector: Vector) -> Answer:
             return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
-            raise Skip("shows no outgoing buffer")
+            raise Skip("declares observe, and its state has no outgoing buffer: it should show it")
         answers.append(_numbered(number, among(seen, step["outcomes"], _same_states)))
     return worst(answers)
 
@@ -133,20 +133,23 @@ def ask_repair_buffers(subject: Subject, vector: Vector) -> Answer:
             raise Skip(f"has a {name} of its own, whatever it is asked for")
     profile = subject.declaration.hash_profile
     answers = []
+    before = 0
     for number, step in enumerate(vector["steps"], 1):
         stage.now_ms = base_ms + step["at_ms"]
         if actor.receive(message_of(step["receive"])).answer == "rejected":
             return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
-            raise Skip("shows no repair request buffers")
+            raise Skip("declares observe, and its state has no repair request buffers: it should show both")
         exact = profile in HASH_PROFILES
         seen = {
             "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
             "incoming": _waiting(state.incoming_repairs.entries, base_ms, exact),
         }
-        answer = among(seen, step["outcomes"], lambda s, o: s == _due(o, profile, exact))  # noqa: B023
-        answers.append(_numbered(number, answer))
+        # What is legal only after some outcomes of the step before stands behind the others.
+        legal = [outcome for outcome in step["outcomes"] if before in outcome.get("after", (before,))]
+        answers.append(_numbered(number, among(seen, legal, lambda s, o: s == _due(o, profile, exact))))  # noqa: B023
+        before = next((n for n, o in enumerate(step["outcomes"]) if seen == _due(o, profile, exact)), 0)
     return worst(answers)
 
 

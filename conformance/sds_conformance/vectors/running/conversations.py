@@ -43,12 +43,14 @@ def ask_transcript(subject: Subject, vector: Vector) -> Answer:
     stage = subject.stage(vector["scenario"])
     untold = {kind for kind, capability in SIGNALS.items() if not subject.declaration.can(capability)}
     first, unlisted, played = True, "", 0
+    lacking: dict[str, None] = {}
     try:
         player = TranscriptPlayer(stage, vector)
         for number, (step, seen) in enumerate(zip(vector["steps"], player.play(), strict=False), 1):
             if seen is None:
                 continue
             played += 1
+            lacking |= dict.fromkeys(_unshown(seen, step["outcomes"][0], vector["needs"]))
             outcomes = [without_events(outcome, untold) for outcome in step["outcomes"]]
             place = next((index for index, outcome in enumerate(outcomes) if same(seen, outcome)), None)
             first &= place == 0
@@ -59,9 +61,20 @@ def ask_transcript(subject: Subject, vector: Vector) -> Answer:
             raise Skip(str(stopped)) from None
     if not played:
         raise Skip("none of its steps can be had")
+    if not unlisted and lacking:
+        # Not held against it, but what nobody saw is no pass.
+        return Answer(Status.ACCEPTABLE, reason=f"declares observe, and its state does not show {', '.join(lacking)}")
     if not unlisted:
         return Answer(Status.PASS) if first else Answer(Status.ACCEPTABLE, reason="another listed outcome")
     return _judged(subject, stage.trace, unlisted)
+
+
+def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) -> list[str]:
+    """What a state leaves out that it should show; repairs only where the conversation is about them."""
+    if "state" not in seen:
+        return []
+    wanted = [name for name in outcome.get("state", {}) if "sds-r" in needs or not name.endswith("_repairs")]
+    return [name for name in wanted if name not in seen["state"]]
 
 
 def _judged(subject: Subject, trace: Any, unlisted: str) -> Answer:

@@ -12,9 +12,9 @@ from sds_harness.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ..groups.lamport import SAFE
+from ..groups.lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
-from .subject import Answer, Skip, Status, Subject, among, refused, worst
+from .subject import Answer, Skip, Status, Subject, among, refused, tell, worst
 
 Vector = dict[str, Any]
 SETTING_OFF_MS = 1000
@@ -113,16 +113,40 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
         if local > SAFE:
             raise Skip("refuses timestamps beyond 2^53+10, which is legal")
         return Answer(Status.FAIL, f"the timestamp {local} to be taken", "a refusal")
+    if local > SAFE and not _took(actor, local):
+        raise Skip("drops timestamps beyond 2^53+10, or stays below them, which is legal")
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
     # Where the state is not shown, the next message tells, as far as the clock does not hide it.
     state = actor.observe()
+    outcomes = [*vector["outcomes"], *_dropped(vector, local, received)]
     if state is not None and state.HasField("lamport_timestamp"):
         seen["local"] = str(state.lamport_timestamp)
-        return among(seen, vector["outcomes"], _is)
+        return among(seen, outcomes, _is)
+    if local > SAFE and seen.get("sent") == str(now_ms):
+        raise Skip("does not show whether it took a timestamp beyond 2^53+10")
     with suppress(ScheduleStopped):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
-    return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
+    return among(seen, outcomes, lambda s, o: _is_before(s, o, now_ms))
+
+
+def _took(actor: Actor, local: int) -> bool:
+    """Has the timestamp been taken over? Who drops a message need not say that it refuses it."""
+    state = actor.observe()
+    if state is not None and state.HasField("lamport_timestamp"):
+        return bool(state.lamport_timestamp == local)
+    # Where nothing shows the timestamp, a message that was dropped is no message of the log either.
+    trace = actor.stage.trace
+    delivered = any(event.WhichOneof("event") == "delivered" for step in trace.steps for event in step.events)
+    return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
+
+
+def _dropped(vector: Vector, local: int, received: int | None) -> list[dict[str, Any]]:
+    """A message from beyond what must be taken can be dropped without a word, where it can be refused."""
+    refusable = any(outcome.get("rejected") for outcome in vector["outcomes"])
+    if received is None or received <= SAFE or not refusable:
+        return []
+    return [{"local": str(local), "position": "AMB-14"}]
 
 
 def happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
@@ -162,7 +186,10 @@ def _is(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
 def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bool:
     if any(seen.get(key) != outcome.get(key) for key in ("sent", "rejected")):
         return False
-    return "next" not in seen or bool(seen["next"] == (max(now_ms, int(outcome["local"]) + 1),))
+    local = int(outcome["local"])
+    # At the end of the range it may stay where it is (AMB-14).
+    stays = (local,) if local in (SIGNED, LARGEST) else ()
+    return "next" not in seen or seen["next"][0] in (max(now_ms, local + 1), *stays)
 
 
 # ---- the log and causal histories ------------------------------------------------------------------------------------
@@ -182,12 +209,13 @@ def ask_log_order(subject: Subject, vector: Vector) -> Answer:
         return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
     if actor.party.in_force.causal_history_size < len(arrivals):
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
-    seen = {"log": [entry.message_id for entry in actor.send().causal_history]}
-    answer = among(seen, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
-    unordered = subject.session.revision.prefix == "FORUM"
-    if answer.status is Status.FAIL and unordered and sorted(seen["log"]) in _sets(vector):
-        raise Skip("shows no log, and a causal history has no order in the proposal")
-    return answer
+    log = [entry.message_id for entry in actor.send().causal_history]
+    answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
+    if subject.session.revision.prefix == "FORUM":
+        if answer.status is Status.FAIL and sorted(log) in _sets(vector):
+            raise Skip("shows no log, and a causal history has no order in the proposal")
+        return answer
+    return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
 
 def _sets(vector: Vector) -> list[list[str]]:
@@ -202,8 +230,22 @@ def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
     in_force = actor.party.in_force
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
         raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
-    seen = {"causal_history": [entry.message_id for entry in actor.send().causal_history]}
-    return among(seen, vector["outcomes"], lambda s, o: bool(s["causal_history"] == o["causal_history"]))
+    history = [entry.message_id for entry in actor.send().causal_history]
+    seen = {"causal_history": history}
+    answer = among(seen, vector["outcomes"], lambda s, o: bool(s["causal_history"] == o["causal_history"]))
+    return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
+
+
+def _one_way(subject: Subject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
+    """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
+    if answer.status is Status.FAIL or len(seen) < 2:
+        return answer
+    direction = "oldest first" if seen == oldest_first else "newest first"
+    before = subject.run.direction or direction
+    subject.run.direction = before
+    if direction == before:
+        return answer
+    return Answer(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
 
 
 def _arrived(subject: Subject, vector: Vector, size: int) -> Actor | Answer:

@@ -59,10 +59,20 @@ class Answer:
     """Why it was skipped, what allows it, or which requirement is violated."""
     requirements: tuple[str, ...] = ()
     """The requirements that are violated, where that is known better than from the vector."""
+    told: str = ""
+    """What was answered, whatever it is worth: for who asks twice."""
 
 
 class Skip(Exception):
     """A vector cannot be asked; the text says what is lacking."""
+
+
+@dataclass
+class Run:
+    """What is to stay the same from vector to vector."""
+
+    direction: str = ""
+    """Of causal histories, "" before one showed it."""
 
 
 @dataclass
@@ -74,6 +84,7 @@ class Subject:
     revision: str
     stages: list[Stage] = field(default_factory=list)
     """Those that are to be closed after the vector."""
+    run: Run = field(default_factory=Run)
 
     @property
     def declaration(self) -> Declaration:
@@ -129,10 +140,14 @@ def about(vector: dict[str, Any], revision: str) -> list[str]:
 
 
 def weighed(vector: dict[str, Any], answer: Answer, revision: str) -> Answer:
-    """A failure against nothing but a SHOULD, or against what a position softens, is a warning."""
+    """A failure against nothing but a SHOULD, or against what a position softens, is a warning.
+
+    What a requirement weighs that is not in the catalogue nobody knows, so that softens nothing.
+    """
     catalogue = load_catalogue().requirements
-    violated = [catalogue[i] for i in answer.requirements or about(vector, revision) if i in catalogue]
-    if answer.status is Status.FAIL and not any(r.binding and not r.softened for r in violated):
+    violated = [catalogue.get(i) for i in answer.requirements or about(vector, revision)]
+    soft = [r is not None and (not r.binding or r.softened) for r in violated]
+    if answer.status is Status.FAIL and soft and all(soft):
         return replace(answer, status=Status.WARN)
     return answer
 

@@ -1,0 +1,57 @@
+"""Replaces what stands in a folder of vectors: the files that its own manifest names, and nothing else.
+
+Who gives the wrong folder loses nothing by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sds_harness.declaration import printable
+
+from .documents import MANIFEST
+from .folder import VectorsError, load_manifest
+
+PARTS = ("sds", "schema")
+
+
+def refuse_overlap(source: Path, target: Path) -> None:
+    """Raises VectorsError if one folder is the other, or lies in it: the copy would replace what it is made from."""
+    one, other = source.resolve(), target.resolve()
+    if one == other or one in other.parents or other in one.parents:
+        raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: give a folder of its own")
+
+
+def refuse_links(folder: Path, paths: Iterable[str]) -> None:
+    """Raises VectorsError for what would be written through: it lies somewhere else."""
+    for name in (*PARTS, *paths):
+        if (folder / name).is_symlink():
+            raise VectorsError(
+                f"{folder / printable(name)} is a symbolic link, and what it leads to is not replaced: remove it, or "
+                f"give another folder"
+            )
+
+
+def replaceable(folder: Path) -> list[str]:
+    """The paths of a folder that its manifest names. Raises VectorsError if the folder holds anything but vectors."""
+    try:
+        manifest = load_manifest(folder)
+    except VectorsError as error:
+        raise VectorsError(f"{folder} holds no vectors, and is not replaced ({error}): give another folder") from None
+    refuse_links(folder, manifest.files)
+    return sorted(manifest.files)
+
+
+def refuse_strangers(folder: Path, wanted: Iterable[str]) -> None:
+    """Raises VectorsError for files in sds/ and schema/ that are not generated, and never were."""
+    kept = list(wanted)
+    refuse_links(folder, kept)
+    there = [f"{part}/{path.name}" for part in PARTS for path in sorted((folder / part).glob("*.json"))]
+    known = {*kept, *(replaceable(folder) if (folder / MANIFEST).exists() else [])}
+    strangers = [name for name in there if name not in known]
+    if strangers:
+        raise VectorsError(
+            f"{folder / printable(strangers[0])} is no file of vectors that the manifest there names, and generating "
+            f"would delete it: move it away, or give another folder with --out"
+        )

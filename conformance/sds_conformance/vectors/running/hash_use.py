@@ -1,0 +1,91 @@
+"""Is a hash that nobody here knows used at all? Its values cannot be told, but what they depend on can be seen.
+
+Each question varies one of the IDs and keeps the others, for several choices of those. A legal hash answers all of them
+alike with a probability far below 1e-6: offsets lie in windows of 120 seconds at least, which even in whole seconds
+leaves 120 values; and the questions about groups are asked for several numbers of them, because a weak hash can be
+constant modulo one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sds_harness.codec import RepairOffsets
+
+from .subject import Subject
+
+T_MAX = 240_000
+VALUES = 6
+"""So many values has the ID that is varied."""
+CHOICES = 4
+"""For so many choices of the others: a product can be constant for one that is 0 modulo the window."""
+GROUPS = (3, 5, 7, 11)
+PAIRS = 24
+"""Nobody is a member in 24 pairs for each number of groups with a probability of 7e-10."""
+
+ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
+
+
+@dataclass(frozen=True)
+class _Ids:
+    participant: str
+    sender: str
+    message: str
+
+
+def ignored_argument(subject: Subject, function: str) -> str:
+    """What ``function`` does not depend on, although it has to, as a sentence; "" if on all, or if it does not tell."""
+    if function == "response-group":
+        return _constant_membership(subject)
+    for argument in ARGUMENTS[function]:
+        constant = True
+        for choice in range(CHOICES):
+            told = {_offset(subject, function, ids) for ids in _varied(argument, choice)}
+            if None in told:
+                return ""
+            constant &= len(told) == 1
+            if not constant:
+                break
+        if constant:
+            return f"the same for {VALUES} different {argument} IDs, {CHOICES} times over"
+    return ""
+
+
+def _varied(argument: str, choice: int) -> Iterator[_Ids]:
+    for value in range(VALUES):
+        numbers = {name: value if name == argument else 10 + choice for name in ("participant", "sender", "message")}
+        yield _Ids(
+            f"{numbers['participant']}-participant-{7 * numbers['participant']}",
+            f"{numbers['sender']}-sender-{11 * numbers['sender']}",
+            f"{numbers['message']}-message-{13 * numbers['message']}",
+        )
+
+
+def _offset(subject: Subject, function: str, ids: _Ids) -> int | None:
+    told = _asked(subject, ids, 1)
+    if told is None:
+        return None
+    return told.t_req_ms if function == "t-req" else told.t_resp_ms
+
+
+def _asked(subject: Subject, ids: _Ids, groups: int) -> RepairOffsets | None:
+    told = subject.codec.repair_times(
+        ids.participant, ids.message, ids.sender, t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
+    )
+    return told if isinstance(told, RepairOffsets) else None
+
+
+def _constant_membership(subject: Subject) -> str:
+    seen = set()
+    for number in range(PAIRS):
+        ids = _Ids(f"{number}-participant-{3 * number}", f"{2 * number}-sender-{number}", f"{number}-message-{number}")
+        for groups in GROUPS:
+            told = _asked(subject, ids, groups)
+            if told is None or told.in_response_group is None:
+                return ""
+            seen.add(told.in_response_group)
+            if len(seen) > 1:
+                return ""
+    always = "a member" if seen == {True} else "no member"
+    return f"{always} for {PAIRS} different messages and participants, with {', '.join(map(str, GROUPS))} groups"

@@ -1,0 +1,106 @@
+"""What no implementation may refuse: to make a participant, to send, and to show the state that it declares to show.
+
+Whoever refuses all of it would otherwise be asked nothing, and pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..groups.lamport import SAFE
+from .subject import Answer, Status, Subject
+
+Vector = dict[str, Any]
+PLAIN = ("sync_interval_ms", "lost_timeout_ms")
+"""What every participant is asked to leave out; whoever cannot set it ignores it."""
+
+
+def held_to_the_protocol(subject: Subject, vector: Vector, answer: Answer) -> Answer:
+    """The answer to a vector, or the refusal on the way to it that nothing allows."""
+    for stage in list(subject.stages):
+        for step in stage.trace.steps:
+            for failure in _refused(subject, stage, step, vector):
+                if answer.status in (Status.FAIL, Status.ERROR):
+                    return answer
+                return failure
+    return _told_why(subject, answer)
+
+
+def _refused(subject: Subject, stage: Stage, step: Step, vector: Vector) -> Iterator[Answer]:
+    if step.command == "observe" and step.answer == "state" and step.reply is not None:
+        if not step.reply.state.ListFields():
+            yield Answer(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
+        return
+    if step.answer != "rejected":
+        return
+    if step.command == "observe":
+        yield Answer(Status.FAIL, "a state, for it declares observe", _words(step))
+    elif step.command in ("send", "send_ephemeral") and _ordinary(subject, stage, step, vector):
+        yield Answer(Status.FAIL, f"{step.command.replace('_', ' ')} to be carried out", _words(step))
+    elif step.command == "open" and (not _special(step) or _opens_nothing(subject, vector)):
+        yield Answer(Status.FAIL, "a participant to be opened", _words(step))
+
+
+def _words(step: Step) -> str:
+    reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
+    return f"a refusal: {reason or 'no reason given'}"
+
+
+def _special(step: Step) -> list[str]:
+    """What a participant was asked for beyond what all are."""
+    fields = {field.name: value for field, value in step.request.open.configuration.ListFields()}
+    return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
+
+
+def _opens_nothing(subject: Subject, vector: Vector) -> bool:
+    """Is a participant refused that is asked for nothing special, too?"""
+    try:
+        subject.stage(f"{vector['id']}, once more").open()
+    except ScheduleStopped:
+        return True
+    return False
+
+
+def _ordinary(subject: Subject, stage: Stage, step: Step, vector: Vector) -> bool:
+    """Content that everybody can send: not too long, under no ID of ours, at a timestamp that all must take."""
+    if _may_be_refused(vector):
+        return False
+    declared = subject.declaration
+    send = step.request.send if step.command == "send" else step.request.send_ephemeral
+    limit = declared.content_bytes
+    if not send.content or (limit is not None and len(send.content) > limit):
+        return False
+    if send.message_id and not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+        return False
+    return not any(_beyond(before) for before in stage.trace.steps[: step.index])
+
+
+def _may_be_refused(vector: Vector) -> bool:
+    parts = [vector] if "outcomes" in vector else vector.get("steps", [])
+    return any(outcome.get("rejected") for part in parts for outcome in part.get("outcomes", []))
+
+
+def _beyond(step: Step) -> bool:
+    """Did a message arrive whose timestamp need not be taken (AMB-14)?"""
+    if step.command != "receive":
+        return False
+    message = step.received.message
+    return message is not None and (message.lamport_timestamp or 0) >= SAFE
+
+
+def _told_why(subject: Subject, answer: Answer) -> Answer:
+    """A vector that was skipped for a configuration: say which."""
+    if answer.status is not Status.SKIPPED:
+        return answer
+    for stage in subject.stages:
+        for step in stage.trace.steps:
+            if step.command == "open" and step.answer == "rejected":
+                words = _words(step).removeprefix("a refusal: ")
+                return Answer(Status.SKIPPED, reason=f"refuses {', '.join(_special(step))} in a configuration: {words}")
+    return answer

@@ -1,0 +1,57 @@
+"""The bytes that an implementation writes, compared field by field with those that are expected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_reference import MalformedMessage, Message
+from sds_reference.wire_fields import WireField, split
+from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
+
+from .subject import Answer, Status
+
+KNOWN = {V2026_01.name: (1, 2, 3, 10, 11, 12, 13, 20), FORUM_2024.name: (1, 2, 3, 4, 5, 6, 7)}
+"""The fields of each layout, content the last."""
+ENTRIES = {V2026_01.name: (11, 13), FORUM_2024.name: ()}
+KNOWN_OF_ENTRIES = (1, 2, 3)
+
+Row = tuple[int, int, object]
+
+
+def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
+    """The same bytes, the same fields in another form, the same with some that nobody knows, or others?"""
+    if wire == expected:
+        return Answer(Status.PASS)
+    failed = Answer(Status.FAIL, expected.hex(), wire.hex()[:400])
+    try:
+        same = _message(form, wire) == _message(form, expected)
+        written, wanted = _rows(form, wire), _rows(form, expected)
+    except MalformedMessage:
+        return failed
+    if same and written == wanted:
+        return Answer(Status.ACCEPTABLE, reason="the same fields, written in another way")
+    if same and _rows(form, wire, known=True) == wanted:
+        # Receivers skip what they do not know, so nothing is lost by it, but the text has no such field.
+        return Answer(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
+    return failed
+
+
+def _message(form: WireFormat, wire: bytes) -> Message:
+    """What is read from the bytes; content of no length is no content (AMB-34)."""
+    message = form.decode(wire)
+    return replace(message, content=message.content or None)
+
+
+def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
+    """The fields by their numbers, those of entries as well; entries keep their order among themselves."""
+    numbers = KNOWN[form.name]
+    fields = [f for f in split(wire) if not (f.number == numbers[-1] and f.value == b"")]
+    rows = [(f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers]
+    return sorted(rows, key=lambda row: row[0])
+
+
+def _inside(form: WireFormat, field: WireField, known: bool) -> object:
+    if field.number in ENTRIES[form.name] and isinstance(field.value, bytes):
+        inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]
+        return sorted((f.number, f.wire_type, f.value) for f in inner)
+    return field.value

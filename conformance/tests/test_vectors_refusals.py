@@ -1,0 +1,171 @@
+"""Whoever refuses what nobody may refuse does not pass, and whoever breaks or is interrupted is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from played import altered, reference
+from sds_conformance.catalogue import CURRENT
+from sds_conformance.cli.vectors_run import _sentence
+from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
+from sds_conformance.vectors.running.subject import Answer, Status, weighed
+from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.link import Limits, LocalLink
+from sds_proto.testee.v1 import testee_pb2 as pb
+from vector_folders import asked, failed_groups, failures, files
+
+PARTICIPANTS = ["lamport", "log-order", "causal-history", "ack-reviews", "message-kinds"]
+
+
+def refusing(when: Callable[[pb.Request], bool]) -> Examination:
+    """The reference refuses some requests."""
+
+    def change(request: pb.Request, reply: pb.Reply) -> None:
+        if when(request):
+            reply.rejected.reason = "no"
+
+    return asked(lambda: altered(change), [*PARTICIPANTS, "repair-buffers", "transcripts", "bloom-query-waku-sds-js"])
+
+
+def test_whoever_opens_nothing_fails() -> None:
+    outcome = refusing(lambda request: request.HasField("open"))
+    assert failed_groups(outcome) >= {*PARTICIPANTS, "repair-buffers", "transcripts"}
+    assert outcome.exit_code == 1
+    assert outcome.count(Status.SKIPPED, "lamport") == 0
+
+
+def test_whoever_opens_nothing_special_is_skipped_with_the_reason() -> None:
+    outcome = refusing(lambda request: request.open.configuration.HasField("causal_history_size"))
+    assert outcome.count(Status.FAIL) == 0
+    reasons = list(outcome.reasons("causal-history"))
+    assert reasons == ["refuses causal_history_size in a configuration: no"]
+    assert outcome.count(Status.PASS, "lamport") > 20
+
+
+def test_whoever_sends_nothing_fails() -> None:
+    outcome = refusing(lambda request: request.HasField("send"))
+    assert failed_groups(outcome) >= {"lamport", "causal-history", "ack-reviews", "transcripts"}
+
+
+def test_whoever_declares_to_show_a_state_shows_it() -> None:
+    outcome = refusing(lambda request: request.HasField("observe"))
+    assert failed_groups(outcome) >= {"lamport", "log-order", "ack-reviews", "repair-buffers", "transcripts"}
+    assert any("declares observe" in text for text in failures(outcome))
+
+    def nothing(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            reply.state.Clear()
+
+    outcome = asked(lambda: altered(nothing), [*PARTICIPANTS, "repair-buffers", "transcripts"])
+    assert failed_groups(outcome) >= {"lamport", "log-order", "ack-reviews", "repair-buffers", "transcripts"}
+
+
+def test_a_state_without_the_buffers_is_no_pass() -> None:
+    def lacking(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            reply.state.ClearField("incoming_repairs")
+
+    outcome = asked(lambda: altered(lacking), ["repair-buffers"])
+    assert outcome.count(Status.PASS) == 0
+    assert any("declares observe" in reason for reason in outcome.reasons("repair-buffers"))
+
+
+def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
+    def lacking(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            reply.state.ClearField("log")
+            reply.state.ClearField("outgoing")
+
+    outcome = asked(lambda: altered(lacking), ["transcripts"])
+    reasons = {a.answer.reason for a in outcome.asked}
+    assert "declares observe, and its state does not show log, outgoing" in reasons
+    assert outcome.exit_code == 0
+
+
+def test_what_nobody_knows_softens_nothing() -> None:
+    failed = Answer(Status.FAIL, "this", "that")
+    for ids in ([], ["SDS-XX-99"], ["SDS-XX-99", "SDS-EPHEMERAL-04"]):
+        assert weighed({"requirements": ids}, failed, CURRENT).status is Status.FAIL
+
+
+# ---- breakdowns and interrupts ---------------------------------------------------------------------------------------
+
+
+def test_a_group_that_breaks_costs_no_other() -> None:
+    def breaks(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("decode"):
+            raise RuntimeError("the log is inside out")
+
+    outcome = asked(lambda: altered(breaks), ["wire-decoding", "wire-encoding", "lamport"])
+    assert outcome.count(Status.BROKEN) == outcome.count(Status.BROKEN, "wire-decoding") == 4
+    assert {group for group, _ in outcome.left_out} == {"wire-decoding"}
+    assert outcome.count(Status.PASS, "lamport") > 20
+    assert outcome.exit_code == 1
+    said = _sentence(outcome).plain
+    assert "broke down at 4 vectors" in said
+    assert "wrong answer" not in said
+
+
+def test_a_process_that_does_not_start_any_more_ends_it() -> None:
+    started = []
+
+    def breaks(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("decode"):
+            raise RuntimeError("the log is inside out")
+
+    def connect(_: object) -> LocalLink:
+        started.append(1)
+        if len(started) > 1:
+            raise TesteeFault(FaultKind.EXIT, "gone")
+        return LocalLink(altered(breaks))
+
+    examiner = Examiner(connect, Limits(), CURRENT)
+    outcome = examiner.examine(chosen(files(), CURRENT, ["wire-*", "lamport"]))
+    assert len(started) < 12
+    every = [test for file in chosen(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
+    assert len(outcome.asked) + outcome.unasked == len(every)
+
+
+class Interrupted(LocalLink):
+    """Somebody types Ctrl-C while an answer is awaited; whatever is sent after that breaks."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(reference())
+        self.left = after
+        self.killed = False
+
+    def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        if self.left < 0:
+            raise TesteeFault(FaultKind.WRONG_ID, "an answer to something else")
+        return super().call(request, timeout_s)
+
+    def kill(self) -> None:
+        self.killed = True
+        super().kill()
+
+
+@pytest.mark.parametrize("after", [2, 3, 20, 101])
+def test_an_interrupt_is_nobodys_fault(after: int) -> None:
+    link = Interrupted(after)
+    examiner = Examiner(lambda _: link, Limits(), CURRENT)
+    whole = list(chosen(files(), CURRENT, ["lamport", "log-order"]))
+    outcome = examiner.examine(whole)
+    assert outcome.interrupted
+    assert link.killed
+    assert outcome.exit_code == 130
+    assert failures(outcome) == []
+    assert len(outcome.asked) + outcome.unasked == sum(len(file["tests"]) for file in whole)
+    assert outcome.unasked > 0
+
+
+def test_a_fault_of_the_suite_is_told_as_one() -> None:
+    outcome = asked(groups=["log-order"])
+    outcome.asked[0] = type(outcome.asked[0])("log-order", outcome.asked[0].vector, Answer(Status.ERROR, reason="oops"))
+    said = _sentence(outcome).plain
+    assert "The suite itself failed at 1 vector" in said
+    assert "wrong answer" not in said

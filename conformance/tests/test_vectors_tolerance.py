@@ -1,0 +1,206 @@
+"""What is legal and looks odd passes, what is wrong and looks legal does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from played import altered, reference
+from sds_conformance.vectors.running.hash_use import ARGUMENTS
+from sds_conformance.vectors.running.subject import Status
+from sds_conformance.vectors.running.wire_comparison import compared
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, Config, decode, encode
+from sds_reference.wire_formats import V2026_01
+from vector_folders import asked, failed_groups, failures
+
+Change = Callable[[pb.Request, pb.Reply], None]
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------------
+
+
+def _encoding(change: Callable[[bytes], bytes]) -> Change:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("encoded"):
+            reply.encoded.wire = change(reply.encoded.wire)
+
+    return apply
+
+
+def test_empty_content_and_none_are_the_same_on_the_wire() -> None:
+    def other(wire: bytes) -> bytes:
+        content = decode(wire).content
+        if content is None:
+            return wire + b"\xa2\x01\x00"
+        return wire.replace(b"\xa2\x01\x00", b"") if content == b"" else wire
+
+    outcome = asked(lambda: altered(_encoding(other)), ["wire-encoding"])
+    assert failures(outcome) == []
+    assert outcome.count(Status.WARN) == 0
+    assert outcome.count(Status.ACCEPTABLE) > 1
+
+
+def test_fields_that_nobody_knows_are_a_warning() -> None:
+    outcome = asked(lambda: altered(_encoding(lambda wire: wire + b"\x98\x06\x01")), ["wire-encoding"])
+    assert {a.answer.status for a in outcome.asked} == {Status.WARN}
+    assert outcome.exit_code == 0
+    twice = asked(lambda: altered(_encoding(lambda wire: b"\x0a\x01x" + wire)), ["wire-encoding"])
+    assert twice.count(Status.FAIL) > twice.count(Status.WARN)
+    assert twice.count(Status.PASS) == twice.count(Status.ACCEPTABLE) == 0
+
+
+def test_unknown_fields_of_entries() -> None:
+    expected = bytes.fromhex("0a0161" + "5a03" + "0a0162")
+    assert compared(V2026_01, bytes.fromhex("0a0161" + "5a05" + "0a0162" + "2001"), expected).status is Status.WARN
+    assert compared(V2026_01, bytes.fromhex("0a0161" + "5a03" + "0a0163"), expected).status is Status.FAIL
+    assert compared(V2026_01, b"\xff", expected).status is Status.FAIL
+
+
+# ---- timestamps that need not be taken -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("without", [[], [pb.CAPABILITY_OBSERVE]])
+def test_messages_from_beyond_2_63_can_be_dropped_without_a_word(without: list[int]) -> None:
+    inner: list[Callable[[pb.Request], pb.Reply]] = []
+
+    def start() -> Callable[[pb.Request], pb.Reply]:
+        inner[:] = [reference(without=without)]
+        return dropping
+
+    def dropping(request: pb.Request) -> pb.Reply:
+        if request.HasField("receive") and (decode(request.receive.wire).lamport_timestamp or 0) >= 2**63 - 1:
+            return pb.Reply(id=request.id, effects=pb.Effects())
+        return inner[0](request)
+
+    outcome = asked(start, ["lamport"])
+    assert failures(outcome) == []
+    answers = {a.vector["id"]: a.answer for a in outcome.asked}
+    assert answers["lamport/deliver-2-63"].status is Status.ACCEPTABLE
+    assert answers["lamport/send-above-2-63"].status is Status.SKIPPED
+    assert "which is legal" in answers["lamport/send-above-2-63"].reason
+    assert answers["lamport/deliver-largest-mandatory"].status is Status.PASS
+
+
+# ---- a hash that nobody knows ----------------------------------------------------------------------------------------
+
+RANDOM = random.Random(1)
+
+
+def _times(change: Callable[[pb.RepairTimes, pb.RepairOffsets], object]) -> Callable[[], Callable[..., pb.Reply]]:
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.hash = ""
+        if reply.HasField("repair_offsets"):
+            change(request.repair_times, reply.repair_offsets)
+
+    return lambda: altered(apply)
+
+
+def _of_message(q: pb.RepairTimes) -> int:
+    return sum(q.message_id.encode()) % 1000
+
+
+def _of_participant(q: pb.RepairTimes) -> int:
+    return sum(q.participant_id.encode()) % 1000
+
+
+def _foreign(q: pb.RepairTimes) -> bool:
+    return q.participant_id != q.sender_id
+
+
+def _alone(q: pb.RepairTimes, a: pb.RepairOffsets) -> None:
+    a.in_response_group = q.num_response_groups <= 1 or not _foreign(q)
+
+
+@pytest.mark.parametrize(
+    ("group", "change"),
+    [
+        ("t-req", lambda q, a: setattr(a, "t_req_ms", q.t_min_ms)),
+        ("t-req", lambda q, a: setattr(a, "t_req_ms", q.t_min_ms + _of_message(q))),
+        ("t-req", lambda q, a: setattr(a, "t_req_ms", q.t_min_ms + _of_participant(q))),
+        ("t-req", lambda q, a: setattr(a, "t_req_ms", q.t_min_ms + RANDOM.randrange(90_000))),
+        ("t-resp", lambda q, a: setattr(a, "t_resp_ms", 0)),
+        ("t-resp", lambda q, a: setattr(a, "t_resp_ms", _of_message(q) if _foreign(q) else 0)),
+        ("t-resp", lambda q, a: setattr(a, "t_resp_ms", _of_participant(q) if _foreign(q) else 0)),
+        ("t-resp", lambda q, a: setattr(a, "t_resp_ms", RANDOM.randrange(90_000) if _foreign(q) else 0)),
+        ("response-groups", lambda q, a: setattr(a, "in_response_group", True)),
+        ("response-groups", lambda q, a: _alone(q, a)),
+    ],
+)
+def test_a_hash_without_a_name_is_used(
+    group: str, change: Callable[[pb.RepairTimes, pb.RepairOffsets], object]
+) -> None:
+    assert failed_groups(asked(_times(change), [group])) == {group}
+
+
+def _weak(text: str, factor: int, width: int) -> int:
+    value = 5381
+    for byte in text.encode():
+        value = (value * factor + byte) % (1 << width)
+    return value
+
+
+@pytest.mark.parametrize("factor", [31, 33, 65599, 16777619])
+@pytest.mark.parametrize("width", [32, 64, 4096])
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_weak_hashes_and_whole_seconds_are_legal(factor: int, width: int, unit: int) -> None:
+    def change(q: pb.RepairTimes, a: pb.RepairOffsets) -> None:
+        texts = (q.participant_id, q.sender_id, q.participant_id + q.message_id)
+        me, author, both = (_weak(text, factor, width) for text in texts)
+        window = (q.t_max_ms - q.t_min_ms) // unit
+        if window > 0:
+            a.t_req_ms = q.t_min_ms + both % window * unit
+        if q.t_max_ms // unit:
+            a.t_resp_ms = (me ^ author) * _weak(q.message_id, factor, width) % (q.t_max_ms // unit) * unit
+        if q.num_response_groups > 0:
+            theirs = _weak(q.sender_id + q.message_id, factor, width)
+            a.in_response_group = both % q.num_response_groups == theirs % q.num_response_groups
+
+    outcome = asked(_times(change), ["t-req", "t-resp", "response-groups"])
+    assert failures(outcome) == []
+    assert outcome.count(Status.PASS) > 10
+
+
+@pytest.mark.parametrize("name", HASH_PROFILES)
+def test_the_named_hashes_are_legal_without_their_names(name: str) -> None:
+    config = replace(Config(), repair=replace(Config().repair, hash_profile=HASH_PROFILES[name]))
+
+    def unnamed(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.hash = ""
+
+    outcome = asked(lambda: altered(unnamed, reference(config)), ["t-req", "t-resp", "response-groups"])
+    assert failures(outcome) == []
+    assert set(ARGUMENTS) == {"t-req", "t-resp"}
+
+
+# ---- causal histories ------------------------------------------------------------------------------------------------
+
+
+def _turning(when: Callable[[int], bool]) -> Callable[[], Callable[..., pb.Reply]]:
+    count = [0]
+
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("send") and reply.HasField("effects"):
+            count[0] += 1
+            if when(count[0]):
+                wires = [_turned(wire) for wire in reply.effects.broadcasts]
+                reply.effects.broadcasts[:] = wires
+
+    return lambda: altered(apply)
+
+
+def _turned(wire: bytes) -> bytes:
+    message = decode(wire)
+    return encode(replace(message, causal_history=message.causal_history[::-1]))
+
+
+@pytest.mark.parametrize(("when", "legal"), [(lambda n: True, True), (lambda n: n % 2 == 0, False)])
+def test_causal_histories_have_one_direction(when: Callable[[int], bool], legal: bool) -> None:
+    outcome = asked(_turning(when), ["causal-history"])
+    assert (failures(outcome) == []) is legal
+    assert legal or any("AMB-29" in text for text in failures(outcome))
