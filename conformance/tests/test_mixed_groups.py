@@ -240,7 +240,7 @@ def test_it_is_not_said_who_plays_somebody_of_whom_nothing_is_noted() -> None:
 
 
 def test_names_of_files_tell_implementations_apart() -> None:
-    mixed = explored_by({"ref": reference, "é/ü": mutant("sync-without-channel")}, 4)
+    mixed = explored_by({"ref": reference, "é/ü": mutant("sync-without-channel")}, 12)
     discovery = mixed.of("é/ü")[0]
     with cast_of({"ref": reference, "é/ü": mutant("sync-without-channel")}) as cast, Troupe(cast) as troupe:
         example = shrunk(troupe, discovery, SCOPE, 50)

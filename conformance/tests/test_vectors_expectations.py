@@ -108,7 +108,8 @@ def test_dropping_what_is_beyond_the_range_of_signed_integers_is_legal(without: 
 def test_a_sync_that_does_not_advance_the_clock_is_a_warning() -> None:
     """What it sent stands in the message; the clock shows what it was before, or what the next message makes it."""
     for test in every_test():
-        if test["id"].startswith("lamport/sync-") and test["operation"] == "send-sync":
+        of_sds = test["id"].startswith("lamport/sync-") and not test["id"].endswith("@forum-2024")
+        if of_sds and test["operation"] == "send-sync":
             recommended, kept = test["outcomes"]
             assert kept == {
                 "local": test["local"],
