@@ -76,8 +76,8 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
     """
     out, err = console(), console(stderr=True)
     try:
-        folder = folder or default_folder()
-        whole, manifest = load_all(folder), load_manifest(folder)
+        source = folder or default_folder()
+        whole, manifest = load_all(source), load_manifest(source)
     except VectorsError as error:
         raise click.UsageError(printable(str(error), _LONGEST)) from None
     unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
