@@ -120,6 +120,7 @@ class MeetsWithTheBuffered(Channel):
         return {i for i in super().unmet_dependencies(message) if i not in self.incoming}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "channel",
     [

@@ -50,6 +50,7 @@ def test_they_are_in_order() -> None:
     assert (default_folder() / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_the_same_bytes_are_generated_whatever_the_process(seed: str) -> None:
     started = time.monotonic()
@@ -195,6 +196,7 @@ def test_the_results_of_all_kinds_occur() -> None:
     assert {test["result"] for test in every_test()} == {VALID, INVALID, ACCEPTABLE}
 
 
+@pytest.mark.exhaustive
 def test_documents_are_those_of_the_folder() -> None:
     names = {document.path for document in documents()}
     assert names == {path.relative_to(VECTORS).as_posix() for path in (VECTORS / "sds").glob("*.json")}

@@ -256,6 +256,7 @@ def test_content_is_inputs_and_outcomes() -> None:
 # ---- generate and release --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_releasing_and_then_generating(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     version = changelog_versions(folder)[0][0]
