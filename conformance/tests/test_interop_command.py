@@ -190,10 +190,10 @@ def test_nothing_is_found_against_those_who_conform(tmp_path: Path) -> None:
 
 
 def test_what_is_found_is_told_kept_and_played_again(tmp_path: Path) -> None:
-    result = typed("interop", "--examples", "4", "--save", tmp_path, REF, BAD)
+    result = typed("interop", "--examples", "12", "--save", tmp_path, REF, BAD)
     assert result.exit_code == 1
-    assert "  ref  4 generated schedules in mixed groups: nothing found\n" in result.stdout
-    assert "  bad  4 generated schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
+    assert "  ref  12 generated schedules in mixed groups: nothing found\n" in result.stdout
+    assert "  bad  12 generated schedules in mixed groups: FAIL SDS-MSG-04 (" in result.stdout
     assert "FAIL  bad: SDS-MSG-04  " in result.stdout
     paths = ("Picture", "Again", "FAIL", "WARN")
     shown = [line for line in result.stdout.splitlines() if not line.strip().startswith(paths)]
@@ -233,12 +233,12 @@ def test_a_schedule_of_no_mixed_group_is_refused(tmp_path: Path) -> None:
 
 
 def test_mixed_groups_as_json(tmp_path: Path) -> None:
-    result = typed("interop", "--json", "--examples", "2", "--save", tmp_path, REF, BAD)
+    result = typed("interop", "--json", "--examples", "12", "--save", tmp_path, REF, BAD)
     data = json.loads(result.stdout)
     mixed = data["mixed_groups"]
-    assert (result.exit_code, data["exit_code"], mixed["seed"], mixed["schedules"]) == (1, 1, 0, 2)
+    assert (result.exit_code, data["exit_code"], mixed["seed"], mixed["schedules"]) == (1, 1, 0, 12)
     ref, bad = mixed["implementations"]
-    assert (ref["name"], ref["schedules"], ref["findings"]) == ("ref", 2, [])
+    assert (ref["name"], ref["schedules"], ref["findings"]) == ("ref", 12, [])
     found = next(finding for finding in bad["findings"] if finding["id"] == "SDS-MSG-04")
     assert (found["severity"], found["reproduced"]) == ("fail", True)
     assert "bad" in found["plays"].values()
