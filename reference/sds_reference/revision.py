@@ -25,6 +25,8 @@ class Revision:
     """A sync message increases the Lamport timestamp; otherwise it carries the one there is ("Periodic Sync")."""
     syncs_are_logged: bool = False
     """Sync messages are received like all others: into filter and log, or into the buffer ("Receive Message")."""
+    histories_are_ordered: bool = True
+    """A causal history is an ordered list ("Send Message"); otherwise the order of its IDs says nothing."""
     retrieval_hints: bool = True
     """Causal histories may help to find what they name."""
     repairs: bool = True
@@ -50,6 +52,7 @@ FORUM_2024 = Revision(
     lamport_follows_clock=False,
     sync_advances_lamport=False,
     syncs_are_logged=True,
+    histories_are_ordered=False,
     retrieval_hints=False,
     repairs=False,
 )

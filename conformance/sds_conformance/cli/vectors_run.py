@@ -156,7 +156,7 @@ def _show(out: Console, outcome: Examination) -> None:
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     for asked in outcome.asked:
-        if asked.answer.status in _SHOWN and asked not in warned:
+        if asked.answer.status in _SHOWN and asked.answer.status is not Status.WARN:
             _show_answer(out, asked, outcome.revision)
     for asked in warned:
         _show_warning(out, asked, outcome.revision)

@@ -7,11 +7,13 @@ outcome that goes a little further is legal, too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sds_reference.revision import Revision
 
-from ..model import PROPOSAL, Note, Outcome, Vector, group, vector
+from ..model import PROPOSAL, Note, Outcome, Vector, group
 from .forum_bytes import LARGEST
-from .lamport import NOW
+from .lamport import NOW, stamped
 from .texts import of_proposal
 
 EARLY = 100_000_000
@@ -43,22 +45,9 @@ def forum_lamport(revision: Revision) -> list[Vector]:
     return [*_sending(), *_syncing(), *_receiving(), *_open(), *_overflow()]
 
 
-def case(
-    slug: str,
-    comment: str,
-    flags: str,
-    requirements: str,
-    operation: str,
-    local: int,
-    now_ms: int,
-    received: int | None,
-    *outcomes: Outcome,
-) -> Vector:
-    """A vector; the order of the fields is that of the file."""
-    fields = {"operation": operation, "local": str(local), "now_ms": str(now_ms)}
-    if received is not None:
-        fields["received"] = str(received)
-    return vector(slug, comment, flags.split(), of_proposal(requirements), fields, *outcomes)
+def case(slug: str, comment: str, flags: str, requirements: str, *rest: Any) -> Vector:
+    """A vector; ``rest`` is that of ``stamped``."""
+    return stamped(slug, comment, flags, of_proposal(requirements), *rest)
 
 
 def _reaching(after: int, sends: bool = False) -> tuple[Outcome, Outcome]:

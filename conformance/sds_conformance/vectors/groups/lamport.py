@@ -5,9 +5,12 @@ Sections "Send Message", "Deliver Message", "Periodic Sync Message" and "Ephemer
 
 from __future__ import annotations
 
+from typing import Any
+
 from sds_reference.revision import Revision
 
 from ..model import Note, Outcome, Vector, group, legal, vector, warned
+from .texts import of_sds
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
@@ -43,11 +46,16 @@ def lamport(revision: Revision) -> list[Vector]:
     return [*_sending(), *_delivering(), *_unmoved(), *_overflow()]
 
 
-def case(
+def case(slug: str, comment: str, flags: str, requirements: str, *rest: Any) -> Vector:
+    """A vector; ``rest`` is that of ``stamped``."""
+    return stamped(slug, comment, flags, of_sds(requirements), *rest)
+
+
+def stamped(
     slug: str,
     comment: str,
     flags: str,
-    requirements: str,
+    requirements: list[str],
     operation: str,
     local: int,
     now_ms: int,
@@ -58,8 +66,7 @@ def case(
     fields = {"operation": operation, "local": str(local), "now_ms": str(now_ms)}
     if received is not None:
         fields["received"] = str(received)
-    ids = [f"SDS-{short}" for short in requirements.split()]
-    return vector(slug, comment, flags.split(), ids, fields, *outcomes)
+    return vector(slug, comment, flags.split(), requirements, fields, *outcomes)
 
 
 def _sent(value: int) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sds_reference.revision import Revision
 
 from ..model import Note, Vector, group, legal, vector
+from .texts import of_sds
 from .wire_bytes import CONTENT, FILTER, HISTORY, LAMPORT, WHAT, WHEN, WHO, entry, length, number
 
 NOTES = {
@@ -100,4 +101,4 @@ def message_kinds(revision: Revision) -> list[Vector]:
 
 
 def _ids(requirements: str) -> list[str]:
-    return [f"SDS-{short}" for short in requirements.split()]
+    return of_sds(requirements)

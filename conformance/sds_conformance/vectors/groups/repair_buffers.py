@@ -9,6 +9,7 @@ from sds_reference.revision import Revision
 
 from ..fields import message_json
 from ..model import Note, Outcome, Vector, group, legal, stepwise, warned
+from .texts import of_sds
 
 ALICE = "alice"
 T_MIN, T_MAX = 30_000, 120_000
@@ -106,7 +107,7 @@ Row = tuple[str, str, str, str, list[Step]]
 
 
 def _case(slug: str, comment: str, flags: str, requirements: str, steps: list[Step]) -> Vector:
-    ids = [f"SDS-{short}" for short in requirements.split()]
+    ids = of_sds(requirements)
     fields = {
         "participant_id": ALICE,
         "channel_id": "c1",

@@ -6,6 +6,7 @@ from sds_reference import Message
 
 from ..fields import message_json
 from ..model import REJECTED, Outcome, Vector, legal, vector
+from .texts import of_sds
 
 
 def read_as(message: Message) -> Outcome:
@@ -23,5 +24,5 @@ def case(
 ) -> Vector:
     """A vector; with ``position`` the bytes may be refused as well."""
     both = (*outcomes, legal(REJECTED, position)) if position else outcomes
-    ids = [f"SDS-{short}" for short in requirements.split()]
+    ids = of_sds(requirements)
     return vector(slug, comment, flags.split(), ids, {"wire": wire.hex()}, *both)

@@ -7,6 +7,7 @@ from sds_reference.revision import Revision
 
 from ..fields import message_json
 from ..model import REJECTED, Note, Outcome, Vector, group, legal, vector
+from .texts import of_sds
 from .wire_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -169,7 +170,7 @@ def _timed(lamport: int) -> tuple[Message, bytes]:
 def _case(
     slug: str, comment: str, flags: str, requirements: str, message: Message, wire: bytes, *more: Outcome
 ) -> Vector:
-    ids = [f"SDS-{short}" for short in requirements.split()]
+    ids = of_sds(requirements)
     fields = {"message": message_json(message)}
     if not message.content:
         empty = (wire + length(CONTENT, b"")).hex()

@@ -1,4 +1,4 @@
-"""Shapes that the codec operations answer: decode, encode, filters, hashes, T_req, T_resp and response groups."""
+"""Shapes that the codec operations answer: decode, encode and filters."""
 
 from __future__ import annotations
 

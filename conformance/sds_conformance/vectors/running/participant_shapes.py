@@ -119,15 +119,14 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
     seen = happens(subject, actor, vector["operation"], received)
     # Where the state is not shown, the next message tells, as far as the clock does not hide it.
     state = actor.observe()
-    outcomes = [*vector["outcomes"], *_dropped(vector, local, received)]
     if state is not None and state.HasField("lamport_timestamp"):
         seen["local"] = str(state.lamport_timestamp)
-        return among(seen, outcomes, _is)
+        return among(seen, vector["outcomes"], _is)
     if local > SAFE and seen.get("sent") == str(now_ms):
         raise Skip("does not show whether it took a timestamp beyond 2^53+10")
     with suppress(ScheduleStopped):
         seen["next"] = (actor.send().lamport_timestamp or 0,)
-    return among(seen, outcomes, lambda s, o: _is_before(s, o, now_ms))
+    return among(seen, vector["outcomes"], lambda s, o: _is_before(s, o, now_ms))
 
 
 def _took(actor: Actor, local: int) -> bool:
@@ -139,14 +138,6 @@ def _took(actor: Actor, local: int) -> bool:
     trace = actor.stage.trace
     delivered = any(event.WhichOneof("event") == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
-
-
-def _dropped(vector: Vector, local: int, received: int | None) -> list[dict[str, Any]]:
-    """A message from beyond what must be taken can be dropped without a word, where it can be refused."""
-    refusable = any(outcome.get("rejected") for outcome in vector["outcomes"])
-    if received is None or received <= SAFE or not refusable:
-        return []
-    return [{"local": str(local), "position": "AMB-14"}]
 
 
 def happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
@@ -211,8 +202,8 @@ def ask_log_order(subject: Subject, vector: Vector) -> Answer:
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
     log = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
-    unordered = subject.session.revision.prefix == "FORUM"
-    if answer.status is Status.FAIL and unordered and sorted(log) in _sets(vector):
+    ordered = subject.session.revision.histories_are_ordered
+    if answer.status is Status.FAIL and not ordered and sorted(log) in _sets(vector):
         raise Skip("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
@@ -236,12 +227,9 @@ def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
 
 
 def _one_way(subject: Subject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
-    """Either direction of a causal history is legal, as long as it is always the same (AMB-29).
-
-    In the proposal it has no order at all.
-    """
-    unordered = subject.session.revision.prefix == "FORUM"
-    if answer.status is Status.FAIL or unordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
+    """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
+    ordered = subject.session.revision.histories_are_ordered
+    if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer
     direction = "oldest first" if seen == oldest_first else "newest first"
     before = subject.run.direction or direction

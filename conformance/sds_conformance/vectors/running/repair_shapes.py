@@ -23,7 +23,7 @@ MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 def _need_hash(subject: Subject, profile: str) -> None:
     declared = subject.declaration.hash_profile
     if profile not in ("any", declared):
-        raise Skip(f"declares the hash {declared}" if declared else "declares no known hash")
+        raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
 
 def ask_hash(subject: Subject, vector: Vector) -> Answer:
