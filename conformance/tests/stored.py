@@ -1,0 +1,85 @@
+"""Corpora for tests, recorded in this process and without Spark: as its tasks would, one shard after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sds_conformance.corpus.company import Companies, play_twins
+from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.casting import Casting
+from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of
+from sds_harness.corpus.place import Place
+from sds_harness.corpus.recording import Recording, prepare, record_shard
+from sds_harness.link import Link, LocalLink
+from sds_harness.schedules.generator import ANYTHING, Grammar
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.testee.version import suite_version
+from sds_reference.variants import VARIANTS
+
+Handle = Callable[[pb.Request], pb.Reply]
+PER_SHARD = 64
+
+
+@dataclass(frozen=True)
+class Model:
+    """The reference in this process: as it is, with a fault, or with another legal choice."""
+
+    mutant: str = ""
+    variant: str = ""
+
+    def __call__(self, variables: Mapping[str, str]) -> Link:
+        if self.mutant:
+            mutant = MUTANTS[self.mutant]
+            options = TesteeOptions(
+                suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+            )
+        else:
+            config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
+            options = TesteeOptions(suite_version(), config, name=f"the reference {self.variant}".strip())
+        return LocalLink(Testee(options).handle)
+
+
+def order_of(
+    model: Callable[[Mapping[str, str]], Link] = Model(),
+    schedules: int = 24,
+    *,
+    seed: int = 0,
+    casting: Casting = Casting.TOGETHER,
+    grammar: Grammar = ANYTHING,
+) -> Order:
+    return Order(model, casting=casting, grammar=grammar, seed=seed, examples=schedules)
+
+
+def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
+    company = order.company()
+    manifest = Manifest(
+        implementation_of(company.start()),
+        order.seed,
+        order.examples,
+        grammar_json(order.grammar),
+        order.revision,
+        order.casting.value,
+        "",
+        per_shard,
+        ["it"],
+        8 if twins else 0,
+    )
+    company.kill()
+    return Recording(Place.at(str(folder)), manifest, order.grammar, Companies(order), play_twins if twins else None)
+
+
+def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:
+    """A complete corpus."""
+    recording = recording_of(folder, order or order_of(), twins=twins, per_shard=per_shard)
+    place, manifest = recording.place, recording.manifest
+    prepare(place, manifest, overwrite=False)
+    for shard in range(manifest.shards):
+        record_shard(recording, shard)
+    (place / MANIFEST).write_text(replace(manifest, complete=True).to_json())
+    (place / SUCCESS).write_text("")
+    return folder
