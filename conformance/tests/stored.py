@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from sds_conformance.corpus.company import Companies, play_twins
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casting import Casting
-from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of
+from sds_harness.corpus.digests import row_hash, schedule_digest
+from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_manifest
 from sds_harness.corpus.place import Place
+from sds_harness.corpus.reading import stored_in
 from sds_harness.corpus.recording import Recording, prepare, record_shard
+from sds_harness.corpus.rows import Recorded
+from sds_harness.corpus.schema import COMPARED_NAMES
+from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
 from sds_harness.schedules.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -83,3 +90,38 @@ def record_here(folder: Path, order: Order | None = None, *, twins: bool = False
     (place / MANIFEST).write_text(replace(manifest, complete=True).to_json())
     (place / SUCCESS).write_text("")
     return folder
+
+
+Edit = Callable[[dict[str, Any], list[dict[str, Any]]], list[dict[str, Any]] | None]
+"""Changes a row of the side table and the rows of the schedule, in place; what it returns are the new rows. A schedule
+whose side row is emptied is left out."""
+
+
+def edited(source: Path, target: Path, edits: Mapping[int, Edit], *, honest: bool = True) -> Path:
+    """A copy of a corpus in which some schedules are changed; ``honest`` ones have the digests that belong to them."""
+    shutil.copytree(source, target)
+    place = Place.at(str(target))
+    manifest = read_manifest(place)
+    for shard in {number // manifest.per_shard for number in edits}:
+        known = list(stored_in(place, shard, None, None))
+        (target / "schedules" / file_name(shard)).unlink()
+        with ShardWriter(place, shard) as writer:
+            for one in known:
+                side, rows = one.side, one.rows
+                if one.schedule in edits:
+                    rows = edits[one.schedule](side, rows) or rows
+                    if side and honest:
+                        refresh(side, rows)
+                if side:
+                    writer.add(Recorded(side, rows))
+    return target
+
+
+def refresh(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Hashes and digest that are those of the rows."""
+    for row in rows:
+        row["row_hash"] = row_hash([row[name] for name in COMPARED_NAMES])
+    compared = sorted((row for row in rows if row["step"]), key=lambda row: row["step"])
+    side["steps"] = len(compared)
+    hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in compared)
+    side["digest"] = schedule_digest(hashes)

@@ -110,16 +110,18 @@ class Commands(click.Group):
     """The commands, each imported when it is wanted: PySpark and Arrow are not for everybody."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["record", "check"]
+        return ["record", "check", "diff", "show"]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        from . import corpus_check, corpus_record
+        from . import corpus_check, corpus_diff, corpus_record, corpus_show
 
         commands: dict[str, click.Command] = {
             "record": corpus_record.record_command,
             "check": corpus_check.check_command,
+            "diff": corpus_diff.diff_command,
+            "show": corpus_show.show_command,
         }
         return commands[name]
 

@@ -58,10 +58,12 @@ class Stored:
         raise DamagedFile(f"{self.where} is damaged: schedule {self.schedule} {wrong}.")
 
 
-def stored_in(place: Place, shard: int, schedules: Sequence[int] | None = None) -> Iterator[Stored]:
-    """The schedules of a shard, or those ``schedules`` of it, in order. Raises DamagedFile.
+def stored_in(
+    place: Place, shard: int, schedules: Sequence[int] | None = None, columns: Sequence[str] | None = TO_REBUILD
+) -> Iterator[Stored]:
+    """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all.
 
-    A row group at a time is in memory.
+    A row group at a time is in memory. Raises DamagedFile.
     """
     side_file, steps_file = pair_of(place, shard)
     where = (place / STEPS / file_name(shard)).shown
@@ -69,7 +71,7 @@ def stored_in(place: Place, shard: int, schedules: Sequence[int] | None = None) 
         known: list[Row] = side_file.read(None, schedules).to_pylist()
         for start in range(0, len(known), SCHEDULES_PER_ROW_GROUP):
             group = known[start : start + SCHEDULES_PER_ROW_GROUP]
-            rows = rows_by_schedule(steps_file, [side["schedule"] for side in group], TO_REBUILD)
+            rows = rows_by_schedule(steps_file, [side["schedule"] for side in group], columns)
             for side in group:
                 yield Stored(side, rows.get(side["schedule"], []), where)
 
@@ -100,8 +102,9 @@ def twins_of(place: Place, shard: int, schedule: int) -> list[Stored]:
     return list(stored_in(place / TWINS, shard, range(first + 1, first + TWINS_OF_ONE)))
 
 
-def find(place: Place, manifest: Manifest, schedule: int) -> Stored | None:
+def find(place: Place, manifest: Manifest, schedule: int, *, every_column: bool = False) -> Stored | None:
     """What is stored of one schedule; None if there is none of that index. Raises DamagedFile."""
     if not 0 <= schedule < manifest.schedules:
         return None
-    return next(stored_in(place, schedule // manifest.per_shard, [schedule]), None)
+    columns = None if every_column else TO_REBUILD
+    return next(stored_in(place, schedule // manifest.per_shard, [schedule], columns), None)

@@ -116,7 +116,8 @@ class _Writer:
     def row(self, step: Step, trace: Trace, act: Act | None) -> Row:
         """All columns but the keys."""
         names, broadcasts = self._names, step.broadcasts
-        about = step.received if step.command == "receive" else broadcasts[0] if broadcasts else None
+        # In which order one step sends several is open.
+        about = step.received if step.command == "receive" else min(broadcasts, key=self._called, default=None)
         message = about.message if about is not None else None
         shift = START_MS - trace.start_ms
         row: Row = {

@@ -64,7 +64,7 @@ COMPARED: tuple[Column, ...] = (
     _normative("channel", _TEXT, "the channel that the command names, or that the message arriving is in"),
     _normative("at_ms", pa.int64(), "virtual time since the start, by no participant's clock, in milliseconds"),
     _normative("answer", _TEXT, "name of the answer in testee.proto; empty where the conversation broke"),
-    _normative("message", _TEXT, "name of the message that arrives, or that is sent first"),
+    _normative("message", _TEXT, "name of the message that arrives, or that is sent; of several the first by name"),
     _normative(
         "lamport",
         pa.int64(),
