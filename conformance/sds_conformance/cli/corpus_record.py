@@ -136,8 +136,12 @@ def record_command(
     prepare(place, manifest, overwrite=overwrite)
     began = time.monotonic()
     recording = Recording(place, manifest, grammar, Companies(order), play_twins if twins else None)
-    with spark_session(spark_options, "corpus record") as spark, shard_bar(err, "shards") as progress:
-        outcome = record(spark, recording, progress)
+    try:
+        with spark_session(spark_options, "corpus record") as spark, shard_bar(err, "shards") as progress:
+            outcome = record(spark, recording, progress)
+    except KeyboardInterrupt:
+        err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
+        raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
     sys.exit(EXIT_NOT_DRIVEN if outcome.troubles else EXIT_CONFORMANT)
 

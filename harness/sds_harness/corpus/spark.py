@@ -6,10 +6,13 @@ PySpark is imported only when a session is wanted: all else in the suite does wi
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -83,7 +86,11 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
     if active is not None:
         yield active
         return
-    with tempfile.TemporaryDirectory(prefix="sds-spark-") as folder, _environment(options, Path(folder)):
+    with (
+        tempfile.TemporaryDirectory(prefix="sds-spark-", ignore_cleanup_errors=True) as folder,
+        _environment(options, Path(folder)),
+        _quiet_interrupts(),
+    ):
         log = Path(folder) / "spark.log"
         try:
             with _stderr_to(log):
@@ -165,6 +172,24 @@ def _environment(options: SparkOptions, scratch: Path) -> Iterator[None]:
                 os.environ.pop(key, None)
             else:
                 os.environ[key] = value
+
+
+@contextlib.contextmanager
+def _quiet_interrupts() -> Iterator[None]:
+    """PySpark answers an interrupt by cancelling its jobs, on a connection that the interrupt may just have broken.
+
+    What is then logged helps nobody; whoever has handlers for it keeps them. And PySpark leaves its own handler of the
+    interrupt behind.
+    """
+    nowhere = logging.NullHandler()
+    logging.getLogger().addHandler(nowhere)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(nowhere)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
 
 
 @contextlib.contextmanager
