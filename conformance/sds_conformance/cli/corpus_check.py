@@ -121,7 +121,7 @@ def _order(manifest: Manifest, revision: str, profile: str, *, strict: bool) -> 
         nobody,
         revision=revision,
         profile=profile,
-        casting=Casting(manifest.casting),
+        casting=Casting(manifest.casting) if manifest.casting in {c.value for c in Casting} else Casting.TOGETHER,
         seed=manifest.seed,
         examples=manifest.schedules,
         strict=strict,

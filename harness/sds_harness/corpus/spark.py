@@ -39,6 +39,8 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 """
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit hands its Java process over."""
 _LAST_LINES = 12
 _END_S = 3.0
 
@@ -83,6 +85,9 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
+    if active is None and SUBMITTED in os.environ:
+        # Master, memory and all else were said to spark-submit, and its Java process is there already.
+        active = SparkSession.Builder().appName(title).getOrCreate()
     if active is not None:
         yield active
         return
