@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from played import broken_adapter, reference_command
-from sds_conformance.exploration.campaign import Order, explore
+from sds_conformance.exploration.campaign import Order, explore, play_one
 from sds_conformance.exploration.casting import Casting
 from suite_terminal import too_wide, typed, words
 
@@ -19,11 +19,12 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.checking import check
+from sds_conformance.corpus.checking import Checker, check
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import read_complete
 from sds_harness.corpus.place import Place
-from sds_harness.corpus.recording import prepare, record
+from sds_harness.corpus.reading import stored_in, twins_of
+from sds_harness.corpus.recording import prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.corpus.spark import SparkOptions, spark_session
 from stored import Model, order_of, record_here, recording_of
@@ -68,6 +69,22 @@ def test_properties_that_compare_are_judged_too(spark: Any, tmp_path: Path) -> N
     live = explore(order)
     assert live.exercised["G-35"], "one of them arises in these schedules"
     same(record_here(tmp_path / "c", order, twins=True), order, spark)
+
+
+def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
+    order = order_of(Model(), 312)
+    recording = recording_of(tmp_path / "c", order, twins=True, per_shard=8)
+    prepare(recording.place, recording.manifest, overwrite=False)
+    shard = 38
+    record_shard(recording, shard)
+    stored = next(stored_in(recording.place, shard))
+    plans = [twin.side["json"] for twin in twins_of(recording.place, shard, stored.schedule)]
+    assert any('"op": "sync", "who": ""' in plan for plan in plans), "everybody sends one more"
+    checker = Checker(recording.place, recording.manifest, order.revision, order.scope)
+    company = order.company()
+    company.start()
+    live = play_one(order, company, stored.schedule)
+    assert checker.judge(shard, stored).assessment == live.assessment
 
 
 def test_recorded_by_spark_or_one_after_the_other_is_the_same(spark: Any, tmp_path: Path) -> None:

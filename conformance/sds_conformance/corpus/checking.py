@@ -97,7 +97,7 @@ class StoredTwins:
             raise DamagedFile(
                 f"{self._of.where}: what schedule {self._of.schedule} has to be compared with is not in the corpus."
             )
-        return self._twins.pop().performance(self._checker.manifest.revision).performance
+        return self._twins.pop().performance(self._checker.manifest.revision, schedule).performance
 
 
 def check(

@@ -163,7 +163,7 @@ def diff(spark: SparkSession, differ: Differ, out: Place, progress: Progress = l
     folder = out / DIVERGENCES
     with watched(spark, progress), failures_told():
         found = over(spark, range(differ.ranges), differ, COLUMNS)
-        found.write.mode("errorifexists").option("compression", "zstd").parquet(folder.uri)
+        found.write.mode("error").option("compression", "zstd").parquet(folder.uri)
         rows = spark.read.schema(COLUMNS).parquet(folder.uri)
         return _summary(rows, differ)
 

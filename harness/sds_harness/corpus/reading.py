@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..schedules import Schedule
 from .digests import exact_digest, plan_digest
 from .manifest import STEPS, TWINS, Manifest
 from .place import Place
@@ -34,11 +35,15 @@ class Stored:
     def schedule(self) -> int:
         return int(self.side["schedule"])
 
-    def performance(self, revision: str) -> Rebuilt:
-        """Raises DamagedFile if what is stored does not fit together."""
+    def performance(self, revision: str, plan: Schedule | None = None) -> Rebuilt:
+        """What was played. Raises DamagedFile if what is stored does not fit together.
+
+        ``plan`` is the schedule, where it is known: what a property makes of one need not be a schedule that a file
+        may have.
+        """
         self.hold_to_digests()
         try:
-            return rebuild(self.side, self.rows, revision)
+            return rebuild(self.side, self.rows, revision, plan)
         except Unsound as error:
             raise DamagedFile(
                 f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."

@@ -92,13 +92,13 @@ class _StoredLink:
         """Nothing to end."""
 
 
-def rebuild(side: Row, rows: Sequence[Row], revision: str) -> Rebuilt:
+def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None = None) -> Rebuilt:
     """The performance of a schedule, from its row in the side table and its rows in order of position.
 
-    Raises Unsound if they do not fit together.
+    ``plan`` is the schedule, if it is not to be read from the side table. Raises Unsound if they do not fit together.
     """
     try:
-        schedule = loads(side["json"])
+        schedule = plan or loads(side["json"])
     except ScheduleFileError as error:
         raise Unsound(f"its schedule cannot be read: {error}") from None
     cast, traces = side["cast"], side["traces"]

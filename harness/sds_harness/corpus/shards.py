@@ -77,7 +77,7 @@ class ShardWriter:
             side = stack.enter_context(self._side_file.writing())
             steps = stack.enter_context(self._steps_file.writing())
             for half, schema, columns in ((steps, STEP_SCHEMA, STEP_COLUMNS), (side, SIDE_SCHEMA, SIDE_COLUMNS)):
-                self._writers.append(stack.enter_context(_writer(half, schema, columns, token)))
+                self._writers.append(stack.enter_context(column_writer(half, schema, columns, token)))
             self._stack = stack.pop_all()
         return self
 
@@ -112,7 +112,8 @@ class Committed(Exception):
     """Another attempt has committed the shard meanwhile."""
 
 
-def _writer(file: Place, schema: pa.Schema, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
+def column_writer(file: Place, schema: pa.Schema, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
+    """Writes one file of a shard, as the format wants it."""
     facts = {_TOKEN: token.encode(), _VERSION: str(SCHEMA_VERSION).encode()}
     return pq.ParquetWriter(
         file.root,
