@@ -18,10 +18,8 @@ from .freedoms import Case, Side, freedom_of, softened
 
 
 class Class(Enum):
-    """What is to be said of a schedule that differs."""
+    """What is to be said of a schedule that differs. They are told in this order."""
 
-    LEGAL = "legal"
-    """Neither violates anything, and the text leaves open what differs."""
     A_VIOLATES = "A violates"
     B_VIOLATES = "B violates"
     BOTH_VIOLATE = "both violate"
@@ -39,6 +37,8 @@ class Class(Enum):
     """A schedule or a step stands twice in a corpus."""
     DAMAGED = "damaged"
     """What is stored does not fit together."""
+    LEGAL = "legal"
+    """Neither violates anything, and the text leaves open what differs."""
 
 
 _OF_KIND = {
