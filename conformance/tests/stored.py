@@ -38,6 +38,8 @@ class Model:
 
     mutant: str = ""
     variant: str = ""
+    without: frozenset[int] = frozenset()
+    """Capabilities that it does not declare."""
 
     def __call__(self, variables: Mapping[str, str]) -> Link:
         if self.mutant:
@@ -47,7 +49,9 @@ class Model:
             )
         else:
             config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
-            options = TesteeOptions(suite_version(), config, name=f"the reference {self.variant}".strip())
+            options = TesteeOptions(
+                suite_version(), config, name=f"the reference {self.variant}".strip(), without=self.without
+            )
         return LocalLink(Testee(options).handle)
 
 

@@ -22,6 +22,7 @@ from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, read_complete
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.shards import file_name
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.variants import VARIANTS
 from stored import Edit, Model, edited, order_of, record_here
 
@@ -343,6 +344,14 @@ def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -
     other = edited(reference, tmp_path / "b", {3: change(8, at_ms=7, reply=b"\xba\x01\x00")})
     (one,) = classified(reference, other)
     assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
+
+
+def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
+    """Some schedules name no channel."""
+    order = order_of(schedules=64)
+    less = order_of(Model(without=frozenset({pb.CAPABILITY_UNNAMED_CHANNEL, pb.CAPABILITY_OBSERVE})), schedules=64)
+    found = classified(record_here(tmp_path / "a", order), record_here(tmp_path / "b", less))
+    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "undeclared")}
 
 
 def test_freedoms_cite_positions_that_there_are() -> None:

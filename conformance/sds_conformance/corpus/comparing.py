@@ -34,7 +34,9 @@ DAMAGES = frozenset({TRUNCATED, DUPLICATE, TWICE, STALE})
 END = "end"
 """Stands for a column where one side has no more steps."""
 
-_HASHES = ("schedule", "step", "row_hash")
+OBSERVE = "observe"
+"""The command, and the capability, by which an implementation shows its state."""
+_HASHES = ("schedule", "step", "command", "row_hash")
 _ROW = ("schedule", "position", "step", *COMPARED_NAMES, "message_id", "dependencies")
 Row = dict[str, Any]
 Numbers = npt.NDArray[np.int64]
@@ -134,7 +136,9 @@ def divergences(a: Corpus, b: Corpus, schedules: range, *, verify: bool = False)
         wanted = sorted(different)
         for start in range(0, len(wanted), SCHEDULES_PER_ROW_GROUP):
             group = wanted[start : start + SCHEDULES_PER_ROW_GROUP]
-            yield from _first_steps(reader_a, reader_b, [different[number] for number in group])
+            # What only one of them can show is not compared; then no digest is the same, and all rows are read.
+            unseen = {c.manifest.can(OBSERVE) for c in (a, b)} == {True, False}
+            yield from _first_steps(reader_a, reader_b, [different[number] for number in group], unseen)
 
 
 # ---- By their digests ------------------------------------------------------------------------------------------------
@@ -201,28 +205,34 @@ def _other_schedule(a: Corpus, b: Corpus, number: int) -> None:
 # ---- By their steps --------------------------------------------------------------------------------------------------
 
 
-def _first_steps(a: RangeReader, b: RangeReader, group: list[Divergence]) -> Iterator[Divergence]:
-    """Find the first step that differs, for a few schedules."""
+def _first_steps(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: bool) -> Iterator[Divergence]:
+    """Find the first step that differs, for a few schedules; ``unseen`` leaves out what is shown."""
     numbers = [one.schedule for one in group]
-    hashes = [_hashes(reader.rows(numbers, _HASHES)) for reader in (a, b)]
-    pending = []
+    hashes = [_hashes(reader.rows(numbers, _HASHES), unseen) for reader in (a, b)]
+    pending: list[Divergence] = []
+    steps: list[dict[int, int]] = [{}, {}]
     for one in group:
-        (steps_a, hash_a), (steps_b, hash_b) = (known.get(one.schedule, _NO_STEPS) for known in hashes)
-        fault = _fault(steps_a, one.steps[0], "A") or _fault(steps_b, one.steps[1], "B")
+        of_a, of_b = (known.get(one.schedule, _NOTHING) for known in hashes)
+        fault = _fault(of_a.steps, one.steps[0], "A") or _fault(of_b.steps, one.steps[1], "B")
         if fault is not None:
             one.kind, one.side, one.step = fault
             yield one
             continue
-        common = min(len(hash_a), len(hash_b))
-        unlike = np.flatnonzero(hash_a[:common] != hash_b[:common])
-        if len(unlike) or len(hash_a) != len(hash_b):
-            one.step = int(unlike[0]) + 1 if len(unlike) else common + 1
+        common = min(len(of_a.hashes), len(of_b.hashes))
+        unlike = np.flatnonzero(of_a.hashes[:common] != of_b.hashes[:common])
+        if len(unlike) or len(of_a.hashes) != len(of_b.hashes):
+            at = int(unlike[0]) if len(unlike) else common
+            for known, side in zip(steps, (of_a, of_b), strict=True):
+                if at < len(side.kept):
+                    known[one.schedule] = int(side.kept[at])
+            one.step = steps[0].get(one.schedule) or steps[1][one.schedule]
             pending.append(one)
-        else:
+        elif not unseen:
             one.kind = STALE
             yield one
     if pending:
-        wide = [_at(reader.rows([one.schedule for one in pending], _ROW), pending) for reader in (a, b)]
+        numbers = [one.schedule for one in pending]
+        wide = [_at(reader.rows(numbers, _ROW), known) for reader, known in zip((a, b), steps, strict=True)]
         for one in pending:
             one.a, one.b = (rows.get(one.schedule) for rows in wide)
             one.fields = fields_of(one.a, one.b)
@@ -238,22 +248,34 @@ def fields_of(a: Row | None, b: Row | None) -> tuple[str, ...]:
     return tuple(name for name in COMPARED_NAMES if a[name] != b[name])
 
 
-_NO_STEPS: tuple[Numbers, Numbers] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+@dataclass(frozen=True)
+class _Steps:
+    """The rows of one schedule, in the order of their steps."""
+
+    steps: Numbers
+    kept: Numbers
+    """Those that are compared here."""
+    hashes: Numbers
+    """Of these."""
 
 
-def _hashes(table: pa.Table) -> dict[int, tuple[Numbers, Numbers]]:
-    """Step numbers and hashes of the compared rows of each schedule, in the order of the steps."""
-    schedule, step, hashed = (table[name].to_numpy().astype(np.int64) for name in _HASHES)
+_NOTHING = _Steps(*(np.zeros(0, np.int64) for _ in range(3)))
+
+
+def _hashes(table: pa.Table, unseen: bool) -> dict[int, _Steps]:
+    """By schedule."""
+    schedule, step, hashed = (table[name].to_numpy().astype(np.int64) for name in ("schedule", "step", "row_hash"))
+    kept = np.asarray(pc.not_equal(table["command"], pa.scalar(OBSERVE)).to_numpy(), np.bool_) | (not unseen)
     counts = step > 0
-    schedule, step, hashed = schedule[counts], step[counts], hashed[counts]
-    order = np.lexsort((step, schedule))
-    schedule, step, hashed = schedule[order], step[order], hashed[order]
+    order = np.flatnonzero(counts)[np.lexsort((step[counts], schedule[counts]))]
+    schedule, step, hashed, kept = schedule[order], step[order], hashed[order], kept[order]
     numbers, starts = np.unique(schedule, return_index=True)
     ends = [*starts[1:].tolist(), len(schedule)]
-    return {
-        int(number): (step[start:end], hashed[start:end])
-        for number, start, end in zip(numbers, starts.tolist(), ends, strict=True)
-    }
+    out = {}
+    for number, start, end in zip(numbers.tolist(), starts.tolist(), ends, strict=True):
+        mask = kept[start:end]
+        out[int(number)] = _Steps(step[start:end], step[start:end][mask], hashed[start:end][mask])
+    return out
 
 
 def _fault(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | None:
@@ -267,10 +289,9 @@ def _fault(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | N
     return (TRUNCATED, side, len(steps) + 1) if len(steps) != promised else None
 
 
-def _at(table: pa.Table, wanted: list[Divergence]) -> dict[int, Row]:
-    """The rows of the steps that differ."""
+def _at(table: pa.Table, steps: dict[int, int]) -> dict[int, Row]:
+    """The rows of these steps, by schedule."""
     schedule, step = table["schedule"].to_numpy().astype(np.int64), table["step"].to_numpy().astype(np.int64)
-    steps = {one.schedule: one.step for one in wanted}
     at = np.array([steps.get(int(number), -1) for number in schedule], np.int64)
     return {row["schedule"]: row for row in table.filter(pa.array(step == at)).to_pylist()}
 

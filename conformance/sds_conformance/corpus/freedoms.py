@@ -15,6 +15,7 @@ from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.rows import NOT_COMPARED
 from sds_harness.schedules import Act
 from sds_harness.schedules.operations import Calm
+from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -100,7 +101,8 @@ class Case:
         out = []
         for side, row in ((self.a, self.divergence.a), (self.b, self.divergence.b)):
             compared = (act for act in side.rebuilt.performance.acts if act.step.command not in NOT_COMPARED)
-            out += [act for act in islice(compared, self.divergence.step - 1, self.divergence.step) if row is not None]
+            step = row["step"] if row is not None else 0
+            out += list(islice(compared, step - 1, step)) if step else []
         return out
 
     def in_operation(self, kind: type) -> bool:
@@ -142,6 +144,16 @@ def _undeclared(case: Case) -> bool:
     kinds = [_SIGNALS.get(field) for field in case.fields]
     return bool(kinds) and all(
         kind is not None and case.a.can(case.who, kind) != case.b.can(case.who, kind) for kind in kinds
+    )
+
+
+def _left_out(case: Case) -> bool:
+    """The operation needs a capability that only one side declares, so that only one side plays it."""
+    left_out = [side.rebuilt.performance.left_out for side in (case.a, case.b)]
+    return any(
+        (act.operation in left_out[0]) != (act.operation in left_out[1])
+        and NEEDS in "".join(known.get(act.operation, "") for known in left_out)
+        for act in case.acts()
     )
 
 
@@ -214,6 +226,7 @@ def _calm(case: Case) -> bool:
 
 FREEDOMS: tuple[Freedom, ...] = (
     Freedom("other-signals", "a signal that only one of them declares", (), _undeclared),
+    Freedom("undeclared", "a capability that only one of them declares", (), _left_out),
     Freedom(
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",

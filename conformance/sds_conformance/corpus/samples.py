@@ -98,14 +98,15 @@ def _drawn(difference: Difference, cause: Cause, number: int) -> tuple[str, str]
     except DamagedFile:
         return None
     story = sentence(found[0])
-    act = act_at(rebuilt, found[0])
+    row = found[0].a if corpus is difference.a else found[0].b
+    act = act_at(rebuilt, row["step"] if row is not None else found[0].step)
     return spacetime_svg(rebuilt.performance, act, f"{name} ({corpus.manifest.name}), schedule {number}", story), story
 
 
-def act_at(rebuilt: Rebuilt, divergence: Divergence) -> Act | None:
-    """The act that is the step of a divergence, or the last if it has none."""
+def act_at(rebuilt: Rebuilt, step: int) -> Act | None:
+    """The act that is a step, by its number among those that are compared; the last if there are fewer."""
     acts = [act for act in rebuilt.performance.acts if act.step.command not in NOT_COMPARED]
-    return acts[min(divergence.step, len(acts)) - 1] if acts else None
+    return acts[min(step, len(acts)) - 1] if acts else None
 
 
 def sentence(divergence: Divergence) -> str:

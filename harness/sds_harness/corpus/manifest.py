@@ -55,6 +55,10 @@ class Manifest:
         """The schedules of a shard."""
         return range(shard * self.per_shard, min(self.schedules, (shard + 1) * self.per_shard))
 
+    def can(self, capability: str) -> bool:
+        """Did the implementation declare a capability, by its short name?"""
+        return capability in (self.implementation.get("capabilities") or ())
+
     def has_twins(self, schedule: int) -> bool:
         """Is what it is compared with kept of a schedule?"""
         return bool(self.twins_every) and not schedule % self.twins_every
