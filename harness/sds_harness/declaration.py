@@ -76,5 +76,25 @@ class Declaration:
             limits.log_entries if limits.HasField("log_entries") else None,
         )
 
+    def to_hello(self) -> pb.HelloReply:
+        """The answer to a handshake that says the same."""
+        return pb.HelloReply(
+            protocol_version=1,
+            name=self.name or "unnamed",
+            version=self.version,
+            language=self.language,
+            homepage=self.homepage,
+            revisions=self.revisions,
+            capabilities=sorted(self.capabilities),  # type: ignore[arg-type]
+            profiles=pb.Profiles(
+                bloom=self.bloom_profile, hash=self.hash_profile, id_order=self.id_order, dialect=self.dialect
+            ),
+            limits=pb.Limits(
+                content_bytes=self.content_bytes,
+                lamport_ahead_ms=self.lamport_ahead_ms,
+                log_entries=self.log_entries,
+            ),
+        )
+
     def can(self, capability: int) -> bool:
         return capability in self.capabilities

@@ -14,6 +14,7 @@ import click
 from sds_reference.testee.version import suite_version
 
 from ..certification import EXIT_INTERRUPTED
+from .corpus import corpus
 from .fuzz import fuzz
 from .hunt import hunt_command
 from .interop import interop
@@ -69,6 +70,6 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for command in (run, fuzz, replay, interop, smoke, requirements, selftest, vectors):
+for command in (run, fuzz, replay, interop, corpus, smoke, requirements, selftest, vectors):
     main.add_command(command)
 main.add_command(hunt_command, "hunt")

@@ -166,8 +166,13 @@ def talking(function: Callable[..., None]) -> Callable[..., None]:
 
 def judging(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what is judged: ``profile``, ``revision`` and ``strict``."""
+    strict = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+    return about(strict(function))
+
+
+def about(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say what it is about: ``profile`` and ``revision``."""
     for decorate in (
-        click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail."),
         click.option(
             "--revision",
             type=click.Choice(list(REVISIONS)),

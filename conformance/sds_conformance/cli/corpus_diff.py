@@ -1,0 +1,164 @@
+"""``sds-conformance corpus diff``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, PROFILES
+from ..exploration.judging import Scope
+from ..story import labelled
+from .corpus import on_spark, shard_bar
+from .options import console, program
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import SparkOptions
+
+    from ..corpus.diffing import Difference
+    from ..corpus.samples import Sample
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance corpus diff old new --out difference
+  sds-conformance corpus diff --verify-digests old new --out difference
+
+A and B are corpora of the same schedules. What differs is judged by the checks:
+legal, or a violation by A, by B or by both; what nothing explains is told, too.
+DIR gets index.html, summary.json, causes.parquet, divergences/ (Parquet) and
+samples/, schedules that `replay` plays on both.
+
+\b
+Exit codes:
+  0  the same, or only legal differences
+  1  anything else
+  2  wrong use, or corpora that are damaged or cannot be compared
+"""
+_SHOWN = 12
+"""Causes that are told on the terminal."""
+
+
+@click.command("diff", epilog=_EPILOG)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
+@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from the rows.")
+@click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="full",
+    show_default=True,
+    help="Which part of SDS is judged.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the outcome of another diff that is there.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@on_spark
+def diff_command(
+    spark_options: SparkOptions,
+    a: str,
+    b: str,
+    folder: str,
+    verify: bool,
+    checks: bool,
+    profile: str,
+    overwrite: bool,
+    json_wanted: bool,
+) -> None:
+    """Compare two corpora of the same schedules, and say whose fault each difference is."""
+    from sds_harness.corpus.manifest import read_complete
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import spark_session
+
+    from ..corpus.comparing import Corpus
+    from ..corpus.diffing import Differ, comparable, diff, range_size
+    from ..corpus.outcome import as_json, finish, prepare_folder
+    from ..corpus.samples import write_samples
+
+    out, err = console(), console(stderr=True)
+    began = time.monotonic()
+    one, other = (Corpus(place, read_complete(place)) for place in (Place.at(a), Place.at(b)))
+    comparable(one, other)
+    place = Place.at(folder)
+    prepare_folder(place, overwrite=overwrite)
+    scopes = tuple(Scope.of(profile, corpus.manifest.revision) for corpus in (one, other))
+    differ = Differ(
+        one, other, range_size(one, other, 8 * (os.cpu_count() or 1)), (scopes[0], scopes[1]), checks, verify
+    )
+    with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "shards") as progress:
+        difference = diff(spark, differ, place, progress)
+    samples = write_samples(difference, place)
+    difference.seconds = time.monotonic() - began
+    told = as_json(difference, samples)
+    finish(difference, samples, told, place)
+    if json_wanted:
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        _tell(out, difference, samples, place)
+    sys.exit(EXIT_CONFORMANT if difference.same else EXIT_NON_CONFORMANT)
+
+
+def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:
+    from ..corpus.page import WORDS
+    from ..corpus.samples import of_cause
+
+    labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
+    labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
+    out.print()
+    total = difference.identical + difference.divergent
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Class", no_wrap=True)
+    table.add_column("schedules", justify="right")
+    table.add_column("", justify="right")
+    table.add_column("")
+    table.add_row("identical", f"{difference.identical:,}", _percent(difference.identical, total), "")
+    for kind, count in difference.classes.items():
+        table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(WORDS[kind], "dim"))
+    out.print(table)
+    out.print()
+    for cause in difference.causes[:_SHOWN]:
+        _tell_cause(out, cause, of_cause(samples, cause), place)
+    more = difference.more_causes + max(0, len(difference.causes) - _SHOWN)
+    if more:
+        out.print(f"{more:,} more causes are in {place.shown}.\n", soft_wrap=True)
+    labelled(out, "Page", Text(f"{place.shown}/index.html", "blue"), whole=True)
+    out.print()
+    out.print(_last_line(difference))
+
+
+def _tell_cause(out: Console, cause: Any, samples: list[Sample], place: Place) -> None:
+    many = "schedule" if cause.schedules == 1 else "schedules"
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {cause.schedules:,} {many}")
+    out.print(head, soft_wrap=False)
+    if cause.reason:
+        labelled(out, "Because", Text(cause.reason))
+    for sample in samples[:1]:
+        if sample.story:
+            labelled(out, "Example", Text(f"schedule {sample.schedule}. {sample.story}"))
+        again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
+        labelled(out, "Again", Text(f"{again} COMMAND", "blue"), whole=True)
+    out.print()
+
+
+def _percent(count: int, total: int) -> str:
+    return f"{100 * count / total:.2f} %" if total else ""
+
+
+def _last_line(difference: Difference) -> Text:
+    total = difference.identical + difference.divergent
+    in_all = f"({total:,} schedules, {difference.seconds:.1f} s)"
+    if not difference.divergent:
+        return Text(f"Nothing differs {in_all}.", "bold green")
+    if difference.same:
+        return Text(f"Only legal differences, in {difference.divergent:,} schedules {in_all}.", "bold green")
+    return Text(f"{difference.divergent:,} schedules differ, and not all of them legally {in_all}.", "bold red")

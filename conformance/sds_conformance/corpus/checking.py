@@ -1,0 +1,173 @@
+"""Checking a corpus: every requirement and every property judged on stored performances, without the implementation.
+
+A task judges the schedules of one shard and gives a few rows, one for each thing there is to say; Spark adds them up.
+What comes to the driver is as long as the catalogue, however large the corpus is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.jobs import Progress, failures_told, over, watched
+from sds_harness.corpus.manifest import Manifest
+from sds_harness.corpus.place import Place
+from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
+from sds_harness.corpus.shards import DamagedFile
+from sds_harness.declaration import Declaration, capability_name
+from sds_harness.schedules import Performance, Schedule, dumps
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .. import checks as _checks
+from ..exploration.campaign import Played, Tally
+from ..exploration.judging import Scope, assess
+from ..verdict import RANK, Finding, Verdict
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+REGISTERED = _checks
+"""Imported for the register that it fills, also in a worker that gets a Checker out of a pickle."""
+_ROWS = "kind string, what string, schedules long, rank int, first long, told string"
+_FIELDS: dict[str, pa.DataType] = {
+    "kind": pa.string(),
+    "what": pa.string(),
+    "schedules": pa.int64(),
+    "rank": pa.int32(),
+    "first": pa.int64(),
+    "told": pa.string(),
+}
+_ARROW = pa.schema(_FIELDS)
+
+
+@dataclass(frozen=True)
+class Checker:
+    """The task: judges the schedules of one shard."""
+
+    place: Place
+    manifest: Manifest
+    revision: str
+    scope: Scope
+
+    def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
+        tally, found = Tally(declaration_in(self.manifest)), []
+        for stored in stored_in(self.place, shard):
+            found.append(stored.schedule)
+            tally.add(self.judge(shard, stored))
+        hold_to_manifest(self.place, self.manifest, shard, found)
+        yield pa.RecordBatch.from_pylist(list(_rows(tally)), _ARROW)
+
+    def judge(self, shard: int, stored: Stored) -> Played:
+        """One stored schedule, as a campaign would have judged it."""
+        rebuilt = stored.performance(self.manifest.revision)
+        performance = rebuilt.performance
+        twins = self.manifest.has_twins(stored.schedule) and performance.breakdown is None
+        replay = StoredTwins(self, shard, stored) if twins else None
+        assessment = assess(performance, self.scope, rebuilt.judged, replay)
+        if replay is not None and replay.damage is not None:
+            raise replay.damage  # to whoever judges it was one more thing that went wrong
+        return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
+
+
+class StoredTwins:
+    """Stored twins in the place of an implementation that plays them; they are read when one is asked for."""
+
+    def __init__(self, checker: Checker, shard: int, stored: Stored) -> None:
+        self._checker, self._shard, self._of = checker, shard, stored
+        self._twins: list[Stored] | None = None
+        self.damage: CorpusError | None = None
+        """What is wrong with them."""
+
+    def __call__(self, schedule: Schedule) -> Performance:
+        try:
+            return self._next(schedule)
+        except CorpusError as error:
+            self.damage = error
+            raise
+
+    def _next(self, schedule: Schedule) -> Performance:
+        if self._twins is None:
+            self._twins = list(reversed(twins_of(self._checker.place, self._shard, self._of.schedule)))
+        if not self._twins or self._twins[-1].side["json"] != dumps(schedule):
+            raise DamagedFile(
+                f"{self._of.where}: what schedule {self._of.schedule} has to be compared with is not in the corpus."
+            )
+        return self._twins.pop().performance(self._checker.manifest.revision, schedule).performance
+
+
+def check(
+    spark: SparkSession,
+    place: Place,
+    manifest: Manifest,
+    scope: Scope,
+    progress: Progress = lambda done, of: None,
+) -> Tally:
+    """Judge all of a corpus. Raises CorpusError where it is damaged."""
+    tally = Tally(declaration_in(manifest))
+    work = Checker(place, manifest, manifest.revision, scope)
+    with watched(spark, progress), failures_told():
+        from pyspark.sql import functions as f
+
+        rows = over(spark, range(manifest.shards), work, _ROWS)
+        # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
+        worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
+        for row in rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect():
+            _take(tally, row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"])
+    return tally
+
+
+def declaration_in(manifest: Manifest) -> Declaration:
+    """What the implementation declared, as the manifest has it; what is no name of a capability is left out."""
+    known = {capability_name(number): number for number in pb.Capability.values()}
+    told = manifest.implementation
+    texts: dict[str, Any] = {name: str(told.get(name) or "") for name in _TEXTS}
+    limits: dict[str, Any] = {name: value if type(value := told.get(name)) is int else None for name in _LIMITS}
+    return Declaration(
+        **texts,
+        **limits,
+        revisions=tuple(map(str, told.get("revisions") or ())),
+        capabilities=frozenset(known[name] for name in told.get("capabilities") or () if name in known),
+    )
+
+
+_TEXTS = ("name", "version", "language", "homepage", "bloom_profile", "hash_profile", "id_order", "dialect")
+_LIMITS = ("content_bytes", "lamport_ahead_ms", "log_entries")
+
+
+def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
+    def row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
+        return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
+
+    yield row("schedules", "", tally.schedules)
+    yield row("steps", "", tally.steps)
+    for kind, counts in (("exercised", tally.exercised), ("situation", tally.situations)):
+        for what, count in counts.items():
+            yield row(kind, what, count)
+    for what, finding in tally.found.items():
+        told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
+        yield row("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
+    for what, error in tally.errors.items():
+        yield row("error", what, 1, told=error)
+
+
+def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:
+    match kind:
+        case "schedules":
+            tally.schedules = schedules
+        case "steps":
+            tally.steps = schedules
+        case "exercised":
+            tally.exercised[what] = schedules
+        case "situation":
+            tally.situations[what] = schedules
+        case "found":
+            data = json.loads(told)
+            tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})
+            tally.found_in[what], tally.found_at[what] = schedules, first
+        case "error":
+            tally.errors[what] = told

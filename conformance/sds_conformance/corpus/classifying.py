@@ -1,0 +1,187 @@
+"""What a divergence is: legal, or a fault of one side or of both, by the checks that are run on both performances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from sds_harness.corpus.reading import Stored
+from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.shards import DamagedFile
+from sds_harness.declaration import printable
+
+from ..exploration.judging import Assessment, Scope, assess
+from ..verdict import Finding, Verdict
+from .comparing import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
+from .freedoms import Case, Side, freedom_of, softened
+
+
+class Class(Enum):
+    """What is to be said of a schedule that differs. They are told in this order."""
+
+    A_VIOLATES = "A violates"
+    B_VIOLATES = "B violates"
+    BOTH_VIOLATE = "both violate"
+    UNEXPLAINED = "unexplained"
+    """Neither violates anything, and nothing that is left open covers what differs."""
+    UNJUDGED = "unjudged"
+    """No checks were run."""
+    MISSING = "missing"
+    """Only A has the schedule."""
+    EXTRA = "extra"
+    """Only B has it."""
+    TRUNCATED = "truncated"
+    """Steps are not in a corpus that were recorded."""
+    DUPLICATE = "duplicate"
+    """A schedule or a step stands twice in a corpus."""
+    DAMAGED = "damaged"
+    """What is stored does not fit together."""
+    LEGAL = "legal"
+    """Neither violates anything, and the text leaves open what differs."""
+
+
+_OF_KIND = {
+    MISSING: Class.MISSING,
+    EXTRA: Class.EXTRA,
+    TRUNCATED: Class.TRUNCATED,
+    DUPLICATE: Class.DUPLICATE,
+    TWICE: Class.DUPLICATE,
+    STALE: Class.DAMAGED,
+}
+
+
+@dataclass
+class Classified:
+    """A divergence with its class."""
+
+    divergence: Divergence
+    kind: Class
+    cause: str
+    """What those have in common that are told as one: in words, the same for all of them."""
+    reason: str = ""
+    """Why it is legal, or what is wrong, in half a sentence."""
+    violated_a: tuple[str, ...] = ()
+    """Requirements and properties that A violates in this schedule, the one that is violated first at the front."""
+    violated_b: tuple[str, ...] = ()
+    finding_a: Finding | None = None
+    """Of these the first."""
+    finding_b: Finding | None = None
+
+
+def at_sight(divergence: Divergence) -> Classified:
+    """The class of a divergence as far as it can be told without checks."""
+    kind = _OF_KIND.get(divergence.kind, Class.UNJUDGED)
+    if kind is Class.UNJUDGED:
+        return Classified(divergence, kind, where(divergence))
+    of = f" in {divergence.side}" if divergence.side else ""
+    return Classified(divergence, kind, f"{divergence.kind}{of}", f"{divergence.kind}{of}")
+
+
+def judged(
+    divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope], revisions: tuple[str, str]
+) -> Classified:
+    """The class of a divergence, by the checks."""
+    sides = []
+    for name, stored, scope, revision in zip("AB", (a, b), scopes, revisions, strict=True):
+        try:
+            rebuilt = stored.performance(revision)
+        except DamagedFile as error:
+            return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
+        sides.append(Side(rebuilt, _assessed(rebuilt, scope)))
+    case = Case(divergence, *sides)
+    finding_a, violated_a = _violations(case.a.assessment)
+    finding_b, violated_b = _violations(case.b.assessment)
+    out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
+    for name, side in (("A", case.a), ("B", case.b)):
+        for ours in side.assessment.errors.values():
+            out.kind, out.cause, out.reason = Class.UNEXPLAINED, "a fault of the suite", f"{name}: {printable(ours)}"
+            return out
+    if finding_a is not None and finding_b is not None:
+        out.kind, out.cause = Class.BOTH_VIOLATE, f"{finding_a.requirement} and {finding_b.requirement}"
+    elif finding_a is not None:
+        out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
+    elif finding_b is not None:
+        out.kind, out.cause = Class.B_VIOLATES, finding_b.requirement
+    else:
+        _excuse(case, out)
+    return out
+
+
+def _excuse(case: Case, out: Classified) -> None:
+    freedom, warning = freedom_of(case), softened(case)
+    if freedom is not None:
+        cited = f" ({', '.join(freedom.positions)})" if freedom.positions else ""
+        out.cause, out.reason = freedom.name, f"{freedom.words}{cited}"
+    elif warning is not None:
+        requirement, position = warning
+        out.cause, out.reason = (
+            f"warning of {requirement}",
+            f"a deviation that is tolerated{position and f': {position}'}",
+        )
+    else:
+        out.kind, out.cause = Class.UNEXPLAINED, where(case.divergence)
+
+
+def where(divergence: Divergence) -> str:
+    """What differs, at which command."""
+    return f"{', '.join(divergence.fields) or 'nothing'} at {divergence.row.get('command', 'the end')}"
+
+
+def _assessed(rebuilt: Rebuilt, scope: Scope) -> Assessment:
+    return assess(rebuilt.performance, scope, rebuilt.judged)
+
+
+def _violations(assessment: Assessment) -> tuple[Finding | None, tuple[str, ...]]:
+    """What is violated, the first step first: what comes later may be a consequence of it.
+
+    Requirements are named before properties of the group, which rest on them.
+    """
+    fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
+    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), finding.step, finding.requirement))
+    return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))
+
+
+def as_row(one: Classified) -> dict[str, Any]:
+    """As it stands in the Parquet of all divergences."""
+    divergence, row = one.divergence, one.divergence.row
+    return {
+        "schedule": divergence.schedule,
+        "class": one.kind.value,
+        "cause": one.cause,
+        "reason": printable(one.reason, 600),
+        "kind": divergence.kind,
+        "side": divergence.side,
+        "step": divergence.step,
+        "participant": row.get("participant", ""),
+        "command": row.get("command", ""),
+        "at_ms": row.get("at_ms", 0),
+        "fields": list(divergence.fields),
+        "values": _values(divergence),
+        "steps_a": divergence.steps[0],
+        "steps_b": divergence.steps[1],
+        "violated_a": list(one.violated_a),
+        "violated_b": list(one.violated_b),
+        "finding_a": _told(one.finding_a),
+        "finding_b": _told(one.finding_b),
+    }
+
+
+COLUMNS = (
+    "schedule long, class string, cause string, reason string, kind string, side string, step int, "
+    "participant string, command string, at_ms long, fields array<string>, values string, steps_a int, steps_b int, "
+    "violated_a array<string>, violated_b array<string>, finding_a string, finding_b string"
+)
+"""Of ``as_row``, in the words of Spark SQL."""
+_LONGEST = 2_000
+
+
+def _values(divergence: Divergence) -> str:
+    return "; ".join(f"{name}: {a!r} | {b!r}" for name, (a, b) in divergence.values.items())[:_LONGEST]
+
+
+def _told(finding: Finding | None) -> str:
+    if finding is None:
+        return ""
+    place = f"step {finding.step} of {finding.participant}"
+    return f"{finding.requirement} at {place}: expected {finding.expected}; seen {finding.seen}"

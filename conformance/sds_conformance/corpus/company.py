@@ -1,0 +1,84 @@
+"""Who plays the schedules of a recording: the company of a campaign, which here never tires."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from sds_harness.corpus.errors import NotDriven
+from sds_harness.corpus.recording import Replay
+from sds_harness.declaration import Declaration
+from sds_harness.faults import TesteeFault
+from sds_harness.schedules import Performance, Schedule
+
+from ..exploration.campaign import Order
+from ..exploration.casting import Company
+from ..exploration.casts import NotPlayed
+from ..exploration.properties import PROPERTIES, examine
+
+TWINS = tuple(name for name, entry in PROPERTIES.items() if entry.twin is not None)
+"""The properties that compare a performance with others."""
+
+
+@dataclass(frozen=True)
+class Companies:
+    """Makes companies; plain data, for workers to be given it."""
+
+    order: Order
+
+    def __call__(self) -> Tireless:
+        return Tireless(self.order)
+
+
+class Tireless:
+    """A company that is made anew when its implementation broke so often that it was given up.
+
+    A campaign has learnt all there is after a few breakdowns, a corpus wants them all.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._company: Company = order.company()
+
+    def start(self) -> Declaration:
+        """Shake hands. Raises TesteeFault."""
+        return self._company.start()
+
+    def play(self, schedule: Schedule) -> Performance:
+        """Raises NotDriven when the implementation cannot be started any more."""
+        try:
+            return self._company.play(schedule)
+        except NotPlayed:
+            self._company.kill()
+            self._company = self._order.company()
+        try:
+            self._company.start()
+            return self._company.play(schedule)
+        except (NotPlayed, TesteeFault) as again:
+            raise NotDriven(f"{schedule.name} was not played: {again}.") from None
+
+    def judged(self, schedule: Schedule) -> tuple[str, ...]:
+        """The members that are under test."""
+        return self._company.judged(schedule)
+
+    def kill(self) -> None:
+        """End all processes."""
+        self._company.kill()
+
+
+def play_twins(performance: Performance, replay: Replay) -> None:
+    """Play whatever the properties want to compare a performance with. What they say of it is not asked here; one that
+    fails will fail in the same place when it is."""
+
+    def played(schedule: Schedule) -> Performance:
+        try:
+            return replay(schedule)
+        except NotDriven as error:
+            troubles.append(error)
+            raise
+
+    troubles: list[NotDriven] = []
+    with contextlib.suppress(Exception):
+        examine(performance, played, TWINS)
+    for trouble in troubles:
+        raise trouble

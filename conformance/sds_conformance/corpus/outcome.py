@@ -1,0 +1,105 @@
+"""What a diff leaves in its folder: a page for people, and the same numbers for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.place import Place
+
+from .comparing import Corpus
+from .diffing import DIVERGENCES, Difference
+from .page import page
+from .samples import SAMPLES, Sample, of_cause
+
+SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
+FORMAT = "sds-corpus-diff-1"
+"""Stands in the summary: only a folder with one is ever replaced."""
+
+
+_CAUSES: dict[str, pa.DataType] = {
+    "class": pa.string(),
+    "cause": pa.string(),
+    "reason": pa.string(),
+    "schedules": pa.int64(),
+    "least_step": pa.int32(),
+    "examples": pa.list_(pa.int64()),
+}
+
+
+def prepare_folder(place: Place, *, overwrite: bool) -> None:
+    """Make the folder, or empty it. Raises CorpusError where anything else is in it."""
+    found = place.names()
+    if found:
+        if not overwrite:
+            raise CorpusError(f"{place.shown} is not empty: name another folder, or replace it with --overwrite.")
+        known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
+        if strange := set(found) - known:
+            raise CorpusError(f"{place.shown} has other files in it ({min(strange)}): name another folder.")
+        for name in found:
+            (place / name).remove()
+    place.make()
+
+
+def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
+    """The outcome as JSON values."""
+    return {
+        "format": FORMAT,
+        "a": _told(difference.a),
+        "b": _told(difference.b),
+        "same": difference.same,
+        "schedules": difference.identical + difference.divergent,
+        "identical": difference.identical,
+        "divergent": difference.divergent,
+        "classes": {kind.value: count for kind, count in difference.classes.items()},
+        "causes": [
+            {
+                "class": cause.kind.value,
+                "cause": cause.cause,
+                "reason": cause.reason,
+                "schedules": cause.schedules,
+                "least_step": cause.least_step,
+                "examples": list(cause.samples),
+                "samples": [sample.file for sample in of_cause(samples, cause)],
+            }
+            for cause in difference.causes
+        ],
+        "more_causes": difference.more_causes,
+        "violated_a": difference.violated_a,
+        "violated_b": difference.violated_b,
+        "fields": difference.fields,
+        "depths": {
+            kind.value: {str(1 << depth): count for depth, count in sorted(known.items())}
+            for kind, known in difference.depths.items()
+        },
+        "seconds": round(difference.seconds, 3),
+    }
+
+
+def finish(difference: Difference, samples: list[Sample], told: dict[str, Any], place: Place) -> None:
+    """Write all but the divergences and the samples, which are there. Raises CorpusError."""
+    causes = [{key: value for key, value in cause.items() if key != "samples"} for cause in told["causes"]]
+    with (place / CAUSES).writing() as half:
+        pq.write_table(
+            pa.Table.from_pylist(causes, pa.schema(_CAUSES)), half.root, filesystem=half.system, compression="zstd"
+        )
+    (place / PAGE).write_text(page(difference, samples))
+    (place / SUMMARY).write_text(json.dumps(told, ensure_ascii=False, indent=2) + "\n")
+
+
+def _told(corpus: Corpus) -> dict[str, Any]:
+    manifest = corpus.manifest
+    return {
+        "corpus": corpus.place.shown,
+        "name": manifest.implementation.get("name", ""),
+        "version": manifest.implementation.get("version", ""),
+        "schedules": manifest.schedules,
+        "steps": manifest.steps,
+        "revision": manifest.revision,
+        "cast": manifest.casting,
+        "suite": manifest.suite_version,
+    }

@@ -1,0 +1,150 @@
+"""The page of a diff: one HTML file, complete in itself, without scripts.
+
+What implementations say of themselves (names, IDs, values) is hostile: it is cut, cleared and escaped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from sds_harness.declaration import printable
+
+from ..catalogue import load_catalogue
+from ..exploration.properties import PROPERTIES
+from .classifying import Class
+from .diffing import Difference
+from .samples import Sample, of_cause
+
+WORDS: dict[Class, str] = {
+    Class.LEGAL: "neither violates anything, and the text leaves open what differs",
+    Class.A_VIOLATES: "A violates a requirement in the schedule, B does not",
+    Class.B_VIOLATES: "B violates a requirement in the schedule, A does not",
+    Class.BOTH_VIOLATE: "both violate something in the schedule",
+    Class.UNEXPLAINED: "neither violates anything, and nothing that is left open covers what differs",
+    Class.UNJUDGED: "no checks were run",
+    Class.MISSING: "only A has the schedule",
+    Class.EXTRA: "only B has the schedule",
+    Class.TRUNCATED: "steps that were recorded are not in the corpus",
+    Class.DUPLICATE: "a schedule or a step stands twice in the corpus",
+    Class.DAMAGED: "what is stored does not fit together",
+}
+COLOURS: dict[Class, str] = {
+    Class.LEGAL: "#2e7d4f",
+    Class.A_VIOLATES: "#b3261e",
+    Class.B_VIOLATES: "#c2590c",
+    Class.BOTH_VIOLATE: "#7b1fa2",
+    Class.UNEXPLAINED: "#b08900",
+    Class.UNJUDGED: "#5b6470",
+    Class.MISSING: "#00677d",
+    Class.EXTRA: "#0b5fa5",
+    Class.TRUNCATED: "#6d4c41",
+    Class.DUPLICATE: "#455a64",
+    Class.DAMAGED: "#000000",
+}
+SAME_COLOUR = "#9aa2ad"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar of a chart."""
+
+    label: str
+    count: int
+    colour: str
+    share: float
+    """Of the longest bar, 0 to 1."""
+    start: float = 0.0
+    """Where it begins, where bars stand on each other."""
+
+
+def page(difference: Difference, samples: list[Sample]) -> str:
+    """The page as HTML."""
+    total = difference.identical + difference.divergent
+    return _template().render(
+        a=_told(difference.a),
+        b=_told(difference.b),
+        identical=difference.identical,
+        divergent=difference.divergent,
+        total=total,
+        same=difference.same,
+        seconds=difference.seconds,
+        classes=[(kind, count, WORDS[kind], COLOURS[kind]) for kind, count in difference.classes.items()],
+        bars=_bars(difference),
+        histogram=_histogram(difference),
+        causes=[(cause, COLOURS[cause.kind], of_cause(samples, cause)) for cause in difference.causes],
+        more_causes=difference.more_causes,
+        requirements=_requirements(difference),
+        fields=list(difference.fields.items()),
+        svg=Markup,
+        clean=lambda text: printable(str(text), 400),
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader(__package__ or "", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["thousands"] = lambda number: f"{number:,}"
+    return environment.get_template("diff.html.j2")
+
+
+def _told(corpus: Any) -> dict[str, Any]:
+    manifest = corpus.manifest
+    return {
+        "name": manifest.name,
+        "where": printable(corpus.place.shown, 200),
+        "schedules": manifest.schedules,
+        "steps": manifest.steps,
+        "revision": printable(manifest.revision, 40),
+        "suite": printable(manifest.suite_version, 40),
+        "casting": printable(manifest.casting, 40),
+        "command": printable(" ".join(map(str, manifest.command)), 300),
+    }
+
+
+def _bars(difference: Difference) -> list[Bar]:
+    counts = [("identical", difference.identical, SAME_COLOUR)]
+    counts += [(kind.value, count, COLOURS[kind]) for kind, count in difference.classes.items()]
+    most = max(1, *(count for _, count, _ in counts))
+    return [Bar(label, count, colour, count / most) for label, count, colour in counts]
+
+
+def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
+    """By the depth of the first step that differs: label, number of schedules, and the bars that make up its column."""
+    depths = sorted({depth for known in difference.depths.values() for depth in known})
+    if not depths:
+        return []
+    every = range(depths[0], depths[-1] + 1)
+    totals = {depth: sum(known.get(depth, 0) for known in difference.depths.values()) for depth in every}
+    most = max(1, *totals.values())
+    out = []
+    for depth in every:
+        label = "1" if depth == 0 else f"{1 << depth} to {(2 << depth) - 1}"
+        bars, start = [], 0.0
+        for kind in Class:
+            count = difference.depths.get(kind, {}).get(depth, 0)
+            if count:
+                bars.append(Bar(kind.value, count, COLOURS[kind], count / most, start))
+                start += count / most
+        out.append((label, totals[depth], bars))
+    return out
+
+
+def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
+    """What is violated in schedules that differ: its ID, what it says, and in how many by A and by B."""
+    known = load_catalogue().requirements
+    out = []
+    for what in sorted({*difference.violated_a, *difference.violated_b}):
+        rule = known[what].statement if what in known else PROPERTIES[what].title if what in PROPERTIES else ""
+        out.append((what, rule, difference.violated_a.get(what, 0), difference.violated_b.get(what, 0)))
+    return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))

@@ -1,0 +1,131 @@
+"""Corpora for tests, recorded in this process and without Spark: as its tasks would, one shard after the other."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sds_conformance.corpus.company import Companies, play_twins
+from sds_conformance.exploration.campaign import Order
+from sds_conformance.exploration.casting import Casting
+from sds_harness.corpus.digests import row_hash, schedule_digest
+from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_manifest
+from sds_harness.corpus.place import Place
+from sds_harness.corpus.reading import stored_in
+from sds_harness.corpus.recording import Recording, prepare, record_shard
+from sds_harness.corpus.rows import Recorded
+from sds_harness.corpus.schema import COMPARED_NAMES
+from sds_harness.corpus.shards import ShardWriter, file_name
+from sds_harness.link import Link, LocalLink
+from sds_harness.schedules.generator import ANYTHING, Grammar
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.testee.version import suite_version
+from sds_reference.variants import VARIANTS
+
+Handle = Callable[[pb.Request], pb.Reply]
+PER_SHARD = 64
+
+
+@dataclass(frozen=True)
+class Model:
+    """The reference in this process: as it is, with a fault, or with another legal choice."""
+
+    mutant: str = ""
+    variant: str = ""
+    without: frozenset[int] = frozenset()
+    """Capabilities that it does not declare."""
+
+    def __call__(self, variables: Mapping[str, str]) -> Link:
+        if self.mutant:
+            mutant = MUTANTS[self.mutant]
+            options = TesteeOptions(
+                suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+            )
+        else:
+            config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
+            options = TesteeOptions(
+                suite_version(), config, name=f"the reference {self.variant}".strip(), without=self.without
+            )
+        return LocalLink(Testee(options).handle)
+
+
+def order_of(
+    model: Callable[[Mapping[str, str]], Link] = Model(),
+    schedules: int = 24,
+    *,
+    seed: int = 0,
+    casting: Casting = Casting.TOGETHER,
+    grammar: Grammar = ANYTHING,
+) -> Order:
+    return Order(model, casting=casting, grammar=grammar, seed=seed, examples=schedules)
+
+
+def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
+    company = order.company()
+    manifest = Manifest(
+        implementation_of(company.start()),
+        order.seed,
+        order.examples,
+        grammar_json(order.grammar),
+        order.revision,
+        order.casting.value,
+        "",
+        per_shard,
+        ["it"],
+        8 if twins else 0,
+    )
+    company.kill()
+    return Recording(Place.at(str(folder)), manifest, order.grammar, Companies(order), play_twins if twins else None)
+
+
+def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:
+    """A complete corpus."""
+    recording = recording_of(folder, order or order_of(), twins=twins, per_shard=per_shard)
+    place, manifest = recording.place, recording.manifest
+    prepare(place, manifest, overwrite=False)
+    for shard in range(manifest.shards):
+        record_shard(recording, shard)
+    (place / MANIFEST).write_text(replace(manifest, complete=True).to_json())
+    (place / SUCCESS).write_text("")
+    return folder
+
+
+Edit = Callable[[dict[str, Any], list[dict[str, Any]]], list[dict[str, Any]] | None]
+"""Changes a row of the side table and the rows of the schedule, in place; what it returns are the new rows. A schedule
+whose side row is emptied is left out."""
+
+
+def edited(source: Path, target: Path, edits: Mapping[int, Edit], *, honest: bool = True) -> Path:
+    """A copy of a corpus in which some schedules are changed; ``honest`` ones have the digests that belong to them."""
+    shutil.copytree(source, target)
+    place = Place.at(str(target))
+    manifest = read_manifest(place)
+    for shard in {number // manifest.per_shard for number in edits}:
+        known = list(stored_in(place, shard, None, None))
+        (target / "schedules" / file_name(shard)).unlink()
+        with ShardWriter(place, shard) as writer:
+            for one in known:
+                side, rows = one.side, one.rows
+                if one.schedule in edits:
+                    rows = edits[one.schedule](side, rows) or rows
+                    if side and honest:
+                        refresh(side, rows)
+                if side:
+                    writer.add(Recorded(side, rows))
+    return target
+
+
+def refresh(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Hashes and digest that are those of the rows."""
+    for row in rows:
+        row["row_hash"] = row_hash([row[name] for name in COMPARED_NAMES])
+    compared = sorted((row for row in rows if row["step"]), key=lambda row: row["step"])
+    side["steps"] = len(compared)
+    hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in compared)
+    side["digest"] = schedule_digest(hashes)

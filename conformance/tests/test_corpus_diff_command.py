@@ -1,0 +1,159 @@
+"""``corpus diff`` and ``corpus show`` as they are typed: exit codes, what they print, and the files they leave."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from played import reference_command
+from suite_terminal import typed, words
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from pyarrow import parquet as pq
+
+from sds_conformance.corpus import page as pages
+from sds_conformance.corpus.classifying import Class
+from sds_harness.corpus.manifest import MANIFEST
+from sds_harness.corpus.spark import SparkOptions, spark_session
+from stored import Model, edited, order_of, record_here
+
+pytestmark = pytest.mark.spark
+
+MUTANT = "sync-does-not-increase"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("corpora")
+    models = {"reference": Model(), "variant": Model(variant="sweep-only"), "mutant": Model(mutant=MUTANT)}
+    return {name: record_here(folder / name, order_of(model, 24), per_shard=10) for name, model in models.items()}
+
+
+def test_a_corpus_is_the_same_as_itself(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    again = edited(corpora["reference"], tmp_path / "again", {})
+    done = typed("corpus", "diff", "--verify-digests", corpora["reference"], again, "--out", tmp_path / "d")
+    assert done.exit_code == 0, done.output
+    assert "Nothing differs (24 schedules" in done.stdout
+    assert "Nothing differs" in (tmp_path / "d" / "index.html").read_text()
+
+
+def test_legal_differences_are_no_failure(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    done = typed("corpus", "diff", corpora["reference"], corpora["variant"], "--out", tmp_path / "d")
+    assert done.exit_code == 0, done.output
+    assert "Only legal differences" in done.stdout
+    assert "AMB-94" in done.stdout
+    summary = json.loads((tmp_path / "d" / "summary.json").read_text())
+    assert summary["same"]
+    assert set(summary["classes"]) == {"legal"}
+    assert [cause["cause"] for cause in summary["causes"]] == ["sweeps"]
+
+
+def test_a_fault_is_told_with_all_that_belongs_to_it(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    out = tmp_path / "d"
+    done = typed("corpus", "diff", corpora["reference"], corpora["mutant"], "--out", out)
+    assert done.exit_code == 1, done.output
+    assert "B violates: SDS-SYNC-03" in done.stdout
+    told = json.loads((out / "summary.json").read_text())
+    rows = pq.read_table(out / "divergences").to_pylist()
+    assert len(rows) == told["divergent"] == sum(told["classes"].values()) == 24 - told["identical"]
+    assert {row["class"] for row in rows} == set(told["classes"]) == {"B violates"}
+    assert told["violated_b"]["SDS-SYNC-03"] == len(rows)
+    assert sum(told["depths"]["B violates"].values()) == len(rows)
+    assert all(row["participant"] and row["step"] and row["fields"] for row in rows)
+    assert pq.read_table(out / "causes.parquet")["schedules"].to_pylist() == [len(rows)]
+    (cause,) = told["causes"]
+    assert len(cause["samples"]) == len(cause["examples"]) == 3
+    sample = out / cause["samples"][0]
+    assert typed("replay", sample, "--", *reference_command()).exit_code == 0
+    assert typed("replay", sample, "--", *reference_command("--mutant", MUTANT)).exit_code == 1
+    html = (out / "index.html").read_text()
+    assert html.count("<svg") == 3, "two charts and a diagram"
+    assert "<script" not in html
+    for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
+        ElementTree.fromstring(picture)
+
+
+def test_without_checks_only_the_place_is_told(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    done = typed(
+        "corpus", "diff", "--no-checks", "--json", corpora["reference"], corpora["mutant"], "--out", tmp_path / "d"
+    )
+    assert done.exit_code == 1
+    assert set(json.loads(done.stdout)["classes"]) == {"unjudged"}
+
+
+def test_nothing_is_overwritten_unless_asked_for(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    both = (corpora["reference"], corpora["variant"])
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "thesis.txt").write_text("years of work")
+    for options in ((), ("--overwrite",)):
+        done = typed("corpus", "diff", *both, "--out", tmp_path / "d", *options)
+        assert done.exit_code == 2, done.output
+    assert (tmp_path / "d" / "thesis.txt").read_text() == "years of work"
+    assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 0
+    assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 2
+    assert typed("corpus", "diff", *both, "--out", tmp_path / "e", "--overwrite").exit_code == 0
+
+
+def test_damage_in_a_worker_is_one_sentence(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    broken = edited(corpora["reference"], tmp_path / "broken", {})
+    file = broken / "schedules" / "part-000001.parquet"
+    file.write_bytes(file.read_bytes()[:-100])
+    for command in (("diff", corpora["reference"], broken, "--out", tmp_path / "d"), ("check", broken)):
+        done = typed("corpus", *command)
+        assert done.exit_code == 2, done.output
+        assert "schedules/part-000001.parquet is damaged" in words(done.stderr)
+        assert "Traceback" not in done.output
+
+
+def test_corpora_without_a_schedule_in_common(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    def gone(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side.clear()
+
+    first = edited(corpora["reference"], tmp_path / "first", dict.fromkeys(range(12), gone))
+    last = edited(corpora["reference"], tmp_path / "last", dict.fromkeys(range(12, 24), gone))
+    done = typed("corpus", "diff", first, last, "--out", tmp_path / "d")
+    assert done.exit_code == 2
+    assert "no schedule in common, so nothing was compared" in words(done.stderr)
+
+
+def test_hostile_names_are_escaped(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
+    other = edited(corpora["mutant"], tmp_path / "hostile", {})
+    data = json.loads((other / MANIFEST).read_text())
+    data["implementation"]["name"] = "\x1b[31m<script>alert(1)</script>"
+    (other / MANIFEST).write_text(json.dumps(data))
+    done = typed("corpus", "diff", corpora["reference"], other, "--out", tmp_path / "d")
+    assert "\x1b" not in done.stdout
+    assert "<script" not in (tmp_path / "d" / "index.html").read_text()
+
+
+def test_every_class_has_words_and_a_colour() -> None:
+    assert set(pages.WORDS) == set(pages.COLOURS) == set(Class)
+
+
+def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:
+    done = typed("corpus", "show", corpora["mutant"], "3", "--save", tmp_path / "s")
+    assert done.exit_code == 0, done.output
+    assert "FAIL SDS-SYNC-03" in done.stdout
+    ElementTree.fromstring((tmp_path / "s" / "schedule-3.svg").read_text())
+    assert typed("replay", tmp_path / "s" / "schedule-3.json", "--", *reference_command()).exit_code == 0
+    rows = json.loads(typed("corpus", "show", corpora["mutant"], "3", "--steps", "2-4", "--json").stdout)["rows"]
+    assert [row["step"] for row in rows] == [2, 3, 4]
+
+
+def test_show_what_is_not_there(corpora: dict[str, Path], tmp_path: Path) -> None:
+    done = typed("corpus", "show", corpora["mutant"], "24")
+    assert (done.exit_code, "has the schedules 0 to 23, and no 24" in words(done.stderr)) == (2, True)
+    assert typed("corpus", "show", tmp_path / "nowhere", "0").exit_code == 2

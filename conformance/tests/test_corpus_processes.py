@@ -1,0 +1,125 @@
+"""Recording as a process: what is left when it is interrupted, when a worker is killed, and when PySpark is missing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from played import reference_command
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from pyarrow import parquet as pq
+
+pytestmark = pytest.mark.spark
+
+SCHEDULES = 500
+PATIENCE_S = 240.0
+
+
+def command(folder: Path) -> list[str]:
+    return [
+        *(sys.executable, "-m", "sds_conformance", "corpus", "record", "--out", str(folder)),
+        *("--schedules", str(SCHEDULES), "--master", "local[2]", "--spark-memory", "512m", "--framing", "binary"),
+        *("--no-twins", "--", *reference_command()),
+    ]
+
+
+@contextmanager
+def recording(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until(process: subprocess.Popen[str], happened: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def shards(folder: Path) -> list[Path]:
+    return sorted((folder / "schedules").glob("part-*"))
+
+
+def whole(folder: Path) -> bool:
+    """Is every schedule there once?"""
+    numbers = pq.read_table(folder / "schedules", columns=["schedule"])["schedule"].to_pylist()
+    rows = pq.read_table(folder / "steps", columns=["schedule", "position"])
+    keys = set(zip(rows["schedule"].to_pylist(), rows["position"].to_pylist(), strict=True))
+    return numbers == list(range(SCHEDULES)) and len(keys) == rows.num_rows
+
+
+def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with recording(folder) as process:
+        wait_until(process, lambda: shards(folder))
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert any("sds_reference" in " ".join(child.cmdline()) for child in family)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, "")
+    assert stderr.splitlines()[-2:] == [
+        f"What is recorded stays in {folder}: the same command goes on from there.",
+        "Interrupted.",
+    ]
+    assert "Traceback" not in stderr
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+    kept = {file: file.stat().st_mtime_ns for file in shards(folder)}
+    assert not (folder / "_SUCCESS").exists()
+    again = subprocess.run(command(folder), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert again.returncode == 0, again.stderr
+    assert "were there before" in again.stdout
+    assert {file: file.stat().st_mtime_ns for file in kept} == kept
+    assert whole(folder)
+
+
+def test_a_worker_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with recording(folder) as process:
+        wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))
+        playing = [
+            child.parent()
+            for child in psutil.Process(process.pid).children(recursive=True)
+            if "sds_reference" in " ".join(child.cmdline())
+        ]
+        assert playing[0] is not None
+        playing[0].kill()
+        _, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, stderr
+    assert whole(folder)
+    assert (folder / "_SUCCESS").exists()
+
+
+def test_without_pyspark_a_sentence_says_what_to_type(tmp_path: Path) -> None:
+    for name in ("pyspark", "pyarrow"):
+        hidden = f"import sys; sys.modules[{name!r}] = None; from sds_conformance.cli import main; main()"
+        line = [sys.executable, "-c", hidden, "corpus", "record", "--out", str(tmp_path / "c"), "--schedules", "2"]
+        done = subprocess.run([*line, "--", *reference_command()], capture_output=True, text=True, check=False)
+        assert done.returncode == 2, done.stderr
+        assert "pip install 'sds-conformance[spark]'" in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+def test_other_commands_do_without_spark() -> None:
+    looked = (
+        "import sys; from sds_conformance.cli import main\n"
+        "try: main(['corpus', '--help'])\nexcept SystemExit: pass\n"
+        "print([name for name in ('pyspark', 'pyarrow', 'pandas', 'numpy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", looked], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

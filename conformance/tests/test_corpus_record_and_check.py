@@ -1,0 +1,195 @@
+"""``corpus record`` and ``corpus check``: what is recorded is judged as if it had been played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from played import broken_adapter, reference_command
+from sds_conformance.exploration.campaign import Order, explore, play_one
+from sds_conformance.exploration.casting import Casting
+from suite_terminal import too_wide, typed, words
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from pyarrow import parquet as pq
+
+from sds_conformance.corpus.checking import Checker, check
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import read_complete
+from sds_harness.corpus.place import Place
+from sds_harness.corpus.reading import stored_in, twins_of
+from sds_harness.corpus.recording import prepare, record, record_shard
+from sds_harness.corpus.shards import file_name
+from sds_harness.corpus.spark import SparkOptions, spark_session
+from stored import Model, order_of, record_here, recording_of
+
+pytestmark = pytest.mark.spark
+
+REFERENCE = reference_command()
+FAULTY = Model(mutant="sync-does-not-increase")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """Commands that are typed in this process find it, and use it."""
+    with spark_session(SparkOptions("local[2]", "512m"), "tests") as session:
+        yield session
+
+
+def same(folder: Path, order: Order, spark: Any) -> None:
+    """Are the verdicts on a corpus those of a campaign that plays the same schedules?"""
+    place = Place.at(str(folder))
+    stored, live = check(spark, place, read_complete(place), order.scope), explore(order)
+    assert stored.found == live.found
+    assert (stored.found_in, stored.found_at) == (live.found_in, live.found_at)
+    assert (stored.exercised, stored.situations) == (live.exercised, live.situations)
+    assert (stored.schedules, stored.steps, stored.errors) == (live.schedules, live.steps, live.errors)
+    assert stored.declaration == live.declaration
+
+
+@pytest.mark.parametrize("casting", Casting)
+def test_the_verdicts_are_those_of_a_campaign(spark: Any, tmp_path: Path, casting: Casting) -> None:
+    order = order_of(FAULTY, 20, casting=casting)
+    same(record_here(tmp_path / "c", order, twins=True), order, spark)
+
+
+def test_many_shards_say_what_one_says(spark: Any, tmp_path: Path) -> None:
+    order = order_of(FAULTY, 20, seed=5)
+    same(record_here(tmp_path / "c", order, twins=True, per_shard=7), order, spark)
+
+
+def test_properties_that_compare_are_judged_too(spark: Any, tmp_path: Path) -> None:
+    order = order_of(Model(), 80)
+    live = explore(order)
+    assert live.exercised["G-35"], "one of them arises in these schedules"
+    same(record_here(tmp_path / "c", order, twins=True), order, spark)
+
+
+def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
+    order = order_of(Model(), 256)
+    recording = recording_of(tmp_path / "c", order, twins=True, per_shard=8)
+    prepare(recording.place, recording.manifest, overwrite=False)
+    shard = 31
+    record_shard(recording, shard)
+    stored = next(stored_in(recording.place, shard))
+    plans = [twin.side["json"] for twin in twins_of(recording.place, shard, stored.schedule)]
+    assert any('"op": "sync", "who": ""' in plan for plan in plans), "everybody sends one more"
+    checker = Checker(recording.place, recording.manifest, order.revision, order.scope)
+    company = order.company()
+    company.start()
+    live = play_one(order, company, stored.schedule)
+    assert checker.judge(shard, stored).assessment == live.assessment
+
+
+def test_recorded_by_spark_or_one_after_the_other_is_the_same(spark: Any, tmp_path: Path) -> None:
+    order = Order(connect_reference(), examples=20)
+    recording = recording_of(tmp_path / "a", order, per_shard=8)
+    prepare(recording.place, recording.manifest, overwrite=False)
+    outcome = record(spark, recording)
+    assert (outcome.recorded, outcome.known, outcome.troubles) == (20, 0, ())
+    record_here(tmp_path / "b", order, per_shard=8)
+    for name in ("steps", "schedules"):
+        assert pq.read_table(tmp_path / "a" / name).equals(pq.read_table(tmp_path / "b" / name))
+    assert (tmp_path / "a" / "_SUCCESS").exists()
+    manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
+    assert manifest["complete"]
+    assert manifest["rows"] == pq.read_table(tmp_path / "a" / "steps").num_rows == outcome.rows
+
+
+def connect_reference() -> Any:
+    from sds_conformance.cli.options import Driven
+    from sds_harness.link import Limits
+    from sds_reference.testee.framing import Framing
+
+    return Driven(tuple(REFERENCE), Framing.BINARY, "", Limits()).connect
+
+
+def test_only_what_is_missing_is_recorded_again(spark: Any, tmp_path: Path) -> None:
+    order = Order(connect_reference(), examples=20)
+    record_here(tmp_path / "c", order, per_shard=8)
+    before = pq.read_table(tmp_path / "c" / "steps")
+    for name in ("schedules", "steps"):
+        (tmp_path / "c" / name / file_name(1)).unlink()
+    (tmp_path / "c" / "_SUCCESS").unlink()
+    (tmp_path / "c" / "steps" / f".tmp-1-{file_name(1)}").write_bytes(b"half a file")
+    kept = (tmp_path / "c" / "steps" / file_name(0)).stat().st_mtime_ns
+    recording = recording_of(tmp_path / "c", order, per_shard=8)
+    assert prepare(recording.place, recording.manifest, overwrite=False) == {0, 2}
+    outcome = record(spark, recording)
+    assert (outcome.recorded, outcome.known) == (8, 12)
+    assert pq.read_table(tmp_path / "c" / "steps").equals(before)
+    assert (tmp_path / "c" / "steps" / file_name(0)).stat().st_mtime_ns == kept
+    assert not list((tmp_path / "c" / "steps").glob(".tmp-*"))
+
+
+def test_a_corpus_of_something_else_is_not_touched(tmp_path: Path) -> None:
+    record_here(tmp_path / "c", order_of(schedules=2))
+    other = recording_of(tmp_path / "c", order_of(schedules=2, seed=1))
+    with pytest.raises(CorpusError, match="seed is 0, not 1: name another folder, or replace it with --overwrite"):
+        prepare(other.place, other.manifest, overwrite=False)
+    assert prepare(other.place, other.manifest, overwrite=True) == set()
+
+
+def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    recording = recording_of(tmp_path, order_of(schedules=2))
+    for overwrite in (False, True):
+        with pytest.raises(CorpusError, match="has other files in it"):
+            prepare(recording.place, recording.manifest, overwrite=overwrite)
+
+
+def test_the_commands(spark: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    options = ("--schedules", "9", "--participants", "3", "--passage", "syncs", "--framing", "binary")
+    mutant = reference_command("--mutant", "sync-does-not-increase")
+    done = typed("corpus", "record", "--out", folder, *options, "--", *mutant)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("9 schedules of sds_reference mutant sync-does-not-increase")
+    again = typed("corpus", "record", "--out", folder, *options, "--json", "--", *mutant)
+    assert (json.loads(again.stdout)["recorded"], json.loads(again.stdout)["known"]) == (0, 9)
+    judged = typed("corpus", "check", folder)
+    assert judged.exit_code == 1, judged.output
+    assert "FAIL  SDS-SYNC-03" in judged.stdout
+    assert f"corpus show {folder}" in words(judged.stdout)
+    assert not [line for line in too_wide(judged.stdout) if str(folder) not in line]
+    told = json.loads(typed("corpus", "check", folder, "--json").stdout)
+    few = ("--examples", "9", "--participants", "3", "--passage", "syncs", "--jobs", "1", "--framing", "binary")
+    fuzzed = json.loads(typed("fuzz", *few, "--json", "--save", tmp_path / "x", "--", *mutant).stdout)
+    assert {f["id"]: f["schedules"] for f in told["findings"]} == {f["id"]: f["schedules"] for f in fuzzed["findings"]}
+    assert (told["exercised"], told["steps"]) == (fuzzed["exercised"], fuzzed["steps"])
+
+
+def test_what_breaks_is_recorded(tmp_path: Path) -> None:
+    order = order_of(FAULTY, 6)
+
+    class Breaks:
+        def __call__(self, variables: Any) -> Any:
+            link = FAULTY(variables)
+            inner = link._handle  # type: ignore[attr-defined]
+
+            def handle(request: Any) -> Any:
+                if request.WhichOneof("command") == "send":
+                    raise RuntimeError("cannot send")
+                return inner(request)
+
+            link._handle = handle  # type: ignore[attr-defined]
+            return link
+
+    folder = record_here(tmp_path / "c", replace(order, connect=Breaks()))
+    endings = pq.read_table(folder / "schedules")["ending"].to_pylist()
+    assert endings.count("crash") > 4, "it never tires"
+
+
+def test_who_cannot_be_driven_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    done = typed(
+        "corpus", "record", "--out", tmp_path / "c", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start")
+    )
+    assert done.exit_code == 3
+    assert "could not be driven" in done.output
+    assert not (tmp_path / "c").exists()

@@ -1,0 +1,1 @@
+"""Corpora: many performances as Parquet, recorded by Spark jobs. FORMAT.md beside this file says what is in one."""

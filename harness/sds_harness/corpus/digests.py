@@ -1,0 +1,57 @@
+"""Digests of a corpus. They are stored, so what they are made of is part of the format: see FORMAT.md.
+
+All are BLAKE2b over JSON or over other digests, in order: two rows that change places, or one that stands twice, change
+the digest of their schedule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
+_MASK = (1 << 64) - 1
+
+
+def signed(value: int) -> int:
+    """The bits of an unsigned 64-bit number as a signed one: Spark has no unsigned integers, and would make decimals of
+    them."""
+    value &= _MASK
+    return value - (1 << 64) if value >> 63 else value
+
+
+def unsigned(value: int) -> int:
+    """The number that ``signed`` was made from."""
+    return value & _MASK
+
+
+def digest64(values: Sequence[Any]) -> int:
+    """Signed 64-bit digest of JSON values; 0 of none."""
+    if not values:
+        return 0
+    return int.from_bytes(blake2b(_encode(values).encode(), digest_size=8).digest(), "little", signed=True)
+
+
+row_hash = digest64
+"""Of a row: the values of its normative columns, in the order of the schema."""
+
+
+def schedule_digest(row_hashes: bytes) -> bytes:
+    """16 bytes, of the hashes of the compared rows in order, 8 little-endian bytes each."""
+    return blake2b(row_hashes, digest_size=16).digest()
+
+
+def exact_digest(messages: Iterable[bytes | None]) -> bytes:
+    """16 bytes, of all requests and replies in order; the length of each stands before it, and -1 for none."""
+    hashed = blake2b(digest_size=16)
+    for message in messages:
+        hashed.update((-1 if message is None else len(message)).to_bytes(8, "little", signed=True))
+        hashed.update(message or b"")
+    return hashed.digest()
+
+
+def plan_digest(text: str) -> bytes:
+    """16 bytes, of a schedule as it stands in the side table."""
+    return blake2b(text.encode(), digest_size=16).digest()

@@ -1,0 +1,187 @@
+"""The manifest of a corpus: what was recorded of whom, and whether all of it is there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from sds_reference.testee.version import suite_version
+
+from ..declaration import Declaration, capability_name, printable
+from ..schedules.generator import Grammar
+from .errors import CorpusError
+from .place import Place
+from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
+
+MANIFEST, SUCCESS = "manifest.json", "_SUCCESS"
+STEPS, SIDE, TWINS = "steps", "schedules", "twins"
+"""Folders: the rows, the side table, and what was played besides to compare."""
+MOST_SCHEDULES = 1 << 40
+_SHARDS_WANTED = 64
+_LARGEST_SHARD = 4096
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is written about a corpus, at its beginning and again at its end."""
+
+    implementation: dict[str, Any]
+    """What was declared in the handshake: name, version, capabilities, profiles, ..."""
+    seed: int
+    schedules: int
+    """How many there are to be; their indexes are 0 and up."""
+    grammar: dict[str, Any]
+    revision: str
+    casting: str
+    dialect: str
+    per_shard: int
+    """Schedules in one shard, the last may have fewer."""
+    command: list[str] = field(default_factory=list)
+    twins_every: int = 0
+    """Every so many schedules, what was played to compare is kept, too; 0 if not."""
+    schema_version: int = SCHEMA_VERSION
+    suite_version: str = field(default_factory=suite_version)
+    steps: int = 0
+    """Rows that are compared; known at the end."""
+    rows: int = 0
+    complete: bool = False
+
+    @property
+    def shards(self) -> int:
+        return -(-self.schedules // self.per_shard)
+
+    def range_of(self, shard: int) -> range:
+        """The schedules of a shard."""
+        return range(shard * self.per_shard, min(self.schedules, (shard + 1) * self.per_shard))
+
+    def can(self, capability: str) -> bool:
+        """Did the implementation declare a capability, by its short name?"""
+        return capability in (self.implementation.get("capabilities") or ())
+
+    def has_twins(self, schedule: int) -> bool:
+        """Is what it is compared with kept of a schedule?"""
+        return bool(self.twins_every) and not schedule % self.twins_every
+
+    @property
+    def name(self) -> str:
+        """Name and version of the implementation, safe to print."""
+        known = self.implementation
+        return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
+
+    def told_apart(self, other: Manifest) -> list[str]:
+        """What differs of that on which the schedules hang, in words."""
+        return [
+            f"{what}: {mine!r} and {theirs!r}"
+            for what, mine, theirs in (
+                ("seed", self.seed, other.seed),
+                ("grammar", self.grammar, other.grammar),
+            )
+            if mine != theirs
+        ]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+
+    def finished(self, steps: int, rows: int) -> Manifest:
+        return replace(self, steps=steps, rows=rows, complete=True)
+
+
+def implementation_of(declared: Declaration) -> dict[str, Any]:
+    """The declaration as JSON values."""
+    return {
+        "name": declared.name,
+        "version": declared.version,
+        "language": declared.language,
+        "homepage": declared.homepage,
+        "revisions": list(declared.revisions),
+        "capabilities": sorted(map(capability_name, declared.capabilities)),
+        "bloom_profile": declared.bloom_profile,
+        "hash_profile": declared.hash_profile,
+        "id_order": declared.id_order,
+        "dialect": declared.dialect,
+        "content_bytes": declared.content_bytes,
+        "lamport_ahead_ms": declared.lamport_ahead_ms,
+        "log_entries": declared.log_entries,
+    }
+
+
+def shard_size(schedules: int) -> int:
+    """How many schedules a shard has: whole row groups, shards enough for many tasks, and no more than a few thousand
+    schedules, which is what a failed task costs."""
+    wanted = -(-schedules // _SHARDS_WANTED)
+    groups = -(-wanted // SCHEDULES_PER_ROW_GROUP)
+    return min(_LARGEST_SHARD, max(1, groups) * SCHEDULES_PER_ROW_GROUP)
+
+
+def grammar_json(grammar: Grammar) -> dict[str, Any]:
+    """The grammar as it stands in a manifest."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(grammar).items()}
+
+
+def read_manifest(place: Place) -> Manifest:
+    """The manifest of the corpus at ``place``. Raises CorpusError: there is none, or it cannot be read."""
+    file = place / MANIFEST
+    if not file.exists():
+        what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
+        raise CorpusError(f"{place.shown} {what}.")
+    try:
+        data = json.loads(file.read_text())
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{file.shown} is no JSON: {error}") from None
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version != SCHEMA_VERSION:
+        raise CorpusError(
+            f"{file.shown} is of schema version {version!r}, and this suite reads version {SCHEMA_VERSION}: "
+            "record it again, or use the suite that recorded it."
+        )
+    known = {f.name: f for f in fields(Manifest)}
+    if unknown := set(data) - set(known):
+        raise CorpusError(f"{file.shown} has a field {min(unknown)!r} that version {SCHEMA_VERSION} does not know.")
+    try:
+        manifest = Manifest(**data)
+    except TypeError as error:
+        raise CorpusError(f"{file.shown} is incomplete: {error}") from None
+    if complaint := _complaint(manifest):
+        raise CorpusError(f"{file.shown}: {complaint}.")
+    return manifest
+
+
+def read_complete(place: Place) -> Manifest:
+    """The manifest of a corpus that was recorded to its end. Raises CorpusError."""
+    manifest = read_manifest(place)
+    if not manifest.complete or not (place / SUCCESS).exists():
+        raise CorpusError(
+            f"{place.shown} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
+            "where it stopped."
+        )
+    return manifest
+
+
+_KINDS: dict[str, type] = {
+    "implementation": dict,
+    "seed": int,
+    "schedules": int,
+    "grammar": dict,
+    "revision": str,
+    "casting": str,
+    "dialect": str,
+    "per_shard": int,
+    "command": list,
+    "twins_every": int,
+    "suite_version": str,
+    "steps": int,
+    "rows": int,
+    "complete": bool,
+}
+
+
+def _complaint(manifest: Manifest) -> str:
+    for name, kind in _KINDS.items():
+        if type(getattr(manifest, name)) is not kind:
+            return f"{name} is not of type {kind.__name__}"
+    if not 0 < manifest.schedules <= MOST_SCHEDULES:
+        return f"{manifest.schedules} schedules make no corpus"
+    if not 0 < manifest.per_shard <= MOST_SCHEDULES:
+        return f"{manifest.per_shard} schedules make no shard"
+    return ""

@@ -1,0 +1,102 @@
+"""Names for messages that do not hang on the IDs that an implementation gives them.
+
+A content message is called by its sender and its label in the schedule, what has no label by its sender, its kind and a
+number. What comes from outside, from a scripted peer or out of the blue, keeps its ID: the schedule says it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from sds_reference import Message
+
+from ..schedules import Performance
+
+Key = tuple[str, str]
+"""Channel and message ID."""
+
+
+class Names:
+    """The names of all messages of a performance."""
+
+    def __init__(self, performance: Performance) -> None:
+        channels = performance.schedule.channels
+        self._home = channels[0] if channels else "0"
+        self._names: dict[Key, str] = {}
+        self._messages: dict[Key, Message] = {}
+        counts: Counter[tuple[str, str, str]] = Counter()
+        taken: Counter[str] = Counter()
+        for packet in performance.packets:
+            message = packet.wire.message
+            if message is None:
+                continue
+            key = (message.channel_id, message.message_id)
+            self._messages.setdefault(key, message)
+            if key in self._names or not packet.act or message.sender_id != packet.sender:
+                continue
+            kind = message.kind.value
+            if packet.label:
+                name = f"{packet.sender}#{packet.label}"
+            else:
+                counts[packet.sender, kind, message.channel_id] += 1
+                name = f"{packet.sender}/{kind}{counts[packet.sender, kind, message.channel_id]}"
+            name += self._where(message.channel_id)
+            taken[name] += 1
+            self._names[key] = name if taken[name] == 1 else f"{name}~{taken[name]}"
+
+    def of(self, channel_id: str, message_id: str) -> str:
+        """The name of a message; "=" and its ID if it is from outside."""
+        return self._names.get((channel_id, message_id)) or f"={message_id}{self._where(channel_id)}"
+
+    def sorted(self, channel_id: str, message_ids: Iterable[str]) -> list[str]:
+        """Names in their own order, each once."""
+        return sorted({self.of(channel_id, message_id) for message_id in message_ids})
+
+    def newest(self, message: Message) -> str:
+        """The entry of a causal history with the greatest Lamport timestamp: whatever their number and their order,
+        it is the one that all lengths have in common. "" for an empty one."""
+        entries = [(message.channel_id, entry.message_id) for entry in message.causal_history]
+        if not entries:
+            return ""
+        return self.of(*max(entries, key=lambda key: (self._lamport(key), key[1])))
+
+    def in_causal_order(self, delivered: Sequence[Key]) -> list[Key]:
+        """Deliveries of one step, with what is independent of each other in the order of its names.
+
+        A sequence that itself breaks the causal order stays as it is, so that it remains to be seen.
+        """
+        if len(delivered) < 2 or len(set(delivered)) < len(delivered):
+            return list(delivered)
+        place = {key: number for number, key in enumerate(delivered)}
+        causes = {key: [cause for cause in self._causes(key) if cause in place] for key in delivered}
+        if any(place[cause] >= place[key] for key, those in causes.items() for cause in those):
+            return list(delivered)
+        effects: dict[Key, list[Key]] = {key: [] for key in delivered}
+        waiting = {key: len(set(those)) for key, those in causes.items()}
+        for key, those in causes.items():
+            for cause in set(those):
+                effects[cause].append(key)
+        ready = [(self.of(*key), key) for key, number in waiting.items() if not number]
+        heapq.heapify(ready)
+        out = []
+        while ready:
+            _, key = heapq.heappop(ready)
+            out.append(key)
+            for effect in effects[key]:
+                waiting[effect] -= 1
+                if not waiting[effect]:
+                    heapq.heappush(ready, (self.of(*effect), effect))
+        return out
+
+    def _causes(self, key: Key) -> list[Key]:
+        message = self._messages.get(key)
+        return [(key[0], entry.message_id) for entry in message.causal_history] if message is not None else []
+
+    def _lamport(self, key: Key) -> int:
+        message = self._messages.get(key)
+        return message.lamport_timestamp or 0 if message is not None else -1
+
+    def _where(self, channel_id: str) -> str:
+        return "" if channel_id == self._home else f"@{channel_id}"

@@ -1,0 +1,138 @@
+"""A folder that a corpus is in: on this machine, or on any file system that Arrow can write to (``hdfs://``, ``s3://``,
+``gs://``, ``file://``).
+
+A file appears whole or not at all: it is written under another name, in the same folder, and then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from .errors import CorpusError
+
+TEMPORARY = ".tmp-"
+"""How the names of files begin that are being written. Spark and Arrow leave out what begins with a dot."""
+MAX_TEXT = 1 << 20
+"""Bytes of a small text file, such as the manifest."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder on a file system."""
+
+    shown: str
+    """As it was named."""
+    system: Any
+    """A ``pyarrow.fs.FileSystem``; Arrow's type stubs do not say that it can be pickled, which it can."""
+    root: str
+
+    @classmethod
+    def at(cls, named: str) -> Place:
+        """The folder of that name: a path, or a URI. Raises CorpusError if nobody knows the scheme."""
+        if "://" not in named:
+            return cls(named, fs.LocalFileSystem(), str(Path(named).resolve()))
+        try:
+            system, root = fs.FileSystem.from_uri(named)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise CorpusError(f"{named}: {_first_line(error)}") from None
+        return cls(named, system, root.rstrip("/"))
+
+    def __truediv__(self, name: str) -> Place:
+        return Place(f"{self.shown.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
+
+    @property
+    def name(self) -> str:
+        return self.root.rpartition("/")[2]
+
+    @property
+    def uri(self) -> str:
+        """As Spark has to be told."""
+        return self.shown if "://" in self.shown else f"file://{self.root}"
+
+    def exists(self) -> bool:
+        return self._info().type is not fs.FileType.NotFound
+
+    def is_folder(self) -> bool:
+        return self._info().type is fs.FileType.Directory
+
+    def names(self) -> list[str]:
+        """What is in the folder, sorted; nothing if it is not there."""
+        infos = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        return sorted(info.base_name for info in infos)
+
+    def make(self) -> None:
+        """Make the folder, and those above it."""
+        with _told(self):
+            self.system.create_dir(self.root, recursive=True)
+
+    def remove(self) -> None:
+        """Remove the file, or the folder with all that is in it."""
+        with _told(self):
+            if self.is_folder():
+                self.system.delete_dir(self.root)
+            elif self.exists():
+                self.system.delete_file(self.root)
+
+    def read_text(self) -> str:
+        """A small file in UTF-8. Raises CorpusError."""
+        with _told(self), self.system.open_input_stream(self.root) as file:
+            raw: bytes = file.read(MAX_TEXT + 1)
+        if len(raw) > MAX_TEXT:
+            raise CorpusError(f"{self.shown} has more than {MAX_TEXT >> 20} MiB")
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            raise CorpusError(f"{self.shown} is no text in UTF-8") from None
+
+    def write_text(self, text: str) -> None:
+        """Write a small file; it is there whole or not at all."""
+        with self.writing() as half, _told(self), self.system.open_output_stream(half.root) as file:
+            file.write(text.encode())
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Place]:
+        """A file beside this one that takes its place when the block ends, and is gone when the block fails."""
+        folder, _, name = self.root.rpartition("/")
+        half = Place(self.shown, self.system, f"{folder}/{TEMPORARY}{uuid.uuid4().hex}-{name}")
+        try:
+            yield half
+            with _told(self):
+                self.system.move(half.root, self.root)
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self.system.delete_file(half.root)
+            raise
+
+    def _info(self) -> Any:
+        with _told(self):
+            return self.system.get_file_info(self.root)
+
+
+def remove_halves(folder: Place) -> None:
+    """Remove what was being written in a folder when its writer was killed."""
+    for name in folder.names():
+        if name.startswith(TEMPORARY):
+            (folder / name).remove()
+
+
+@contextlib.contextmanager
+def _told(place: Place) -> Iterator[None]:
+    """What Arrow has to say of a file, in one line with its name."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise CorpusError(f"{place.shown}: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__

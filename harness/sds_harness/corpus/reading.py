@@ -1,0 +1,115 @@
+"""Stored schedules, one after the other, each held to the digests that were made when it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..schedules import Schedule
+from .digests import exact_digest, plan_digest
+from .manifest import STEPS, TWINS, Manifest
+from .place import Place
+from .rebuilding import Rebuilt, Unsound, rebuild
+from .recording import TWINS_OF_ONE
+from .schema import SCHEDULES_PER_ROW_GROUP
+from .shards import DamagedFile, ShardFile, file_name, pair_of
+
+TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
+"""Columns of the rows from which a performance can be made again."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is stored of one schedule."""
+
+    side: Row
+    rows: list[Row]
+    """In order of their position."""
+    where: str
+    """The file, for messages."""
+
+    @property
+    def schedule(self) -> int:
+        return int(self.side["schedule"])
+
+    def performance(self, revision: str, plan: Schedule | None = None) -> Rebuilt:
+        """What was played. Raises DamagedFile if what is stored does not fit together.
+
+        ``plan`` is the schedule, where it is known: what a property makes of one need not be a schedule that a file
+        may have.
+        """
+        self.hold_to_digests()
+        try:
+            return rebuild(self.side, self.rows, revision, plan)
+        except Unsound as error:
+            raise DamagedFile(
+                f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."
+            ) from None
+
+    def hold_to_digests(self) -> None:
+        """Raises DamagedFile if rows are missing, or not what was recorded."""
+        side, rows = self.side, self.rows
+        if [row["position"] for row in rows] != list(range(1, side["rows"] + 1)):
+            wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
+        elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
+            wrong = "has requests and replies that are not those recorded"
+        elif plan_digest(side["json"]) != side["plan"]:
+            wrong = "is not the schedule that was recorded"
+        else:
+            return
+        raise DamagedFile(f"{self.where} is damaged: schedule {self.schedule} {wrong}.")
+
+
+def stored_in(
+    place: Place, shard: int, schedules: Sequence[int] | None = None, columns: Sequence[str] | None = TO_REBUILD
+) -> Iterator[Stored]:
+    """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all.
+
+    A row group at a time is in memory. Raises DamagedFile.
+    """
+    side_file, steps_file = pair_of(place, shard)
+    where = (place / STEPS / file_name(shard)).shown
+    with side_file, steps_file:
+        known: list[Row] = side_file.read(None, schedules).to_pylist()
+        for start in range(0, len(known), SCHEDULES_PER_ROW_GROUP):
+            group = known[start : start + SCHEDULES_PER_ROW_GROUP]
+            rows = rows_by_schedule(steps_file, [side["schedule"] for side in group], columns)
+            for side in group:
+                yield Stored(side, rows.get(side["schedule"], []), where)
+
+
+def rows_by_schedule(
+    steps: ShardFile, schedules: Sequence[int], columns: Sequence[str] | None = None
+) -> dict[int, list[Row]]:
+    """Rows of some schedules, as they stand."""
+    out: dict[int, list[Row]] = {}
+    for row in steps.read(columns, schedules).to_pylist():
+        out.setdefault(row["schedule"], []).append(row)
+    return out
+
+
+def hold_to_manifest(place: Place, manifest: Manifest, shard: int, found: Sequence[int]) -> None:
+    """Are these the schedules of that shard? Raises DamagedFile."""
+    wanted = manifest.range_of(shard)
+    if list(found) != list(wanted):
+        raise DamagedFile(
+            f"{place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
+            f"{wanted.stop - 1}, one each."
+        )
+
+
+def twins_of(place: Place, shard: int, schedule: int) -> list[Stored]:
+    """What was played to compare a schedule with, in that order. Raises DamagedFile."""
+    first = schedule * TWINS_OF_ONE
+    return list(stored_in(place / TWINS, shard, range(first + 1, first + TWINS_OF_ONE)))
+
+
+def find(place: Place, manifest: Manifest, schedule: int, *, every_column: bool = False) -> Stored | None:
+    """What is stored of one schedule; None if there is none of that index. Raises DamagedFile."""
+    if not 0 <= schedule < manifest.schedules:
+        return None
+    columns = None if every_column else TO_REBUILD
+    return next(stored_in(place, schedule // manifest.per_shard, [schedule], columns), None)

@@ -1,0 +1,282 @@
+"""Recording: a Spark job in which each task plays the schedules of one shard on an implementation of its own.
+
+Which schedules a shard has follows from the manifest alone, and what a schedule is from seed and index. So a second run
+records what is missing and nothing else, and a task that is tried again writes what the first try would have written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from ..declaration import Declaration
+from ..faults import TesteeFault
+from ..schedules import Performance, Schedule
+from ..schedules.generator import Grammar, generated
+from .errors import CorpusError, NotDriven
+from .jobs import Progress, failures_told, over, watched
+from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Manifest, read_manifest
+from .place import Place, remove_halves
+from .rows import rows_of
+from .shards import Committed, ShardWriter, committed, side_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PATIENCE = 64
+"""So many schedules in a row that the implementation breaks in end the recording."""
+TWINS_OF_ONE = 64
+"""A twin is found under the index of its schedule, times that, and its own number, from 1."""
+
+
+class Company(Protocol):
+    """Whoever plays: the implementation under test and those it plays with."""
+
+    def start(self) -> Declaration:
+        """Shake hands. Raises TesteeFault."""
+        ...
+
+    def play(self, schedule: Schedule) -> Performance:
+        """Raises NotDriven when the implementation cannot be started any more."""
+        ...
+
+    def judged(self, schedule: Schedule) -> tuple[str, ...]:
+        """The members that are under test."""
+        ...
+
+    def kill(self) -> None:
+        """End all processes."""
+        ...
+
+
+Replay = Callable[[Schedule], Performance]
+Compare = Callable[[Performance, Replay], None]
+"""Plays whatever a performance is to be compared with."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the tasks of a recording share. Plain data and functions by their names, for workers to be given it."""
+
+    place: Place
+    manifest: Manifest
+    grammar: Grammar
+    company: Callable[[], Company]
+    compare: Compare | None = None
+    """With it, every ``manifest.twins_every``-th schedule is played again in other ways, which are stored, too."""
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The task: records one shard, and says how it went."""
+
+    recording: Recording
+
+    def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
+        began, count = time.monotonic(), _Count()
+        trouble = ""
+        try:
+            record_shard(self.recording, shard, count)
+        except Committed:
+            pass
+        except NotDriven as error:
+            trouble = str(error)
+        row = {
+            "shard": shard,
+            "schedules": count.schedules,
+            "steps": count.steps,
+            "rows": count.rows,
+            "seconds": time.monotonic() - began,
+            "trouble": trouble,
+        }
+        yield pa.RecordBatch.from_pylist([row])
+
+
+_COUNTS = "shard long, schedules long, steps long, rows long, seconds double, trouble string"
+
+
+@dataclass
+class _Count:
+    schedules: int = 0
+    steps: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a recording."""
+
+    recorded: int
+    """Schedules that were recorded now."""
+    known: int
+    """Schedules that were there before."""
+    steps: int
+    """Of those that were recorded now."""
+    rows: int
+    seconds: float
+    """That tasks spent on them, all together."""
+    troubles: tuple[str, ...]
+    """Why shards are missing, if any are."""
+
+
+def prepare(place: Place, manifest: Manifest, *, overwrite: bool) -> set[int]:
+    """Make the folder, or see what is in it already: the shards that are there. Raises CorpusError where it is not what
+    this recording would make."""
+    if overwrite and (place / MANIFEST).exists():
+        # First what says that it is complete, so that nothing half removed passes for a corpus.
+        for name in (SUCCESS, MANIFEST, SIDE, STEPS, TWINS):
+            (place / name).remove()
+    if (place / MANIFEST).exists():
+        _hold_to(place, read_manifest(place), manifest)
+    elif place.names():
+        raise CorpusError(f"{place.shown} has other files in it: name an empty folder, or a new one.")
+    else:
+        for folder in (place, place / STEPS, place / SIDE):
+            folder.make()
+        if manifest.twins_every:
+            for name in (STEPS, SIDE):
+                (place / TWINS / name).make()
+        (place / MANIFEST).write_text(manifest.to_json())
+    for folder in (place, place / TWINS):
+        for name in (STEPS, SIDE):
+            remove_halves(folder / name)
+    return committed(place)
+
+
+_SAME = (
+    "implementation",
+    "seed",
+    "schedules",
+    "grammar",
+    "revision",
+    "casting",
+    "dialect",
+    "per_shard",
+    "suite_version",
+)
+
+
+def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
+    for name in (*_SAME, "twins_every"):
+        if getattr(found, name) != getattr(wanted, name):
+            raise CorpusError(
+                f"{place.shown} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "
+                f"{getattr(wanted, name)!r}: name another folder, or replace it with --overwrite."
+            )
+
+
+def record(spark: SparkSession, recording: Recording, progress: Progress = lambda done, of: None) -> Outcome:
+    """Record what is missing. Raises CorpusError.
+
+    An interrupt leaves what is committed. The manifest and ``_SUCCESS`` close the corpus when nothing is missing.
+    """
+    place, manifest = recording.place, recording.manifest
+    there = committed(place)
+    missing = [shard for shard in range(manifest.shards) if shard not in there]
+    known = sum(len(manifest.range_of(shard)) for shard in there if shard < manifest.shards)
+    progress(len(there), manifest.shards)
+    counts = []
+    if missing:
+        with watched(spark, lambda done, of: progress(len(there) + done, manifest.shards)), failures_told():
+            counts = over(spark, missing, Recorder(recording), _COUNTS).collect()
+    troubles = tuple(dict.fromkeys(row.trouble for row in counts if row.trouble))
+    if not troubles:
+        close(spark, place, manifest)
+    return Outcome(
+        sum(row.schedules for row in counts),
+        known,
+        sum(row.steps for row in counts),
+        sum(row.rows for row in counts),
+        sum(row.seconds for row in counts),
+        troubles,
+    )
+
+
+def close(spark: SparkSession, place: Place, manifest: Manifest) -> None:
+    """Count what is there, and say that it is complete. Raises CorpusError if it is not."""
+    there = committed(place)
+    if missing := [shard for shard in range(manifest.shards) if shard not in there]:
+        raise CorpusError(f"{place.shown}: {len(missing)} of {manifest.shards} shards are missing.")
+    with failures_told():
+        counts = over(spark, range(manifest.shards), Counter(place, manifest), "steps long, rows long", _COUNTING_TASKS)
+        total = counts.groupBy().sum("steps", "rows").collect()[0]
+    (place / MANIFEST).write_text(manifest.finished(total[0], total[1]).to_json())
+    (place / SUCCESS).write_text("")
+
+
+_COUNTING_TASKS = 8
+
+
+@dataclass(frozen=True)
+class Counter:
+    """The task: counts the rows of a shard. Raises CorpusError if it does not have the schedules that it should."""
+
+    place: Place
+    manifest: Manifest
+
+    def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
+        with side_of(self.place, shard) as side:
+            table = side.read(["schedule", "steps", "rows"])
+        if table["schedule"].to_pylist() != list(self.manifest.range_of(shard)):
+            raise CorpusError(f"{self.place.shown}: shard {shard} does not have the schedules that it should.")
+        yield pa.RecordBatch.from_pydict(
+            {name: pa.array([table[name].to_numpy().sum()], pa.int64()) for name in ("steps", "rows")}
+        )
+
+
+def record_shard(recording: Recording, shard: int, count: _Count | None = None) -> None:
+    """Play the schedules of a shard and commit it. Raises NotDriven, and Committed if another task was quicker."""
+    count = count if count is not None else _Count()
+    place, manifest = recording.place, recording.manifest
+    company = recording.company()
+    try:
+        try:
+            company.start()
+        except TesteeFault as fault:
+            raise NotDriven(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
+        with contextlib.ExitStack() as stack:
+            rows = stack.enter_context(ShardWriter(place, shard))
+            twins = None
+            if manifest.twins_every:
+                # Left first, so that a shard that is there has its twins.
+                twins = stack.enter_context(ShardWriter(place / TWINS, shard, replace=True))
+            _play_all(recording, shard, company, count, rows, twins)
+    finally:
+        company.kill()
+
+
+def _play_all(
+    recording: Recording, shard: int, company: Company, count: _Count, rows: ShardWriter, twins: ShardWriter | None
+) -> None:
+    manifest, broken = recording.manifest, 0
+    for index in manifest.range_of(shard):
+        schedule = generated(manifest.seed, index, recording.grammar)
+        performance = company.play(schedule)
+        broken = broken + 1 if performance.breakdown is not None else 0
+        if broken >= PATIENCE:
+            raise NotDriven(f"The implementation broke in {PATIENCE} schedules in a row, the last {schedule.name}.")
+        recorded = rows_of(performance, index, company.judged(schedule))
+        rows.add(recorded)
+        count.schedules += 1
+        count.steps += recorded.side["steps"]
+        count.rows += recorded.side["rows"]
+        if twins is not None and recording.compare is not None and manifest.has_twins(index):
+            recording.compare(performance, _Keeper(company, index, twins))
+
+
+class _Keeper:
+    """Plays the twins of one schedule and keeps them."""
+
+    def __init__(self, company: Company, index: int, twins: ShardWriter) -> None:
+        self._company, self._key, self._twins = company, index * TWINS_OF_ONE, twins
+
+    def __call__(self, schedule: Schedule) -> Performance:
+        performance = self._company.play(schedule)
+        self._key += 1
+        self._twins.add(rows_of(performance, self._key, self._company.judged(schedule)))
+        return performance

@@ -1,0 +1,214 @@
+"""Shards: the Parquet files of a corpus. A shard has the schedules of one range, in two files of the same name.
+
+One has a row a step, the other, the side table, a row a schedule.
+
+The file of the side table is committed last: where it is, the shard is there. Both carry a token of the attempt that
+wrote them, so that files of two attempts are told from a pair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import uuid
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet as pq
+
+from .errors import CorpusError
+from .manifest import SIDE, STEPS
+from .place import Place
+from .rows import Recorded
+from .schema import (
+    SCHEDULES_PER_ROW_GROUP,
+    SCHEMA_VERSION,
+    SIDE_COLUMNS,
+    SIDE_SCHEMA,
+    STEP_COLUMNS,
+    STEP_SCHEMA,
+    Column,
+)
+
+_TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
+_ZSTD_LEVEL = 6
+_PAGE_BYTES = 8 << 20
+"""A page of requests holds a whole row group: a message and its copies at all listeners are compressed together."""
+
+
+class DamagedFile(CorpusError):
+    """A Parquet file is not there, cannot be read, or is not what it should be."""
+
+
+def file_name(shard: int) -> str:
+    return f"part-{shard:06}.parquet"
+
+
+def shard_of(name: str) -> int | None:
+    """The shard whose file that is; None for any other file."""
+    digits = name.removeprefix("part-").removesuffix(".parquet")
+    return int(digits) if digits.isdecimal() and name == file_name(int(digits)) else None
+
+
+def committed(place: Place) -> set[int]:
+    """The shards that are there."""
+    return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
+
+
+class ShardWriter:
+    """Writes a shard, a row group at a time. As a context manager it commits when the block ends, the steps first, and
+    leaves nothing when the block fails. Raises Committed if another attempt was quicker."""
+
+    def __init__(self, place: Place, shard: int, *, replace: bool = False) -> None:
+        """With ``replace`` it takes the place of a shard that is there."""
+        self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
+        self._replace = replace
+        self._group: list[Recorded] = []
+        self._stack = contextlib.ExitStack()
+        self._writers: list[pq.ParquetWriter] = []
+
+    def __enter__(self) -> ShardWriter:
+        token = uuid.uuid4().hex
+        with contextlib.ExitStack() as stack:
+            # Left in reverse order: the steps are there before the side table says so.
+            side = stack.enter_context(self._side_file.writing())
+            steps = stack.enter_context(self._steps_file.writing())
+            for half, schema, columns in ((steps, STEP_SCHEMA, STEP_COLUMNS), (side, SIDE_SCHEMA, SIDE_COLUMNS)):
+                self._writers.append(stack.enter_context(column_writer(half, schema, columns, token)))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is None:
+            try:
+                self._flush()
+                if not self._replace and self._side_file.exists():
+                    raise Committed
+            except BaseException:
+                self._stack.__exit__(*sys.exc_info())
+                raise
+        self._stack.__exit__(kind, error, at)
+
+    def add(self, recorded: Recorded) -> None:
+        """The next performance; their indexes ascend."""
+        self._group.append(recorded)
+        if len(self._group) == SCHEDULES_PER_ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._group:
+            return
+        rows = [row for one in self._group for row in one.steps]
+        steps, side = self._writers
+        steps.write_table(pa.Table.from_pylist(rows, STEP_SCHEMA), row_group_size=max(1, len(rows)))
+        side.write_table(pa.Table.from_pylist([one.side for one in self._group], SIDE_SCHEMA))
+        self._group.clear()
+
+
+class Committed(Exception):
+    """Another attempt has committed the shard meanwhile."""
+
+
+def column_writer(file: Place, schema: pa.Schema, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
+    """Writes one file of a shard, as the format wants it."""
+    facts = {_TOKEN: token.encode(), _VERSION: str(SCHEMA_VERSION).encode()}
+    return pq.ParquetWriter(
+        file.root,
+        schema.with_metadata(facts),
+        filesystem=file.system,
+        compression="zstd",
+        compression_level=_ZSTD_LEVEL,
+        use_dictionary=[_leaf(column) for column in columns if column.dictionary],  # type: ignore[arg-type] # it takes names, too
+        write_statistics=["schedule", "position", "step"],
+        data_page_size=_PAGE_BYTES,
+        write_page_checksum=True,
+        sorting_columns=[pq.SortingColumn(0)],
+        store_schema=True,
+    )
+
+
+def _leaf(column: Column) -> str:
+    return f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
+
+
+class ShardFile:
+    """One Parquet file of a corpus, open for reading. Every error names it."""
+
+    def __init__(self, file: Place, schema: pa.Schema) -> None:
+        self._file = file
+        with self._told():
+            self._parquet: Any = pq.ParquetFile(
+                file.root, filesystem=file.system, page_checksum_verification=True, pre_buffer=True
+            )
+        facts = self._parquet.schema_arrow.metadata or {}
+        version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
+        if version != str(SCHEMA_VERSION):
+            raise DamagedFile(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
+        if not self._parquet.schema_arrow.equals(schema):
+            raise DamagedFile(f"{file.shown} does not have the columns of schema version {SCHEMA_VERSION}.")
+        self.token: bytes = facts.get(_TOKEN, b"")
+
+    def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
+        """Rows, of all schedules or of some; only row groups in which one of them can be are read."""
+        with self._told():
+            if schedules is None:
+                return self._parquet.read(columns)  # type: ignore[no-any-return]
+            groups = [number for number, bounds in enumerate(self.bounds()) if _within(bounds, schedules)]
+            table = self._parquet.read_row_groups(groups, columns)
+            return table.filter(pc.is_in(table["schedule"], pa.array(schedules, pa.int64())))  # type: ignore[no-any-return]
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """The least and the greatest schedule in each row group."""
+        metadata, out = self._parquet.metadata, []
+        for number in range(metadata.num_row_groups):
+            found = metadata.row_group(number).column(0).statistics
+            out.append((found.min, found.max) if found is not None and found.has_min_max else (0, 1 << 62))
+        return out
+
+    def close(self) -> None:
+        self._parquet.close()
+
+    def __enter__(self) -> ShardFile:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise DamagedFile(f"{self._file.shown} is missing.") from None
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            said = str(error).strip().splitlines()
+            raise DamagedFile(f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}") from None
+
+
+def steps_of(place: Place, shard: int) -> ShardFile:
+    """The rows of a shard. Raises DamagedFile."""
+    return ShardFile(place / STEPS / file_name(shard), STEP_SCHEMA)
+
+
+def side_of(place: Place, shard: int) -> ShardFile:
+    """The side table of a shard. Raises DamagedFile."""
+    return ShardFile(place / SIDE / file_name(shard), SIDE_SCHEMA)
+
+
+def pair_of(place: Place, shard: int) -> tuple[ShardFile, ShardFile]:
+    """Both files of a shard, the side table first. Raises DamagedFile, also if they are not of one attempt."""
+    side, steps = side_of(place, shard), steps_of(place, shard)
+    if side.token != steps.token:
+        name = file_name(shard)
+        raise DamagedFile(
+            f"{place.shown}: {SIDE}/{name} and {STEPS}/{name} were not written together; remove the first, and record "
+            "again what is missing."
+        )
+    return side, steps
+
+
+def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
+    return any(bounds[0] <= schedule <= bounds[1] for schedule in schedules)

@@ -1,0 +1,240 @@
+"""A Spark session: embedded in this process by default, quiet, with bounded memory; or on a cluster.
+
+PySpark is imported only when a session is wanted: all else in the suite does without it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import CorpusError, SparkMissing
+from .java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL = "local[*]"
+RETRIES = 4
+"""Times that a task is tried before the job fails."""
+MEMORY = "1g"
+INSTALL = "pip install 'sds-conformance[spark]'"
+_LOG4J = """
+rootLogger.level = {level}
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
+"""
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""The variable by which spark-submit hands its Java process over."""
+_LAST_LINES = 12
+_END_S = 3.0
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where Spark runs, and with how much."""
+
+    master: str = LOCAL
+    """``local[N]``, the address of a cluster, or ``sc://HOST`` of a Spark Connect server."""
+    memory: str = MEMORY
+    """Heap of the Java process that computes: this one's where Spark is embedded, an executor's on a cluster."""
+    partitions: int = 0
+    """Tasks that a job is cut into; 0 is as it seems right."""
+
+    @property
+    def local(self) -> bool:
+        return self.master.startswith("local")
+
+    @property
+    def connect(self) -> bool:
+        return self.master.startswith("sc://")
+
+    @property
+    def master_with_retries(self) -> str:
+        """Embedded Spark gives a failed task up at once unless its master's name says otherwise."""
+        return re.sub(
+            r"^local\[(\*|\d+)\]$", rf"local[\1,{RETRIES}]", "local[1]" if self.master == "local" else self.master
+        )
+
+
+@contextlib.contextmanager
+def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conformance") -> Iterator[SparkSession]:
+    """A session that ends with the block. A session that is there already (spark-submit, a notebook) is used and left.
+
+    What Spark and its Java say goes to a log, whose last lines are shown when no session comes about. Raises
+    SparkMissing.
+    """
+    for name in ("pyspark", "pyarrow", "pandas"):  # PySpark hands over Arrow batches only where there is pandas, too
+        if find_spec(name) is None:
+            raise SparkMissing(f"Corpora need PySpark, and there is no {name}: type `{INSTALL}`.")
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is None and SUBMITTED in os.environ:
+        # Master, memory and all else were said to spark-submit, and its Java process is there already.
+        active = SparkSession.Builder().appName(title).getOrCreate()
+    if active is not None:
+        yield active
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="sds-spark-", ignore_cleanup_errors=True) as folder,
+        _environment(options, Path(folder)),
+        _quiet_interrupts(),
+    ):
+        log = Path(folder) / "spark.log"
+        try:
+            with _stderr_to(log):
+                session = _build(options, title, Path(folder))
+        except Exception as error:
+            raise SparkMissing(_why(error, log)) from None
+        try:
+            yield session
+        finally:
+            # A job that was interrupted may have taken the connection to Java with it.
+            with contextlib.suppress(Exception):
+                session.stop()
+            if not options.connect:
+                _end_gateway()
+
+
+def _build(options: SparkOptions, title: str, scratch: Path) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.Builder().appName(title)
+    if options.connect:
+        return builder.remote(options.master).getOrCreate()  # type: ignore[no-any-return]
+    for key, value in _settings(options, scratch).items():
+        builder = builder.config(key, value)
+    session: SparkSession = builder.master(options.master_with_retries).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
+    log4j = scratch / "log4j2.properties"
+    log4j.write_text(_LOG4J.format(level="error"), "utf-8")
+    # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
+    java = f"-Dlog4j2.configurationFile={log4j} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    settings = {
+        "spark.driver.extraJavaOptions": java,
+        "spark.log.level": "ERROR",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+        "spark.task.maxFailures": str(RETRIES),
+        "spark.python.worker.faulthandler.enabled": "true",
+        # One task's output is a few rows; a hundred partitions of a shuffle would be a hundred tasks of nothing.
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.adaptive.enabled": "true",
+    }
+    if options.local:
+        settings |= {
+            "spark.driver.memory": options.memory,
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.local.dir": str(scratch),
+            "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        }
+    else:
+        settings["spark.executor.memory"] = options.memory
+    return settings
+
+
+@contextlib.contextmanager
+def _environment(options: SparkOptions, scratch: Path) -> Iterator[None]:
+    """The variables that PySpark goes by, as long as the session lives; what the user set stays as it is."""
+    wanted: dict[str, str] = {}
+    if not options.connect:
+        wanted["JAVA_HOME"] = str(find_java().home_for_spark(scratch))
+        wanted["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
+        wanted["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if options.local:
+        wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
+    before = {key: os.environ.get(key) for key in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                os.environ.pop(key, None)
+            else:
+                os.environ[key] = value
+
+
+@contextlib.contextmanager
+def _quiet_interrupts() -> Iterator[None]:
+    """PySpark answers an interrupt by cancelling its jobs, on a connection that the interrupt may just have broken.
+
+    What is then logged helps nobody; whoever has handlers for it keeps them. And PySpark leaves its own handler of the
+    interrupt behind.
+    """
+    nowhere = logging.NullHandler()
+    logging.getLogger().addHandler(nowhere)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(nowhere)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+
+
+@contextlib.contextmanager
+def _stderr_to(log: Path) -> Iterator[None]:
+    """File descriptor 2 is the log's: what is started meanwhile, Java and through it the workers, keeps it."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 2)
+    os.close(file)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _end_gateway() -> None:
+    """End the Java process: PySpark would keep it, with the settings of this session, for the next one."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with contextlib.suppress(Exception):
+        gateway.shutdown()
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        with contextlib.suppress(Exception):
+            process.stdin.close()
+        with contextlib.suppress(Exception):
+            process.wait(_END_S)
+        process.kill()
+
+
+def _why(error: Exception, log: Path) -> str:
+    if isinstance(error, CorpusError):
+        return str(error)
+    lines = log.read_text("utf-8", "replace").strip().splitlines()[-_LAST_LINES:] if log.exists() else []
+    said = "\n".join(["", *lines]) if lines else ""
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return f"Spark did not start: {first}{said}"

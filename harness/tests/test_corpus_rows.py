@@ -1,0 +1,169 @@
+"""Rows of a corpus: what is normative in them, what is not, and that a performance can be made again from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from performed import NOT_CAROL, TRIO, reference, stage_on
+from sds_harness.schedules import Member, Operation, Performance, Schedule, play
+from sds_harness.schedules.generator import generated
+from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Tick, Wait
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.variants import VARIANTS
+
+pytest.importorskip("pyarrow")
+from sds_harness.corpus.digests import digest64, schedule_digest, signed, unsigned
+from sds_harness.corpus.naming import Names
+from sds_harness.corpus.rebuilding import Unsound, rebuild
+from sds_harness.corpus.rows import Recorded, rows_of
+from sds_harness.corpus.schema import COMPARED, COMPARED_NAMES, SIDE_COLUMNS, STEP_COLUMNS
+
+pytestmark = pytest.mark.spark
+
+
+def performed(*operations: Operation, config: Config | None = None, members: tuple[Member, ...] = TRIO) -> Performance:
+    schedule = Schedule(members, operations)
+    stage = stage_on(reference(config=config or Config()))
+    return play(schedule, dict.fromkeys(schedule.names, stage))
+
+
+def recorded(*operations: Operation, config: Config | None = None) -> Recorded:
+    return rows_of(performed(*operations, config=config), 7, ())
+
+
+def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
+    return [row for row in found.steps if (row["command"], row["participant"]) == (command, participant)][-1]
+
+
+TALK = (Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("alice", "m3"), Tick(), Sync("carol"), Look())
+
+
+def test_every_column_is_filled() -> None:
+    found = recorded(*TALK)
+    assert set(found.side) == {column.name for column in SIDE_COLUMNS}
+    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in STEP_COLUMNS)}
+    assert [row["position"] for row in found.steps] == list(range(1, len(found.steps) + 1))
+
+
+def test_messages_are_called_by_their_labels() -> None:
+    found = recorded(*TALK)
+    assert row(found, "send", "alice")["broadcasts"] == ["alice#m3"]
+    assert row(found, "receive", "bob")["message"] == "carol/sync1"
+    assert row(found, "receive", "carol")["missing"] == ["bob#m2"]
+    assert [r["delivered"] for r in found.steps if r["message"] == "bob#m2" and r["command"] == "receive"] == [
+        ["bob#m2"]
+    ]
+
+
+def test_what_comes_from_outside_keeps_its_id() -> None:
+    found = recorded(Say("mallory", "x", to="alice"), Garble("bob", "ff"))
+    assert row(found, "receive", "alice")["message"] == "=mallory-x"
+    assert row(found, "receive", "bob")["answer"] == "rejected"
+
+
+@pytest.mark.parametrize(
+    "name", ["nim-filter", "small-filter", "history-of-one", "history-of-ten", "newest-first", "own-ids-first"]
+)
+def test_what_the_text_leaves_open_is_not_in_the_digest(name: str) -> None:
+    usual, other = recorded(*TALK), recorded(*TALK, config=VARIANTS[name].configure(Config()))
+    assert usual.side["digest"] == other.side["digest"]
+    assert usual.side["exact"] != other.side["exact"]
+
+
+def test_a_message_more_is_in_the_digest() -> None:
+    usual, other = recorded(*TALK), recorded(*TALK, Send("bob", "m4"))
+    assert usual.side["digest"] != other.side["digest"]
+    assert other.side["steps"] == usual.side["steps"] + 3
+
+
+def test_each_normative_column_is_in_the_hash() -> None:
+    hashed = {name: digest64([name == other for other in COMPARED_NAMES]) for name in COMPARED_NAMES}
+    assert len(set(hashed.values())) == len(COMPARED_NAMES)
+
+
+def test_the_order_of_rows_and_a_row_that_stands_twice_are_in_the_digest() -> None:
+    one, two = (digest64([n]).to_bytes(8, "little", signed=True) for n in (1, 2))
+    assert len({schedule_digest(x) for x in (one + two, two + one, one, one + one, one + two + two)}) == 5
+
+
+@pytest.mark.parametrize("value", [0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])
+def test_64_bits_are_kept(value: int) -> None:
+    assert unsigned(signed(value)) == value
+    assert -(2**63) <= signed(value) < 2**63
+
+
+def test_independent_deliveries_have_an_order_of_their_own() -> None:
+    show = performed(Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("carol", "n1"), Wait(1))
+    names = Names(show)
+    keys = {packet.label: (m.channel_id, m.message_id) for packet in show.packets if (m := packet.wire.message)}
+    assert names.in_causal_order([keys["n1"], keys["m2"]]) == [keys["m2"], keys["n1"]]
+    assert names.in_causal_order([keys["m1"], keys["n1"], keys["m2"]]) == [keys["m1"], keys["m2"], keys["n1"]]
+    broken = [keys["m2"], keys["m1"]]
+    assert names.in_causal_order(broken) == broken, "an effect before its cause has to be seen"
+
+
+@pytest.mark.parametrize("index", range(12))
+def test_a_performance_is_made_again(index: int) -> None:
+    schedule = generated(3, index)
+    live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference())))
+    stored = rows_of(live, index, ())
+    again = rebuild(stored.side, stored.steps, "sds-2026-01").performance
+    assert rows_of(again, index, ()) == stored
+    assert len(again.losses) == len(live.losses)
+    assert (again.labels.keys(), again.began, again.left_out) == (live.labels.keys(), live.began, live.left_out)
+    assert (again.calm_rounds, again.settled, again.crashed) == (live.calm_rounds, live.settled, live.crashed)
+
+
+def test_a_breakdown_is_made_again() -> None:
+    def crash(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "send_sync":
+            raise RuntimeError("no syncs here")
+
+    schedule = Schedule(TRIO, TALK)
+    live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
+    stored = rows_of(live, 0, ())
+    again = rebuild(stored.side, stored.steps, "sds-2026-01").performance
+    assert stored.side["ending"] == "crash"
+    assert stored.steps[-1]["reply"] is None
+    assert (again.breakdown, again.broken) == (live.breakdown, live.broken)
+
+
+def test_a_breakdown_at_the_end_is_made_again() -> None:
+    def crash(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "close":
+            raise RuntimeError("never")
+
+    schedule = Schedule(TRIO, TALK)
+    live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
+    stored = rows_of(live, 0, ())
+    assert stored.steps[-1]["command"] == "close"
+    assert rebuild(stored.side, stored.steps, "sds-2026-01").performance.breakdown == live.breakdown
+
+
+def test_a_reply_that_was_changed_does_not_pass() -> None:
+    found = recorded(*TALK)
+    place = next(n for n, row in enumerate(found.steps) if row["command"] == "send")
+    other = recorded(Send("alice", "else"), *TALK[1:])
+    found.steps[place] |= {"reply": other.steps[place]["reply"]}
+    with pytest.raises(Unsound, match="another request is stored than this suite makes"):
+        rebuild(found.side, found.steps, "sds-2026-01")
+
+
+def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
+    found = recorded(*TALK)
+    with pytest.raises(Unsound, match="ends before a request"):
+        rebuild(found.side, found.steps[:-1], "sds-2026-01")
+    with pytest.raises(Unsound, match=r"1 of its .* rows are not reached"):
+        rebuild(found.side, [*found.steps, found.steps[-1]], "sds-2026-01")
+
+
+def test_the_page_of_the_format_names_every_column() -> None:
+    page = (Path(__file__).parents[1] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
+    assert {c.name for c in (*STEP_COLUMNS, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    for column in COMPARED:
+        assert [line for line in lines if f"`{column.name}`" in line and "| normative |" in line], column.name
