@@ -14,9 +14,10 @@ from pyarrow import parquet as pq
 
 from sds_conformance.catalogue.positions import load_positions
 from sds_conformance.corpus.classifying import Class, Classified, at_sight, judged
-from sds_conformance.corpus.comparing import Corpus, Divergence, divergences
+from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import comparable, stored
 from sds_conformance.corpus.freedoms import FREEDOMS
+from sds_conformance.corpus.ranges import Corpus, Divergence
 from sds_conformance.exploration.judging import Scope
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, read_complete
@@ -93,9 +94,10 @@ CHANGES: list[tuple[int, int, dict[str, Any]]] = [
 ]
 
 
-def test_every_change_is_found_at_its_place(reference: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("read_all", [False, True])
+def test_every_change_is_found_at_its_place(reference: Path, tmp_path: Path, read_all: bool) -> None:
     other = edited(reference, tmp_path / "b", {number: change(step, **new) for number, step, new in CHANGES})
-    found = compared(reference, other)
+    found = compared(reference, other, read_all=read_all)
     assert {number: (one.step, set(one.fields)) for number, one in found.items()} == {
         number: (step, set(new)) for number, step, new in CHANGES
     }
@@ -130,7 +132,9 @@ def test_shards_of_another_size_are_aligned(reference: Path, tmp_path: Path) -> 
     whole = record_here(tmp_path / "whole", order_of(schedules=SCHEDULES), per_shard=SCHEDULES)
     assert compared(reference, whole) == {}
     other = edited(whole, tmp_path / "b", {number: change(step, **new) for number, step, new in CHANGES})
-    assert {number: one.step for number, one in compared(reference, other).items()} == {n: s for n, s, _ in CHANGES}
+    for read_all in (False, True):
+        found = compared(reference, other, read_all=read_all)
+        assert {number: one.step for number, one in found.items()} == {n: s for n, s, _ in CHANGES}
 
 
 def fewer(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -165,9 +169,10 @@ def test_a_longer_corpus_has_extra_schedules(reference: Path, tmp_path: Path) ->
 
 def test_steps_that_end_too_soon_are_a_difference(reference: Path, tmp_path: Path) -> None:
     other = edited(reference, tmp_path / "b", {7: fewer})
-    found = compared(reference, other)[7]
-    assert (found.fields, found.steps[0] - found.steps[1], found.step) == (("end",), 2, found.steps[1] + 1)
-    assert found.b is None
+    for read_all in (False, True):
+        found = compared(reference, other, read_all=read_all)[7]
+        assert (found.fields, found.steps[0] - found.steps[1], found.step) == (("end",), 2, found.steps[1] + 1)
+        assert found.b is None
 
 
 @pytest.mark.parametrize(
@@ -180,9 +185,11 @@ def test_steps_that_are_not_all_there_are_damage(
         side["digest"] = b"x" * 16
         return edit(side, rows)
 
-    found = compared(reference, edited(reference, tmp_path / "b", {7: dishonest}, honest=False))[7]
-    assert (at_sight(found).kind, found.side) == (kind, "B")
-    assert found.step == (step or found.steps[1] - 1)
+    other = edited(reference, tmp_path / "b", {7: dishonest}, honest=False)
+    for read_all in (False, True):
+        found = compared(reference, other, read_all=read_all)[7]
+        assert (at_sight(found).kind, found.side) == (kind, "B")
+        assert found.step == (step or found.steps[1] - 1)
 
 
 def test_a_digest_that_is_none_is_told(reference: Path, tmp_path: Path) -> None:
@@ -199,6 +206,30 @@ def test_only_digests_that_are_computed_again_see_what_was_changed_behind_them(r
     found = compared(reference, other, verify=True)
     assert [(one.schedule, one.kind, one.step, one.side) for one in found.values()] == [(7, "stale digest", 5, "B")]
     assert compared(reference, reference, verify=True) == {}
+
+
+def test_who_has_all_read_needs_no_digest(reference: Path, tmp_path: Path) -> None:
+    """Rows that were changed behind hash and digest, and others that were not, behind a digest of nothing."""
+
+    def lies(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side["digest"] = b"x" * 16
+
+    other = edited(reference, tmp_path / "b", {7: change(5, lamport=flip), 9: lies}, honest=False)
+    found = compared(reference, other, read_all=True)
+    assert {number: (one.kind, one.step, one.fields) for number, one in found.items()} == {
+        7: ("different", 5, ("lamport",)),
+    }
+    assert compared(reference, reference, read_all=True) == {}
+
+
+def test_rows_that_were_moved_are_put_in_order(reference: Path, tmp_path: Path) -> None:
+    def turned(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return rows[::-1]
+
+    other = edited(reference, tmp_path / "b", {7: turned, 8: change(3, log=1)}, honest=False)
+    for read_all in (False, True):
+        assert set(compared(reference, other, read_all=read_all)) <= {7, 8}
+    assert {n: one.step for n, one in compared(reference, other, read_all=True).items()} == {8: 3}
 
 
 # ---- Damage ----------------------------------------------------------------------------------------------------------
@@ -350,8 +381,10 @@ def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
     """Some schedules name no channel."""
     order = order_of(schedules=128)
     less = order_of(Model(without=frozenset({pb.CAPABILITY_UNNAMED_CHANNEL, pb.CAPABILITY_OBSERVE})), schedules=128)
-    found = classified(record_here(tmp_path / "a", order), record_here(tmp_path / "b", less))
+    a, b = record_here(tmp_path / "a", order), record_here(tmp_path / "b", less)
+    found = classified(a, b)
     assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "undeclared")}
+    assert set(compared(a, b, read_all=True)) == {one.divergence.schedule for one in found}
 
 
 def test_freedoms_cite_positions_that_there_are() -> None:

@@ -27,8 +27,8 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_conformance.corpus.company import Companies
-from sds_conformance.corpus.comparing import Corpus
 from sds_conformance.corpus.diffing import DIVERGENCES, Differ, diff, range_size
+from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope
 from sds_harness.corpus.digests import row_hash, schedule_digest
@@ -170,7 +170,7 @@ def ours(spark: Any, corpora: list[Path], out: Path, truth: list[dict[str, Any]]
     read = [Place.at(str(folder)) for folder in corpora]
     a, b = (Corpus(place, Manifest(**json.loads((place / MANIFEST).read_text()))) for place in read)
     scope = Scope(())
-    diff(spark, Differ(a, b, range_size(a, b, 16), (scope, scope), checks=False), Place.at(str(out)))
+    diff(spark, Differ(a, b, Place.at(str(out)), range_size(a, b, 16), (scope, scope), checks=False))
     seconds = time.monotonic() - began
     found = pq.read_table(out / DIVERGENCES, columns=["schedule", "step", "participant"]).to_pylist()
     places = {(row["schedule"], row["step"]) for row in found}

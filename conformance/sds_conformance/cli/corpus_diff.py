@@ -53,6 +53,7 @@ _SHOWN = 12
 @click.argument("b", metavar="B")
 @click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
 @click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from the rows.")
+@click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
 @click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
 @click.option(
     "--profile",
@@ -70,6 +71,7 @@ def diff_command(
     b: str,
     folder: str,
     verify: bool,
+    read_all: bool,
     checks: bool,
     profile: str,
     overwrite: bool,
@@ -80,9 +82,9 @@ def diff_command(
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.spark import spark_session
 
-    from ..corpus.comparing import Corpus
     from ..corpus.diffing import Differ, comparable, diff, range_size
     from ..corpus.outcome import as_json, finish, prepare_folder
+    from ..corpus.ranges import Corpus
     from ..corpus.samples import write_samples
 
     out, err = console(), console(stderr=True)
@@ -92,11 +94,10 @@ def diff_command(
     place = Place.at(folder)
     prepare_folder(place, overwrite=overwrite)
     scopes = tuple(Scope.of(profile, corpus.manifest.revision) for corpus in (one, other))
-    differ = Differ(
-        one, other, range_size(one, other, 8 * (os.cpu_count() or 1)), (scopes[0], scopes[1]), checks, verify
-    )
-    with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "shards") as progress:
-        difference = diff(spark, differ, place, progress)
+    size = range_size(one, other, 8 * (os.cpu_count() or 1))
+    differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
+    with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:
+        difference = diff(spark, differ, progress)
     samples = write_samples(difference, place)
     difference.seconds = time.monotonic() - began
     told = as_json(difference, samples)
@@ -128,9 +129,9 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
     out.print()
     for cause in difference.causes[:_SHOWN]:
         _tell_cause(out, cause, of_cause(samples, cause), place)
-    more = difference.more_causes + max(0, len(difference.causes) - _SHOWN)
+    more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
     if more:
-        out.print(f"{more:,} more causes are in {place.shown}.\n", soft_wrap=True)
+        out.print(f"{more:,} schedules have other causes; they are in {place.shown}.\n", soft_wrap=True)
     labelled(out, "Page", Text(f"{place.shown}/index.html", "blue"), whole=True)
     out.print()
     out.print(_last_line(difference))

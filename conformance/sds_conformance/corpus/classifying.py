@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import pyarrow as pa
+
 from sds_harness.corpus.reading import Stored
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
@@ -13,8 +15,8 @@ from sds_harness.declaration import printable
 
 from ..exploration.judging import Assessment, Scope, assess
 from ..verdict import Finding, Verdict
-from .comparing import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 from .freedoms import Case, Side, freedom_of, softened
+from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
 class Class(Enum):
@@ -167,12 +169,29 @@ def as_row(one: Classified) -> dict[str, Any]:
     }
 
 
-COLUMNS = (
-    "schedule long, class string, cause string, reason string, kind string, side string, step int, "
-    "participant string, command string, at_ms long, fields array<string>, values string, steps_a int, steps_b int, "
-    "violated_a array<string>, violated_b array<string>, finding_a string, finding_b string"
-)
-"""Of ``as_row``, in the words of Spark SQL."""
+_STRINGS = pa.list_(pa.string())
+_TYPES: dict[str, pa.DataType] = {
+    "schedule": pa.int64(),
+    "class": pa.string(),
+    "cause": pa.string(),
+    "reason": pa.string(),
+    "kind": pa.string(),
+    "side": pa.string(),
+    "step": pa.int32(),
+    "participant": pa.string(),
+    "command": pa.string(),
+    "at_ms": pa.int64(),
+    "fields": _STRINGS,
+    "values": pa.string(),
+    "steps_a": pa.int32(),
+    "steps_b": pa.int32(),
+    "violated_a": _STRINGS,
+    "violated_b": _STRINGS,
+    "finding_a": pa.string(),
+    "finding_b": pa.string(),
+}
+DIVERGENCE_SCHEMA = pa.schema(_TYPES)
+"""Of ``as_row``."""
 _LONGEST = 2_000
 
 

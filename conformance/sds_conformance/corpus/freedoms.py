@@ -21,7 +21,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..exploration.judging import Assessment
 from ..verdict import Verdict
-from .comparing import END, Divergence
+from .ranges import END, Divergence
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
 """What differs along with `broadcasts`."""

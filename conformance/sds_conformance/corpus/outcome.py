@@ -11,10 +11,11 @@ from pyarrow import parquet as pq
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.place import Place
 
-from .comparing import Corpus
 from .diffing import DIVERGENCES, Difference
 from .page import page
+from .ranges import Corpus
 from .samples import SAMPLES, Sample, of_cause
+from .summing import most_common
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
@@ -68,10 +69,10 @@ def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
             }
             for cause in difference.causes
         ],
-        "more_causes": difference.more_causes,
-        "violated_a": difference.violated_a,
-        "violated_b": difference.violated_b,
-        "fields": difference.fields,
+        "other_causes": difference.other_causes,
+        "violated_a": most_common(difference.found.violated_a),
+        "violated_b": most_common(difference.found.violated_b),
+        "fields": most_common(difference.found.fields),
         "depths": {
             kind.value: {str(1 << depth): count for depth, count in sorted(known.items())}
             for kind, known in difference.depths.items()

@@ -19,6 +19,7 @@ from ..exploration.properties import PROPERTIES
 from .classifying import Class
 from .diffing import Difference
 from .samples import Sample, of_cause
+from .summing import most_common
 
 WORDS: dict[Class, str] = {
     Class.LEGAL: "neither violates anything, and the text leaves open what differs",
@@ -77,9 +78,9 @@ def page(difference: Difference, samples: list[Sample]) -> str:
         bars=_bars(difference),
         histogram=_histogram(difference),
         causes=[(cause, COLOURS[cause.kind], of_cause(samples, cause)) for cause in difference.causes],
-        more_causes=difference.more_causes,
+        other_causes=difference.other_causes,
         requirements=_requirements(difference),
-        fields=list(difference.fields.items()),
+        fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
         clean=lambda text: printable(str(text), 400),
     )
@@ -121,18 +122,19 @@ def _bars(difference: Difference) -> list[Bar]:
 
 def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
     """By the depth of the first step that differs: label, number of schedules, and the bars that make up its column."""
-    depths = sorted({depth for known in difference.depths.values() for depth in known})
+    counted = difference.found.depths
+    depths = sorted({depth for _, depth in counted})
     if not depths:
         return []
     every = range(depths[0], depths[-1] + 1)
-    totals = {depth: sum(known.get(depth, 0) for known in difference.depths.values()) for depth in every}
+    totals = {depth: sum(counted[kind, depth] for kind in Class) for depth in every}
     most = max(1, *totals.values())
     out = []
     for depth in every:
         label = "1" if depth == 0 else f"{1 << depth} to {(2 << depth) - 1}"
         bars, start = [], 0.0
         for kind in Class:
-            count = difference.depths.get(kind, {}).get(depth, 0)
+            count = counted[kind, depth]
             if count:
                 bars.append(Bar(kind.value, count, COLOURS[kind], count / most, start))
                 start += count / most
@@ -144,7 +146,8 @@ def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
     """What is violated in schedules that differ: its ID, what it says, and in how many by A and by B."""
     known = load_catalogue().requirements
     out = []
-    for what in sorted({*difference.violated_a, *difference.violated_b}):
+    by_a, by_b = difference.found.violated_a, difference.found.violated_b
+    for what in sorted({*most_common(by_a), *most_common(by_b)}):
         rule = known[what].statement if what in known else PROPERTIES[what].title if what in PROPERTIES else ""
-        out.append((what, rule, difference.violated_a.get(what, 0), difference.violated_b.get(what, 0)))
+        out.append((what, rule, by_a[what], by_b[what]))
     return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))

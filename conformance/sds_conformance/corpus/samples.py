@@ -12,8 +12,10 @@ from sds_harness.schedules import Act, Schedule, ScheduleFileError, dumps, loads
 
 from ..exploration.spacetime import spacetime_svg
 from .classifying import Class
-from .comparing import Divergence, divergences
-from .diffing import Cause, Difference, stored
+from .comparing import divergences
+from .diffing import Difference, stored
+from .ranges import Divergence
+from .summing import Cause
 
 SAMPLES = "samples"
 """The folder they are written to."""

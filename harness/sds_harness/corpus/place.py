@@ -105,6 +105,8 @@ class Place:
         try:
             yield half
             with _told(self):
+                if not isinstance(self.system, fs.LocalFileSystem) and self.exists():
+                    self.system.delete_file(self.root)  # Hadoop does not rename onto what is there
                 self.system.move(half.root, self.root)
         except BaseException:
             with contextlib.suppress(Exception):

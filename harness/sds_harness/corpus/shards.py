@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import uuid
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from types import TracebackType
 from typing import Any
 
@@ -156,11 +158,15 @@ class ShardFile:
         with self._told():
             if schedules is None:
                 return self._parquet.read(columns)  # type: ignore[no-any-return]
-            groups = [number for number, bounds in enumerate(self.bounds()) if _within(bounds, schedules)]
+            wanted = sorted(schedules)
+            groups = [number for number, bounds in enumerate(self._bounds) if _within(bounds, wanted)]
             table = self._parquet.read_row_groups(groups, columns)
-            return table.filter(pc.is_in(table["schedule"], pa.array(schedules, pa.int64())))  # type: ignore[no-any-return]
+            known = pc.is_in(table["schedule"], pa.array(wanted, pa.int64()))
+            # To filter copies all of it; most often whole row groups are wanted, or a row of each.
+            return table if pc.all(known).as_py() is not False else table.filter(known)  # type: ignore[no-any-return]
 
-    def bounds(self) -> list[tuple[int, int]]:
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
         """The least and the greatest schedule in each row group."""
         metadata, out = self._parquet.metadata, []
         for number in range(metadata.num_row_groups):
@@ -211,4 +217,6 @@ def pair_of(place: Place, shard: int) -> tuple[ShardFile, ShardFile]:
 
 
 def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:
-    return any(bounds[0] <= schedule <= bounds[1] for schedule in schedules)
+    """Is one of them, which ascend, in there?"""
+    at = bisect_left(schedules, bounds[0])
+    return at < len(schedules) and schedules[at] <= bounds[1]
