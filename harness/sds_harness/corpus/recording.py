@@ -26,7 +26,7 @@ from .rows import rows_of
 from .shards import Committed, ShardWriter, committed, side_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PATIENCE = 64
 """So many schedules in a row that the implementation breaks in end the recording."""
@@ -87,7 +87,6 @@ class Recorder:
         except NotDriven as error:
             trouble = str(error)
         row = {
-            "shard": shard,
             "schedules": count.schedules,
             "steps": count.steps,
             "rows": count.rows,
@@ -97,7 +96,11 @@ class Recorder:
         yield pa.RecordBatch.from_pylist([row])
 
 
-_COUNTS = "shard long, schedules long, steps long, rows long, seconds double, trouble string"
+_COUNTS = "schedules long, steps long, rows long, seconds double, trouble string"
+
+
+_TROUBLES = 8
+"""That are told."""
 
 
 @dataclass
@@ -180,21 +183,24 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     missing = [shard for shard in range(manifest.shards) if shard not in there]
     known = sum(len(manifest.range_of(shard)) for shard in there if shard < manifest.shards)
     progress(len(there), manifest.shards)
-    counts = []
+    recorded, troubles = _Count(), tuple[str, ...]()
+    seconds = 0.0
     if missing:
         with watched(spark, lambda done, of: progress(len(there) + done, manifest.shards)), failures_told():
-            counts = over(spark, missing, Recorder(recording), _COUNTS).collect()
-    troubles = tuple(dict.fromkeys(row.trouble for row in counts if row.trouble))
+            recorded, seconds, troubles = _summed(over(spark, missing, Recorder(recording), _COUNTS))
     if not troubles:
         close(spark, place, manifest)
-    return Outcome(
-        sum(row.schedules for row in counts),
-        known,
-        sum(row.steps for row in counts),
-        sum(row.rows for row in counts),
-        sum(row.seconds for row in counts),
-        troubles,
-    )
+    return Outcome(recorded.schedules, known, recorded.steps, recorded.rows, seconds, troubles)
+
+
+def _summed(rows: DataFrame) -> tuple[_Count, float, tuple[str, ...]]:
+    """What the tasks say, added up by Spark: a row a shard may be many."""
+    from pyspark.sql import functions as f
+
+    trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
+    sums = [f.sum(name).alias(name) for name in ("schedules", "steps", "rows", "seconds")]
+    (total,) = rows.groupBy().agg(*sums, f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")).collect()
+    return _Count(total.schedules, total.steps, total.rows), total.seconds, tuple(total.troubles)
 
 
 def close(spark: SparkSession, place: Place, manifest: Manifest) -> None:

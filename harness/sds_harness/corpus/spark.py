@@ -19,8 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .class_archive import MOST_S, ClassArchive, class_archive
 from .errors import CorpusError, SparkMissing
-from .java import find_java
+from .java import Java, find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,43 +94,50 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         return
     with (
         tempfile.TemporaryDirectory(prefix="sds-spark-", ignore_cleanup_errors=True) as folder,
-        _environment(options, Path(folder)),
         _quiet_interrupts(),
+        contextlib.ExitStack() as stack,
     ):
-        log = Path(folder) / "spark.log"
+        log, scratch = Path(folder) / "spark.log", Path(folder)
+        java = None if options.connect else find_java()
+        archive = class_archive(java) if java is not None and options.local else None
+        stack.enter_context(_environment(options, java, scratch))
         try:
             with _stderr_to(log):
-                session = _build(options, title, Path(folder))
+                session = _build(options, title, scratch, archive)
         except Exception as error:
             raise SparkMissing(_why(error, log)) from None
+        finished = False
         try:
             yield session
+            finished = True
         finally:
             # A job that was interrupted may have taken the connection to Java with it.
             with contextlib.suppress(Exception):
                 session.stop()
             if not options.connect:
-                _end_gateway()
+                _end_gateway(archive if finished else None)
 
 
-def _build(options: SparkOptions, title: str, scratch: Path) -> SparkSession:
+def _build(options: SparkOptions, title: str, scratch: Path, archive: ClassArchive | None) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.Builder().appName(title)
     if options.connect:
         return builder.remote(options.master).getOrCreate()  # type: ignore[no-any-return]
-    for key, value in _settings(options, scratch).items():
+    for key, value in _settings(options, scratch, archive).items():
         builder = builder.config(key, value)
     session: SparkSession = builder.master(options.master_with_retries).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
-def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
+def _settings(options: SparkOptions, scratch: Path, archive: ClassArchive | None) -> dict[str, str]:
     log4j = scratch / "log4j2.properties"
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
     # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
     java = f"-Dlog4j2.configurationFile={log4j} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    if archive is not None:
+        java += f" {archive.options}"
     settings = {
         "spark.driver.extraJavaOptions": java,
         "spark.log.level": "ERROR",
@@ -158,11 +166,11 @@ def _settings(options: SparkOptions, scratch: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _environment(options: SparkOptions, scratch: Path) -> Iterator[None]:
+def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Iterator[None]:
     """The variables that PySpark goes by, as long as the session lives; what the user set stays as it is."""
     wanted: dict[str, str] = {}
-    if not options.connect:
-        wanted["JAVA_HOME"] = str(find_java().home_for_spark(scratch))
+    if java is not None:
+        wanted["JAVA_HOME"] = str(java.home_for_spark(scratch))
         wanted["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
         wanted["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if options.local:
@@ -212,7 +220,7 @@ def _stderr_to(log: Path) -> Iterator[None]:
         os.close(kept)
 
 
-def _end_gateway() -> None:
+def _end_gateway(archive: ClassArchive | None) -> None:
     """End the Java process: PySpark would keep it, with the settings of this session, for the next one."""
     from pyspark import SparkContext
 
@@ -226,9 +234,15 @@ def _end_gateway() -> None:
     if process is not None:
         with contextlib.suppress(Exception):
             process.stdin.close()
-        with contextlib.suppress(Exception):
-            process.wait(_END_S)
-        process.kill()
+        try:
+            if archive is not None and not archive.there:
+                if sys.stderr.isatty():
+                    print("Java keeps Spark's classes for quicker starts: once, some seconds.", file=sys.stderr)
+                archive.keep(lambda: process.wait(MOST_S) == 0)
+            with contextlib.suppress(Exception):
+                process.wait(_END_S)
+        finally:
+            process.kill()
 
 
 def _why(error: Exception, log: Path) -> str:
