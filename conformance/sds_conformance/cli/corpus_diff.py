@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..corpus.diffing import Difference
     from ..corpus.samples import Sample
+    from ..corpus.summing import Cause
 
 _EPILOG = """
 \b
@@ -46,6 +47,8 @@ Exit codes:
 """
 _SHOWN = 12
 """Causes that are told on the terminal."""
+_LINES = 3
+"""Of what a violation rests on."""
 
 
 @click.command("diff", epilog=_EPILOG)
@@ -98,7 +101,7 @@ def diff_command(
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
     with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:
         difference = diff(spark, differ, progress)
-    samples = write_samples(difference, place)
+    samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
     told = as_json(difference, samples)
     finish(difference, samples, told, place)
@@ -137,15 +140,21 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
     out.print(_last_line(difference))
 
 
-def _tell_cause(out: Console, cause: Any, samples: list[Sample], place: Place) -> None:
+def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
+    from ..corpus.page import rules_of
+
     many = "schedule" if cause.schedules == 1 else "schedules"
     head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {cause.schedules:,} {many}")
     out.print(head, soft_wrap=False)
+    for rule in rules_of(cause):
+        labelled(out, "Rule", Text(rule))
     if cause.reason:
         labelled(out, "Because", Text(cause.reason))
     for sample in samples[:1]:
-        if sample.story:
-            labelled(out, "Example", Text(f"schedule {sample.schedule}. {sample.story}"))
+        if sample.proof or sample.story:
+            labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
+        for line in sample.proof[:_LINES]:
+            labelled(out, "", Text(line))
         again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
         labelled(out, "Again", Text(f"{again} COMMAND", "blue"), whole=True)
     out.print()

@@ -21,7 +21,7 @@ from ..certification import EXIT_CONFORMANT
 from ..exploration.counterexample import Counterexample
 from ..exploration.judging import Scope, assess
 from ..exploration.spacetime import spacetime_svg
-from ..exploration.telling import in_words, rule_of
+from ..exploration.telling import in_words, proof_of, rule_of
 from ..story import STYLES, labelled
 from ..verdict import RANK
 from .corpus import corpus_errors
@@ -120,7 +120,8 @@ def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str,
             Text.assemble((finding.severity.value.upper(), style), (f" {finding.requirement}", "bold"), f"  {where}")
         )
         labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
-        labelled(out, "", Text(in_words(example)))
+        for line in proof_of(example)[:3] or [in_words(example)]:
+            labelled(out, "", Text(line))
         if blamed is None:
             blamed, caption = example.act, in_words(example)
     if findings:

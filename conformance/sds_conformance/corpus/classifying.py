@@ -43,6 +43,9 @@ class Class(Enum):
     """Neither violates anything, and the text leaves open what differs."""
 
 
+VIOLATIONS = (Class.A_VIOLATES, Class.B_VIOLATES, Class.BOTH_VIOLATE)
+AND = " and "
+"""Between what A and what B violates, where both do."""
 _OF_KIND = {
     MISSING: Class.MISSING,
     EXTRA: Class.EXTRA,
@@ -100,7 +103,7 @@ def judged(
             out.kind, out.cause, out.reason = Class.UNEXPLAINED, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
-        out.kind, out.cause = Class.BOTH_VIOLATE, f"{finding_a.requirement} and {finding_b.requirement}"
+        out.kind, out.cause = Class.BOTH_VIOLATE, f"{finding_a.requirement}{AND}{finding_b.requirement}"
     elif finding_a is not None:
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
     elif finding_b is not None:

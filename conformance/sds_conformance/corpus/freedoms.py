@@ -183,6 +183,12 @@ def _syncs(case: Case) -> bool:
     )
 
 
+def _copies_and_syncs(case: Case) -> bool:
+    own, unlike = f"{case.who}/sync", case.unlike("broadcasts")
+    rest = {name for name in unlike if not name.startswith(own)}
+    return case.only("broadcasts") and bool(rest) and rest < unlike and case.heard_before(rest)
+
+
 def _how_many_copies(case: Case) -> bool:
     return case.only("broadcasts") and not case.unlike("broadcasts")
 
@@ -246,6 +252,12 @@ FREEDOMS: tuple[Freedom, ...] = (
         _copies,
     ),
     Freedom("syncs", "when sync messages are sent of one's own accord", ("AMB-102", "AMB-103"), _syncs),
+    Freedom(
+        "copies-and-syncs",
+        "when sync messages are sent of one's own accord, and when a message is sent again",
+        ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-102", "AMB-103", "AMB-113", "AMB-120"),
+        _copies_and_syncs,
+    ),
     Freedom("number-of-copies", "how often a message is sent again", ("AMB-64", "AMB-120"), _how_many_copies),
     Freedom(
         "repair-requests",

@@ -14,12 +14,11 @@ from markupsafe import Markup
 
 from sds_harness.declaration import printable
 
-from ..catalogue import load_catalogue
-from ..exploration.properties import PROPERTIES
-from .classifying import Class
+from ..exploration.telling import rule_of
+from .classifying import AND, VIOLATIONS, Class
 from .diffing import Difference
 from .samples import Sample, of_cause
-from .summing import most_common
+from .summing import Cause, most_common
 
 WORDS: dict[Class, str] = {
     Class.LEGAL: "neither violates anything, and the text leaves open what differs",
@@ -77,7 +76,7 @@ def page(difference: Difference, samples: list[Sample]) -> str:
         classes=[(kind, count, WORDS[kind], COLOURS[kind]) for kind, count in difference.classes.items()],
         bars=_bars(difference),
         histogram=_histogram(difference),
-        causes=[(cause, COLOURS[cause.kind], of_cause(samples, cause)) for cause in difference.causes],
+        causes=[(cause, COLOURS[cause.kind], rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
         other_causes=difference.other_causes,
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
@@ -142,12 +141,15 @@ def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
     return out
 
 
+def rules_of(cause: Cause) -> list[str]:
+    """What is violated, in words; nothing for causes that are no violations."""
+    if cause.kind not in VIOLATIONS:
+        return []
+    return [f"{where}: {rule}" for where, rule in map(rule_of, cause.cause.split(AND))]
+
+
 def _requirements(difference: Difference) -> list[tuple[str, str, int, int]]:
     """What is violated in schedules that differ: its ID, what it says, and in how many by A and by B."""
-    known = load_catalogue().requirements
-    out = []
     by_a, by_b = difference.found.violated_a, difference.found.violated_b
-    for what in sorted({*most_common(by_a), *most_common(by_b)}):
-        rule = known[what].statement if what in known else PROPERTIES[what].title if what in PROPERTIES else ""
-        out.append((what, rule, by_a[what], by_b[what]))
+    out = [(what, rule_of(what)[1], by_a[what], by_b[what]) for what in {*most_common(by_a), *most_common(by_b)}]
     return sorted(out, key=lambda row: (-max(row[2], row[3]), row[0]))

@@ -10,8 +10,12 @@ from sds_harness.corpus.rows import NOT_COMPARED
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.schedules import Act, Schedule, ScheduleFileError, dumps, loads
 
+from ..exploration.counterexample import Counterexample
+from ..exploration.judging import Scope, assess
 from ..exploration.spacetime import spacetime_svg
-from .classifying import Class
+from ..exploration.telling import in_words, proof_of
+from ..verdict import Verdict
+from .classifying import AND, VIOLATIONS, Class
 from .comparing import divergences
 from .diffing import Difference, stored
 from .ranges import Divergence
@@ -37,9 +41,11 @@ class Sample:
     """A space-time diagram, if it is drawn: SVG."""
     story: str = ""
     """Where the two part, in a sentence."""
+    proof: tuple[str, ...] = ()
+    """What the violation that is the cause rests on, a line each."""
 
 
-def write_samples(difference: Difference, out: Place) -> list[Sample]:
+def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Place) -> list[Sample]:
     """Write the samples of the causes that are told. Raises CorpusError."""
     (out / SAMPLES).make()
     samples, pictures = [], 0
@@ -51,14 +57,13 @@ def write_samples(difference: Difference, out: Place) -> list[Sample]:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
             (out / f"{name}.json").write_text(dumps(plan))
-            drawn = _drawn(difference, cause, number) if not rank and pictures < MOST_PICTURES else None
-            if drawn is None:
-                samples.append(Sample(cause, number, f"{name}.json"))
-                continue
-            pictures += 1
-            svg, story = drawn
-            (out / f"{name}.svg").write_text(svg)
-            samples.append(Sample(cause, number, f"{name}.json", svg, story))
+            sample = Sample(cause, number, f"{name}.json")
+            if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
+                sample = _drawn(difference, scopes, sample)
+                pictures += bool(sample.picture)
+                if sample.picture:
+                    (out / f"{name}.svg").write_text(sample.picture)
+            samples.append(sample)
     return samples
 
 
@@ -72,7 +77,7 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
         except (DamagedFile, ScheduleFileError):
             continue
         notes = {
-            "shows": cause.cause if cause.kind in _VIOLATIONS else "",
+            "shows": cause.cause if cause.kind in VIOLATIONS and AND not in cause.cause else "",
             "cast": corpus.manifest.casting,
             "revision": corpus.manifest.revision,
             "class": cause.kind.value,
@@ -83,26 +88,40 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
     return None
 
 
-_VIOLATIONS = (Class.A_VIOLATES, Class.B_VIOLATES)
-_JUDGED = (*_VIOLATIONS, Class.BOTH_VIOLATE, Class.LEGAL, Class.UNEXPLAINED)
+_JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED)
 
 
-def _drawn(difference: Difference, cause: Cause, number: int) -> tuple[str, str] | None:
-    """The side that is to blame, or else B, with the step marked at which the two part; and that in a sentence."""
-    if cause.kind not in _JUDGED:
-        return None
+def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
+    """With a picture of the side that is to blame, or else of B. Marked is the step that violates something, or at
+    which the two part."""
+    number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
-    if not found:
-        return None
-    corpus, name = (difference.a, "A") if cause.kind is Class.A_VIOLATES else (difference.b, "B")
+    side = "A" if kind is Class.A_VIOLATES else "B"
+    corpus, scope = (difference.a, scopes[0]) if side == "A" else (difference.b, scopes[1])
     try:
         rebuilt = next(stored(corpus, [number])).performance(corpus.manifest.revision)
     except DamagedFile:
+        return sample
+    story = sentence(found[0]) if found else ""
+    title = f"{side} ({corpus.manifest.name}), schedule {number}"
+    violated = sample.cause.cause.split(AND)[-1]
+    if kind in VIOLATIONS and (example := _example(rebuilt, scope, violated)) is not None:
+        picture = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
+        return replace(sample, picture=picture, story=story, proof=tuple(proof_of(example)))
+    row = (found[0].a if side == "A" else found[0].b) if found else None
+    act = act_at(rebuilt, row["step"] if row is not None else sample.cause.least_step)
+    return replace(sample, picture=spacetime_svg(rebuilt.performance, act, title, story), story=story)
+
+
+def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:
+    """The first violation of a requirement, or of a property."""
+    performance = rebuilt.performance
+    findings = assess(performance, scope, rebuilt.judged).findings
+    fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
+    if not fails:
         return None
-    story = sentence(found[0])
-    row = found[0].a if corpus is difference.a else found[0].b
-    act = act_at(rebuilt, row["step"] if row is not None else found[0].step)
-    return spacetime_svg(rebuilt.performance, act, f"{name} ({corpus.manifest.name}), schedule {number}", story), story
+    first = min(fails, key=lambda finding: finding.step)
+    return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
 
 
 def act_at(rebuilt: Rebuilt, step: int) -> Act | None:
