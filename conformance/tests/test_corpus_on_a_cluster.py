@@ -23,7 +23,8 @@ from stored import Model, order_of, record_here
 
 pytestmark = pytest.mark.spark
 
-SCHEDULES = 300
+SCHEDULES = 140
+"""Three shards for two workers."""
 MUTANT = "sync-does-not-increase"
 
 
@@ -41,14 +42,15 @@ def test_a_cluster_that_loses_a_worker(tmp_path: Path) -> None:
     record_here(mutant, order_of(Model(mutant=MUTANT), SCHEDULES))
     with cluster() as where:
         spark = ("--master", where.url, "--spark-memory", "512m", "--json")
-        typed_on(where, "record", "--out", a, "--schedules", SCHEDULES, *spark, "--", *reference_command())
+        played = ("--framing", "binary", "--", *reference_command())
+        typed_on(where, "record", "--out", a, "--schedules", SCHEDULES, *spark, *played)
         told = typed_on(where, "check", a, *spark)
         live = explore(order_of(schedules=SCHEDULES))
         assert (told["steps"], told["exercised"], told["findings"]) == (live.steps, dict(live.exercised), [])
         found = typed_on(where, "diff", a, mutant, "--out", tmp_path / "d", *spark)
         assert found["violated_b"]["SDS-SYNC-03"]
 
-        line = ["record", "--out", b, "--schedules", SCHEDULES, *spark[:-1], "--", *reference_command()]
+        line = ["record", "--out", b, "--schedules", SCHEDULES, *spark[:-1], *played]
         process = subprocess.Popen(
             [sys.executable, "-m", "sds_conformance", "corpus", *map(str, line)], env=where.environment
         )

@@ -81,7 +81,7 @@ def page(difference: Difference, samples: list[Sample]) -> str:
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
-        clean=lambda text: printable(str(text), 400),
+        clean=lambda text: printable(str(text), 600),
     )
 
 
