@@ -19,6 +19,7 @@ from sds_conformance.corpus.diffing import comparable, stored
 from sds_conformance.corpus.freedoms import FREEDOMS
 from sds_conformance.corpus.ranges import Corpus, Divergence
 from sds_conformance.exploration.judging import Scope
+from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, read_complete
 from sds_harness.corpus.place import Place
@@ -269,6 +270,12 @@ def test_a_damaged_file_is_named(reference: Path, tmp_path: Path, folder: str, d
     damage(other / folder / file_name(1))
     with pytest.raises(CorpusError, match=rf"{folder}/{file_name(1)}|shard"):
         compared(reference, other, verify=True)
+
+
+def test_row_groups_have_a_largest_size(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "_MOST_ROWS", 100)
+    with pytest.raises(CorpusError, match=r"steps/part-000000\.parquet has a row group that is larger"):
+        compared(reference, reference)
 
 
 def test_files_of_two_attempts_are_no_pair(reference: Path, tmp_path: Path) -> None:

@@ -41,6 +41,10 @@ _PAGE_BYTES = 8 << 20
 """A page of requests holds a whole row group: a message and its copies at all listeners are compressed together."""
 
 
+_MOST_ROWS, _MOST_BYTES = 1 << 24, 1 << 32
+"""Of one row group, before compression: what is read at a time."""
+
+
 class DamagedFile(CorpusError):
     """A Parquet file is not there, cannot be read, or is not what it should be."""
 
@@ -152,6 +156,13 @@ class ShardFile:
         if not self._parquet.schema_arrow.equals(schema):
             raise DamagedFile(f"{file.shown} does not have the columns of schema version {SCHEMA_VERSION}.")
         self.token: bytes = facts.get(_TOKEN, b"")
+        metadata = self._parquet.metadata
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            if group.num_rows > _MOST_ROWS or group.total_byte_size > _MOST_BYTES:
+                raise DamagedFile(
+                    f"{file.shown} has a row group that is larger than one of {SCHEDULES_PER_ROW_GROUP} schedules can be."
+                )
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
         """Rows, of all schedules or of some; only row groups in which one of them can be are read."""
