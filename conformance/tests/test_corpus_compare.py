@@ -274,7 +274,7 @@ def test_a_damaged_file_is_named(reference: Path, tmp_path: Path, folder: str, d
 
 def test_row_groups_have_a_largest_size(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "_MOST_ROWS", 100)
-    with pytest.raises(CorpusError, match=r"steps/part-000000\.parquet has a row group that is larger"):
+    with pytest.raises(CorpusError, match=r"steps/part-000000\.parquet has a row group larger"):
         compared(reference, reference)
 
 

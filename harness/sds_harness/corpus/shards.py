@@ -161,7 +161,7 @@ class ShardFile:
             group = metadata.row_group(number)
             if group.num_rows > _MOST_ROWS or group.total_byte_size > _MOST_BYTES:
                 raise DamagedFile(
-                    f"{file.shown} has a row group that is larger than one of {SCHEDULES_PER_ROW_GROUP} schedules can be."
+                    f"{file.shown} has a row group larger than {SCHEDULES_PER_ROW_GROUP} schedules can be."
                 )
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
