@@ -46,6 +46,8 @@ SEEDS = 256
 """Recorded schedules that everything is made of: four row groups."""
 PER_SHARD = 4096
 TOKEN = "benchmark"
+TRUTH = "truth.json"
+"""Beside corpora that are kept, written last: what they were made of, and what was changed where."""
 
 Change = Callable[[dict[str, Any]], None]
 CHANGES: dict[str, Change] = {
@@ -110,6 +112,30 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
         (place / MANIFEST).write_text(text)
         (place / SUCCESS).write_text("")
     return out, truth
+
+
+def kept(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict[str, Any]]]:
+    """As ``make``, in a folder that stays; what is there already is taken, if it is what was asked for."""
+    known = folder / TRUTH
+    if not known.exists():
+        if folder.exists() and any(folder.iterdir()):
+            sys.exit(f"{folder} is not empty, and its corpora were never finished: remove it, or name another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        _, changes = make(folder, rows, percent)
+        known.write_text(json.dumps({"rows": rows, "divergent": percent, "changes": changes}))
+    found = json.loads(known.read_text())
+    if (found["rows"], found["divergent"]) != (rows, percent):
+        sys.exit(f"{folder} has corpora of {found['rows']:,} rows, {found['divergent']} % of the schedules divergent")
+    return load(folder)
+
+
+def load(folder: Path) -> tuple[list[Path], list[dict[str, Any]]]:
+    """The corpora that ``kept`` has left in a folder, and their truth."""
+    try:
+        changes: list[dict[str, Any]] = json.loads((folder / TRUTH).read_text())["changes"]
+    except FileNotFoundError:
+        sys.exit(f"{folder} has no {TRUTH}: make corpora there with corpora.py --keep {folder}")
+    return [folder / "a", folder / "b"], changes
 
 
 def _write_shard(
@@ -198,13 +224,15 @@ def main() -> None:
     parsing.add_argument("--rows", type=int, default=1_000_000, help="rows a side (default 1,000,000)")
     parsing.add_argument("--divergent", type=float, default=0.1, help="percent of the schedules (default 0.1)")
     parsing.add_argument("--folder", type=Path, help="where the corpora are made (default: a temporary folder)")
+    parsing.add_argument("--keep", type=Path, help="make the corpora in this folder and keep them, or take those there")
     parsing.add_argument("--repeats", type=int, default=3, help="medians of so many (default 3)")
     parsing.add_argument("--memory", default="1g", help="of Spark's Java process (default 1g)")
     parsing.add_argument("--json", action="store_true", help="print JSON")
     asked = parsing.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as scratch:
         folder = Path(scratch)
-        corpora, truth = make(folder, asked.rows, asked.divergent)
+        source, at = (kept, asked.keep) if asked.keep else (make, folder)
+        corpora, truth = source(at, asked.rows, asked.divergent)
         size = sum(file.stat().st_size for place in corpora for file in place.rglob("*.parquet"))
         digests = sum(file.stat().st_size for place in corpora for file in (place / SIDE).rglob("*.parquet"))
         scans = [scanned(corpora) for _ in range(asked.repeats)]

@@ -1,0 +1,229 @@
+"""One contestant of ``corpora_rivals.py``, in a process of its own, maybe of another Python environment.
+
+The first line of standard input is the job, as JSON. Standard output gets a line of JSON as soon as everything has been
+started, and another for each further line of input, which is a run. Whatever else is printed goes to standard error.
+Other environments have neither the suite nor DuckDB, so each contestant imports what it alone needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from importlib.metadata import version
+from operator import or_
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Found = list[tuple[int, int]]
+"""Schedules that differ, each with the first step that does."""
+Run = Callable[[], Found | None]
+"""None where nothing is compared."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done, and with how much."""
+
+    contestant: str
+    a: str
+    """Folders of the two corpora."""
+    b: str
+    keys: list[str]
+    """Names of the columns that rows are joined on; the second is the step, 0 in rows that are not compared."""
+    columns: list[str]
+    """Names of the columns that are compared."""
+    threads: int
+    memory: str
+    """Heap of Spark's Java process, as Java counts: ``2g``."""
+    scratch: str
+    """Folder for what has to be put aside."""
+
+
+@contextmanager
+def scan(job: Job) -> Iterator[Run]:
+    """One reading of everything."""
+    from benchmarks.corpora import scanned
+
+    import_module("duckdb")  # before the clock runs
+
+    def run() -> None:
+        scanned([Path(job.a), Path(job.b)])
+
+    yield run
+
+
+@contextmanager
+def ours(job: Job) -> Iterator[Run]:
+    """``corpus diff`` without the checks."""
+    from pyarrow import parquet
+
+    from sds_conformance.corpus.comparing import Corpus
+    from sds_conformance.corpus.diffing import DIVERGENCES, Differ, diff, range_size
+    from sds_conformance.exploration.judging import Scope
+    from sds_harness.corpus.manifest import read_complete
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import SparkOptions, spark_session
+
+    out = Path(job.scratch) / "out"
+    with spark_session(SparkOptions(f"local[{job.threads}]", job.memory)) as spark:
+
+        def run() -> Found:
+            shutil.rmtree(out, ignore_errors=True)
+            a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, (job.a, job.b)))
+            scope = Scope(())
+            diff(spark, Differ(a, b, range_size(a, b, 16), (scope, scope), checks=False), Place.at(str(out)))
+            rows = parquet.read_table(out / DIVERGENCES, columns=["schedule", "step"]).to_pylist()
+            return [(row["schedule"], row["step"]) for row in rows]
+
+        yield run
+
+
+@contextmanager
+def duckdb_join(job: Job) -> Iterator[Run]:
+    """An outer join in DuckDB."""
+    schedule, step = job.keys
+    names = ", ".join(job.keys + job.columns)
+    sides = [
+        f"(SELECT {names} FROM read_parquet('{place}/steps/*.parquet') WHERE {step} > 0)" for place in (job.a, job.b)
+    ]
+    # No column is ever null, so that a row without its like is distinct as well.
+    distinct = " OR ".join(f"a.{name} IS DISTINCT FROM b.{name}" for name in job.columns)
+    query = (
+        f"SELECT {schedule}, min({step}) FROM {sides[0]} a FULL JOIN {sides[1]} b USING ({schedule}, {step}) "
+        f"WHERE {distinct} GROUP BY {schedule}"
+    )
+    config = {"threads": job.threads, "temp_directory": f"{job.scratch}/duckdb"}
+    with import_module("duckdb").connect(config=config) as connection:
+        yield lambda: list(connection.execute(query).fetchall())
+
+
+@contextmanager
+def session(job: Job) -> Iterator[SparkSession]:
+    """As PySpark comes, but for the size, quiet, and with all files in the scratch folder."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.memory": job.memory,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.local.dir": job.scratch,
+        "spark.sql.warehouse.dir": f"{job.scratch}/warehouse",
+    }
+    builder: Any = SparkSession.Builder().appName(job.contestant).master(f"local[{job.threads}]")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark: SparkSession = builder.getOrCreate()
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def compared(spark: SparkSession, job: Job) -> list[DataFrame]:
+    """Of both sides what is to be compared."""
+    sides = [spark.read.parquet(f"{place}/steps") for place in (job.a, job.b)]
+    return [side.where(side[job.keys[1]] > 0).select(*job.keys, *job.columns) for side in sides]
+
+
+def first_steps(rows: DataFrame, job: Job) -> Found:
+    """The first step of each schedule."""
+    schedule, step = job.keys
+    return [(row[0], row[1]) for row in rows.groupBy(schedule).agg({step: "min"}).collect()]
+
+
+@contextmanager
+def spark_join(job: Job) -> Iterator[Run]:
+    """An outer join in Spark."""
+    with session(job) as spark:
+
+        def run() -> Found:
+            one, other = compared(spark, job)
+            a, b = one.alias("a"), other.alias("b")
+            from pyspark.sql.functions import col
+
+            distinct = reduce(or_, (~col(f"a.{name}").eqNullSafe(col(f"b.{name}")) for name in job.columns))
+            return first_steps(a.join(b, job.keys, "full_outer").where(distinct).select(*job.keys), job)
+
+        yield run
+
+
+@contextmanager
+def spark_extension(job: Job) -> Iterator[Run]:
+    """``diff`` of G-Research's spark-extension: the column ``diff`` is N where a row is the same."""
+    import_module("gresearch.spark.diff")  # gives data frames a method `diff`
+    with session(job) as spark:
+
+        def run() -> Found:
+            a, b = compared(spark, job)
+            rows: Any = a
+            return first_steps(rows.diff(b, *job.keys).where("diff != 'N'").select(*job.keys), job)
+
+        yield run
+
+
+@contextmanager
+def datacompy(job: Job) -> Iterator[Run]:
+    """datacompy, with its tolerance of 0. What it offers of the rows are those that differ, and those of one side."""
+    compare = import_module("datacompy").SparkSQLCompare
+    with session(job) as spark:
+
+        def run() -> Found:
+            spark.catalog.clearCache()  # what the last run left would be taken for this one
+            done = compare(spark, *compared(spark, job), join_columns=job.keys)
+            parts = (done.all_mismatch(), done.df1_unq_rows, done.df2_unq_rows)
+            return first_steps(reduce(lambda a, b: a.union(b), (part.select(*job.keys) for part in parts)), job)
+
+        yield run
+
+
+CONTESTANTS: dict[str, tuple[Callable[[Job], AbstractContextManager[Run]], tuple[str, ...]]] = {
+    "scan": (scan, ("duckdb",)),
+    "ours": (ours, ("pyspark", "pyarrow")),
+    "duckdb-join": (duckdb_join, ("duckdb",)),
+    "spark-join": (spark_join, ("pyspark",)),
+    "spark-extension": (spark_extension, ("pyspark-extension", "pyspark")),
+    "datacompy": (datacompy, ("datacompy", "pyspark")),
+}
+"""Each with the packages whose version counts."""
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # Java and what it starts print as they like
+
+    def answer(**facts: Any) -> None:
+        print(json.dumps(facts), file=answers, flush=True)
+
+    job = Job(**json.loads(sys.stdin.readline()))
+    contestant, packages = CONTESTANTS[job.contestant]
+    try:
+        with contestant(job) as run:
+            answer(versions={name: version(name) for name in packages})
+            for _ in sys.stdin:
+                began = time.monotonic()
+                found = run()
+                answer(seconds=time.monotonic() - began, found=found)
+    except ModuleNotFoundError as error:
+        answer(error=f"its Python has no {error.name}: pip install {' '.join(packages)}")
+    except Exception as error:
+        said = str(error).strip().splitlines()[:2]  # of a Java exception the first says only that it is one
+        answer(error=f"{type(error).__name__}: {' '.join(said)}"[:400])
+        raise
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""How fast others find where two corpora part, what it costs them, and whether they find everything.
+
+    python harness/benchmarks/corpora.py --rows N --keep FOLDER
+    python harness/benchmarks/corpora_rivals.py FOLDER [--rivals-python PATH] [--only NAME] [--limit-s N]
+
+Each contestant has to name the schedules that differ and the first step at which each does, in the normative columns of
+the rows that are compared. One after the other they run in processes of their own, two threads each: once for a start,
+then as often as --repeats says, of which the median is told.
+
+scan             DuckDB reads everything once and hashes every row: the unit of the others, and no comparison
+ours             `corpus diff` without the checks
+duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
+spark-join       the same in PySpark, as it comes
+spark-extension  `diff` of G-Research's spark-extension, then the least step
+datacompy        datacompy's SparkSQLCompare, then the least step
+
+The last two do not work with our PySpark, and run in the environment whose interpreter is named by --rivals-python:
+pip install pyspark-extension==2.15.1.4.2 datacompy[spark]==1.1.0 pyspark==4.2.0. CPU seconds are those of the process
+and of all that it starts, Java and Python workers too, in user and system mode.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import queue
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from benchmarks.corpora import load
+from benchmarks.corpora_contestant import CONTESTANTS, Job
+from sds_harness.corpus.errors import SparkMissing
+from sds_harness.corpus.java import Java, find_java
+from sds_harness.corpus.manifest import MANIFEST
+from sds_harness.corpus.schema import COMPARED_NAMES
+
+THREADS = 2
+ELSEWHERE = ("spark-extension", "datacompy")
+"""Contestants that want an environment of their own."""
+WITHOUT_JAVA = ("scan", "duckdb-join")
+FOREIGN = ("SPARK_HOME", "SPARK_CONF_DIR", "PYTHONPATH", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT")
+"""Variables that would lead a contestant to a Spark that is not its own."""
+END_S = 10.0
+LAST_LINES = 5
+
+
+class Stopped(Exception):
+    """A contestant did not come to its end. The message says why."""
+
+
+@dataclass
+class Result:
+    """What one contestant did."""
+
+    start_s: float | None = None
+    """Until it was ready to compare: the imports, Java, the session."""
+    start_cpu_s: float | None = None
+    seconds: list[float] = field(default_factory=list)
+    """Of each run, the first included."""
+    cpu_s: list[float] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    found: set[tuple[int, int]] | None = None
+    """Schedules with their first steps, by the last run; None if it does not compare, or has not."""
+    stopped: str = ""
+    """Why it did not come to its end."""
+
+    def median(self, of: list[float]) -> float | None:
+        """Of all runs but the first; of the first if there is no other."""
+        return statistics.median(of[1:] or of) if of else None
+
+    def told(self, truth: list[dict[str, Any]], unit: Result | None) -> dict[str, Any]:
+        """For machines."""
+        out: dict[str, Any] = {
+            "versions": self.versions,
+            "start_s": self.start_s,
+            "start_cpu_s": self.start_cpu_s,
+            "first_s": self.seconds[0] if self.seconds else None,
+            "seconds": self.median(self.seconds),
+            "first_cpu_s": self.cpu_s[0] if self.cpu_s else None,
+            "cpu_s": self.median(self.cpu_s),
+        }
+        for name in ("seconds", "cpu_s"):
+            mine, whole = out[name], unit.median(getattr(unit, name)) if unit else None
+            out[f"{name}_per_scan"] = mine / whole if mine is not None and whole else None
+        out = {name: round(value, 3) if isinstance(value, float) else value for name, value in out.items()}
+        if self.found is not None:
+            wanted = {(change["schedule"], change["step"]): change["kind"] for change in truth}
+            found = Counter(wanted[place] for place in self.found & wanted.keys())
+            out |= {"found": found.total(), "of": len(wanted), "false": len(self.found - wanted.keys())}
+            out["exact"] = out["found"] == out["of"] and not out["false"]
+            out["kinds"] = {
+                kind: {"found": found[kind], "of": count} for kind, count in sorted(Counter(wanted.values()).items())
+            }
+        return out | ({"stopped": self.stopped} if self.stopped else {})
+
+
+class Contestant:
+    """A process that runs one; all that it started ends with the block."""
+
+    def __init__(self, python: Path, job: Job, environment: dict[str, str]) -> None:
+        self._log = Path(job.scratch) / "stderr"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [str(python), str(Path(__file__).with_name("corpora_contestant.py"))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=environment,
+                cwd=job.scratch,
+            )
+        self._said: queue.Queue[str] = queue.Queue()
+        assert self._process.stdout is not None
+        threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+        self._say(json.dumps(asdict(job)))
+
+    def __enter__(self) -> Contestant:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        tree = self._tree()
+        for process in tree:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._process.wait()
+        psutil.wait_procs(tree, END_S)
+
+    def hear(self, limit_s: float) -> dict[str, Any]:
+        """The next answer. Raises Stopped."""
+        try:
+            line = self._said.get(timeout=limit_s)
+        except queue.Empty:
+            raise Stopped(f"stopped after {limit_s:g} s") from None
+        if not line:
+            ended = self._process.wait()
+            last = self._log.read_text("utf-8", "replace").strip().splitlines()[-LAST_LINES:]
+            raise Stopped("\n".join([f"ended with code {ended}:", *last]))
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise Stopped(answer["error"])
+        return answer
+
+    def run(self, limit_s: float) -> tuple[dict[str, Any], float]:
+        """Compare once: the answer, and the CPU seconds of it. Raises Stopped."""
+        before = self.cpu_s()
+        self._say("run")
+        answer = self.hear(limit_s)
+        return answer, self.cpu_s() - before
+
+    def cpu_s(self) -> float:
+        """CPU seconds up to now: of those that live, and in them of those that they have waited for."""
+        spent = 0.0
+        for process in self._tree():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                spent += sum(process.cpu_times()[:4])  # user, system, and both of the children that have ended
+        return spent
+
+    def _tree(self) -> list[psutil.Process]:
+        try:
+            root = psutil.Process(self._process.pid)
+            return [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def _say(self, line: str) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # what it died of is heard next
+            print(line, file=self._process.stdin, flush=True)
+
+    def _listen(self, stdout: IO[str]) -> None:
+        for line in stdout:
+            self._said.put(line)
+        self._said.put("")
+
+
+def environment(python: Path, scratch: Path, java: Java | None) -> dict[str, str]:
+    """Variables of a contestant: its Python is Spark's too, and so is the Java that we would take."""
+    out = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    out |= {"PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
+    if java is not None:
+        out["JAVA_HOME"] = str(java.home_for_spark(scratch))
+    return out
+
+
+def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
+    """All runs of one contestant."""
+    out = Result()
+    python = Path(asked.rivals_python if name in ELSEWHERE else sys.executable).absolute()
+    a, b = (str(place.resolve()) for place in load(asked.folder)[0])
+    with tempfile.TemporaryDirectory(dir=asked.scratch, ignore_cleanup_errors=True) as scratch:
+        job = Job(name, a, b, ["schedule", "step"], list(COMPARED_NAMES), THREADS, asked.memory, scratch)
+        began = time.monotonic()
+        with Contestant(python, job, environment(python, Path(scratch), java)) as contestant:
+            try:
+                out.versions = contestant.hear(asked.limit_s)["versions"]
+                out.start_s, out.start_cpu_s = time.monotonic() - began, contestant.cpu_s()
+                for _ in range(1 + asked.repeats):
+                    answer, cpu_s = contestant.run(asked.limit_s)
+                    out.seconds.append(answer["seconds"])
+                    out.cpu_s.append(cpu_s)
+                    if answer["found"] is not None:
+                        out.found = {(schedule, step) for schedule, step in answer["found"]}
+            except Stopped as reason:
+                out.stopped = str(reason)
+    return out
+
+
+HEAD = f"{'':15} {'first s':>8} {'s':>8} {'/ scan':>7} {'CPU s':>8} {'/ scan':>7} {'found':>15} {'false':>5}"
+
+
+def line(name: str, told: dict[str, Any]) -> str:
+    """A row of the table, of 80 columns."""
+
+    def shown(key: str, width: int) -> str:
+        value = told.get(key)
+        return f"{'-' if value is None else f'{value:,.1f}':>{width}}"
+
+    found = f"{told['found']:,} of {told['of']:,}" if "found" in told else "-"
+    return (
+        f"{name:15} {shown('first_s', 8)} {shown('seconds', 8)} {shown('seconds_per_scan', 7)} {shown('cpu_s', 8)} "
+        f"{shown('cpu_s_per_scan', 7)} {found:>15} {told.get('false', '-'):>5}"
+    )
+
+
+def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
+    """What the table has no place for."""
+    versions = ", ".join(f"{package} {version}" for package, version in told["versions"].items())
+    if versions and name in ELSEWHERE:
+        yield f"{name}: {versions}"
+    if "stopped" in told:
+        yield f"{name}: {told['stopped']}"
+    for kind, count in told.get("kinds", {}).items():
+        if count["found"] < count["of"]:
+            yield f"{name} missed {count['of'] - count['found']:,} of {count['of']:,}: {kind}"
+
+
+def arguments() -> argparse.Namespace:
+    parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parsing.add_argument("folder", type=Path, help="of the corpora, as corpora.py --keep has left it")
+    parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
+    parsing.add_argument("--memory", default="2g", help="of each Spark's Java process (default 2g)")
+    parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="may be said repeatedly")
+    parsing.add_argument("--limit-s", type=float, default=3600.0, help="seconds for a run (default 3600)")
+    parsing.add_argument("--rivals-python", type=Path, metavar="PATH", help="without it the last two are left out")
+    parsing.add_argument("--scratch", type=Path, help="folder for what contestants put aside (default: as TMPDIR says)")
+    parsing.add_argument("--json", action="store_true", help="print JSON")
+    asked = parsing.parse_args()
+    if asked.repeats < 0 or asked.limit_s <= 0:
+        parsing.error("--repeats is at least 0, and --limit-s more")
+    if not re.fullmatch(r"[1-9]\d*[kmgt]", asked.memory):
+        parsing.error("--memory is a number and k, m, g or t")
+    if asked.rivals_python is None:
+        if wanted := [name for name in asked.only or () if name in ELSEWHERE]:
+            parsing.error(f"{' and '.join(wanted)} cannot run without --rivals-python PATH")
+    elif not os.access(asked.rivals_python, os.X_OK) or asked.rivals_python.is_dir():
+        parsing.error(f"--rivals-python {asked.rivals_python} is no program")
+    return asked
+
+
+def main() -> None:
+    asked = arguments()
+    chosen = [name for name in CONTESTANTS if not asked.only or name in asked.only]
+    left_out = [name for name in chosen if name in ELSEWHERE and asked.rivals_python is None]
+    corpora, truth = load(asked.folder)
+    facts = {
+        "rows": json.loads((corpora[0] / MANIFEST).read_text())["rows"],
+        "divergent_schedules": len(truth),
+        "threads": THREADS,
+        "memory": asked.memory,
+        "left_out": left_out,
+    }
+    try:
+        java = find_java() if set(chosen) - set(left_out) - set(WITHOUT_JAVA) else None
+    except SparkMissing as error:
+        sys.exit(str(error))
+    if not asked.json:
+        print(f"{facts['rows']:,} rows a side, {len(truth):,} schedules differ; {THREADS} threads, {asked.memory} Java")
+        print(HEAD, flush=True)
+    unit: Result | None = None
+    told: dict[str, dict[str, Any]] = {}
+    for name in (name for name in chosen if name not in left_out):
+        result = play(name, asked, java)
+        unit = result if name == "scan" else unit
+        told[name] = result.told(truth, unit)
+        if not asked.json:
+            print(line(name, told[name]), flush=True)
+    if asked.json:
+        print(json.dumps(facts | {"contestants": told}, indent=2))
+        return
+    for name, known in told.items():
+        for remark in remarks(name, known):
+            print(remark)
+    if left_out:
+        print(f"left out: {' and '.join(left_out)}, which cannot run without --rivals-python PATH")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
