@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from importlib.metadata import version
 from operator import or_
@@ -53,23 +53,23 @@ class Job:
 @contextmanager
 def scan(job: Job) -> Iterator[Run]:
     """One reading of everything."""
-    from benchmarks.corpora import scanned
+    with import_module("duckdb").connect(config={"threads": job.threads}) as connection:
 
-    import_module("duckdb")  # before the clock runs
+        def run() -> None:
+            for place in (job.a, job.b):
+                query = f"SELECT bit_xor(hash(t)) FROM read_parquet('{place}/steps/*.parquet') t"
+                connection.execute(query).fetchall()
 
-    def run() -> None:
-        scanned([Path(job.a), Path(job.b)])
-
-    yield run
+        yield run
 
 
 @contextmanager
-def ours(job: Job) -> Iterator[Run]:
+def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
     """``corpus diff`` without the checks."""
     from pyarrow import parquet
 
-    from sds_conformance.corpus.comparing import Corpus
     from sds_conformance.corpus.diffing import DIVERGENCES, Differ, diff, range_size
+    from sds_conformance.corpus.ranges import Corpus
     from sds_conformance.exploration.judging import Scope
     from sds_harness.corpus.manifest import read_complete
     from sds_harness.corpus.place import Place
@@ -82,7 +82,9 @@ def ours(job: Job) -> Iterator[Run]:
             shutil.rmtree(out, ignore_errors=True)
             a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, (job.a, job.b)))
             scope = Scope(())
-            diff(spark, Differ(a, b, range_size(a, b, 16), (scope, scope), checks=False), Place.at(str(out)))
+            size = range_size(a, b, 8 * job.threads)
+            differ = Differ(a, b, Place.at(str(out)), size, (scope, scope), checks=False, read_all=read_all)
+            diff(spark, differ)
             rows = parquet.read_table(out / DIVERGENCES, columns=["schedule", "step"]).to_pylist()
             return [(row["schedule"], row["step"]) for row in rows]
 
@@ -193,6 +195,7 @@ def datacompy(job: Job) -> Iterator[Run]:
 CONTESTANTS: dict[str, tuple[Callable[[Job], AbstractContextManager[Run]], tuple[str, ...]]] = {
     "scan": (scan, ("duckdb",)),
     "ours": (ours, ("pyspark", "pyarrow")),
+    "ours-read-all": (partial(ours, read_all=True), ("pyspark", "pyarrow")),
     "duckdb-join": (duckdb_join, ("duckdb",)),
     "spark-join": (spark_join, ("pyspark",)),
     "spark-extension": (spark_extension, ("pyspark-extension", "pyspark")),

@@ -1,6 +1,6 @@
 """How fast others find where two corpora part, what it costs them, and whether they find everything.
 
-    python harness/benchmarks/corpora.py --rows N --keep FOLDER
+    python harness/benchmarks/corpora.py FOLDER --rows N
     python harness/benchmarks/corpora_rivals.py FOLDER [--rivals-python PATH] [--only NAME] [--limit-s N]
 
 Each contestant has to name the schedules that differ and the first step at which each does, in the normative columns of
@@ -9,6 +9,7 @@ then as often as --repeats says, of which the median is told.
 
 scan             DuckDB reads everything once and hashes every row: the unit of the others, and no comparison
 ours             `corpus diff` without the checks
+ours-read-all    the same with --read-all, which looks at no digest
 duckdb-join      full outer join in DuckDB on schedule and step, then the least step of each schedule
 spark-join       the same in PySpark, as it comes
 spark-extension  `diff` of G-Research's spark-extension, then the least step
@@ -250,7 +251,7 @@ def remarks(name: str, told: dict[str, Any]) -> Iterator[str]:
 
 def arguments() -> argparse.Namespace:
     parsing = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parsing.add_argument("folder", type=Path, help="of the corpora, as corpora.py --keep has left it")
+    parsing.add_argument("folder", type=Path, help="of the corpora, as corpora.py has left it")
     parsing.add_argument("--repeats", type=int, default=3, help="runs after the first (default 3)")
     parsing.add_argument("--memory", default="2g", help="of each Spark's Java process (default 2g)")
     parsing.add_argument("--only", action="append", choices=CONTESTANTS, metavar="NAME", help="may be said repeatedly")
