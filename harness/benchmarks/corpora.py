@@ -149,18 +149,20 @@ def _write_shard(
         for folder in out
     ]
     numbers = manifest.range_of(shard)
+    all_sides: tuple[list[pa.Table], list[pa.Table]] = ([], [])
     for start in range(numbers.start, numbers.stop, 64):
         seed = start % SEEDS
         block = steps.slice(firsts[seed], firsts[seed + 64] - firsts[seed])
         sides = side.slice(seed, 64)
         block, sides = (_moved(table, start - seed) for table in (block, sides))
         writers[0][STEPS].write_table(block, row_group_size=block.num_rows)
-        writers[0][SIDE].write_table(sides)
+        all_sides[0].append(sides)
         for number in (n for n in range(start, start + 64) if n in edits):
             block, sides = _edited(block, sides, number, edits[number])
         writers[1][STEPS].write_table(block, row_group_size=block.num_rows)
-        writers[1][SIDE].write_table(sides)
-    for known in writers:
+        all_sides[1].append(sides)
+    for known, tables in zip(writers, all_sides, strict=True):
+        known[SIDE].write_table(pa.concat_tables(tables))
         for writer in known.values():
             writer.close()
 

@@ -7,6 +7,7 @@ A file appears whole or not at all: it is written under another name, in the sam
 from __future__ import annotations
 
 import contextlib
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from pyarrow import fs
 
 from .errors import CorpusError
 
+_SECRETS = re.compile(r"\?.*$|(?<=://)[^/@]*@", re.DOTALL)
 TEMPORARY = ".tmp-"
 """How the names of files begin that are being written. Spark and Arrow leave out what begins with a dot."""
 MAX_TEXT = 1 << 20
@@ -29,7 +31,7 @@ class Place:
     """A folder on a file system."""
 
     shown: str
-    """As it was named."""
+    """As it was named, without what follows "?" in a URI, and without a password."""
     system: Any
     """A ``pyarrow.fs.FileSystem``; Arrow's type stubs do not say that it can be pickled, which it can."""
     root: str
@@ -42,8 +44,9 @@ class Place:
         try:
             system, root = fs.FileSystem.from_uri(named)
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise CorpusError(f"{named}: {_first_line(error)}") from None
-        return cls(named, system, root.rstrip("/"))
+            shown = _SECRETS.sub("", named)
+            raise CorpusError(f"{shown}: {_first_line(error).replace(named, shown)}") from None
+        return cls(_SECRETS.sub("", named), system, root.rstrip("/"))
 
     def __truediv__(self, name: str) -> Place:
         return Place(f"{self.shown.rstrip('/')}/{name}", self.system, f"{self.root}/{name}")
@@ -51,11 +54,6 @@ class Place:
     @property
     def name(self) -> str:
         return self.root.rpartition("/")[2]
-
-    @property
-    def uri(self) -> str:
-        """As Spark has to be told."""
-        return self.shown if "://" in self.shown else f"file://{self.root}"
 
     def exists(self) -> bool:
         return self._info().type is not fs.FileType.NotFound

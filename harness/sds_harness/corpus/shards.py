@@ -73,6 +73,7 @@ class ShardWriter:
         self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
         self._replace = replace
         self._group: list[Recorded] = []
+        self._sides: list[dict[str, Any]] = []
         self._stack = contextlib.ExitStack()
         self._writers: list[pq.ParquetWriter] = []
 
@@ -91,6 +92,8 @@ class ShardWriter:
         if error is None:
             try:
                 self._flush()
+                # One row group: whoever compares corpora begins with a few columns of all of it.
+                self._writers[1].write_table(pa.Table.from_pylist(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
                     raise Committed
             except BaseException:
@@ -108,9 +111,8 @@ class ShardWriter:
         if not self._group:
             return
         rows = [row for one in self._group for row in one.steps]
-        steps, side = self._writers
-        steps.write_table(pa.Table.from_pylist(rows, STEP_SCHEMA), row_group_size=max(1, len(rows)))
-        side.write_table(pa.Table.from_pylist([one.side for one in self._group], SIDE_SCHEMA))
+        self._writers[0].write_table(pa.Table.from_pylist(rows, STEP_SCHEMA), row_group_size=max(1, len(rows)))
+        self._sides += [one.side for one in self._group]
         self._group.clear()
 
 

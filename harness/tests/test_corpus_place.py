@@ -1,0 +1,65 @@
+"""Where a corpus is: files that appear whole or not at all, on whatever file system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow")
+from pyarrow import fs
+
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.place import TEMPORARY, Place
+
+pytestmark = pytest.mark.spark
+
+
+def elsewhere(folder: Path) -> Place:
+    """Not the file system of this machine, as far as anybody can tell."""
+    return Place("far://away", fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem()), "c")
+
+
+def fail_while_writing(place: Place) -> None:
+    with place.writing() as half:
+        half.system.open_output_stream(half.root).close()
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_a_file_is_replaced_whole(tmp_path: Path, far: bool) -> None:
+    place = elsewhere(tmp_path) if far else Place.at(str(tmp_path / "c"))
+    place.make()
+    for text in ("first", "second"):
+        (place / "f").write_text(text)
+        assert (place / "f").read_text() == text
+    with pytest.raises(ZeroDivisionError):
+        fail_while_writing(place / "f")
+    assert (place / "f").read_text() == "second"
+    assert [name for name in place.names() if name.startswith(TEMPORARY)] == []
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ("plain/folder", "plain/folder"),
+        ("file:///tmp/x", "file:///tmp/x"),
+        ("s3://KEY:SECRET@bucket/c?endpoint_override=host:1", "s3://bucket/c"),
+    ],
+)
+def test_no_secret_is_shown(named: str, shown: str) -> None:
+    place = Place.at(named)
+    assert place.shown == shown
+    assert (place / "steps").shown == f"{shown}/steps"
+
+
+def test_a_scheme_that_nobody_knows_is_told() -> None:
+    with pytest.raises(CorpusError, match=r"^gopher://host/c: ") as told:
+        Place.at("gopher://me:SECRET@host/c")
+    assert "SECRET" not in str(told.value)
+
+
+def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(b"x" * ((1 << 20) + 1))
+    with pytest.raises(CorpusError, match="has more than 1 MiB"):
+        Place.at(str(tmp_path / "long")).read_text()
