@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,8 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         java = None if options.connect else find_java()
         archive = class_archive(java) if java is not None and options.local else None
         stack.enter_context(_environment(options, java, scratch))
+        # PySpark will want it, and it takes half a second to import: meanwhile Java starts.
+        threading.Thread(target=import_module, args=("pandas",), daemon=True).start()
         try:
             with _stderr_to(log):
                 session = _build(options, title, scratch, archive)
