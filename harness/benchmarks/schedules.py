@@ -1,9 +1,10 @@
-"""Where the time of generated schedules goes: into the implementation, into driving it, or into judging.
+"""Where the time of generated schedules goes: into the implementation, into driving it, or into judging or recording.
 
-    python harness/benchmarks/schedules.py [--examples N] [--framing json|binary] [-- COMMAND]
+    python harness/benchmarks/schedules.py [--examples N] [--framing json|binary] [--record] [-- COMMAND]
 
 Without COMMAND the reference model is driven. The implementation's share is what passes between a request and its
-reply, which includes carrying both.
+reply, which includes carrying both. With --record schedules are written to a corpus instead of being judged; that needs
+the extra `spark`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from sds_conformance.certification import REGISTERED
 from sds_conformance.exploration.campaign import Order
-from sds_conformance.exploration.judging import assess
+from sds_conformance.exploration.judging import Scope, assess
 from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.schedules import Performance
 from sds_harness.schedules.generator import generated
 from sds_proto.testee.v1.testee_pb2 import Reply, Request
 from sds_reference.testee.framing import Framing
@@ -52,7 +56,37 @@ class TimedLink:
         self._link.kill()
 
 
-def measure(command: tuple[str, ...], framing: Framing, examples: int, *, as_json: bool) -> None:
+Work = Callable[[int, Performance, tuple[str, ...]], None]
+"""What is done with each performance: its number, and who is judged."""
+
+
+@contextmanager
+def recording() -> Iterator[Work]:
+    """Writes a shard of a corpus."""
+    from sds_harness.corpus.manifest import SIDE, STEPS
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.rows import rows_of
+    from sds_harness.corpus.shards import ShardWriter
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place.at(folder)
+        for name in (STEPS, SIDE):
+            (place / name).make()
+        with ShardWriter(place, 0) as writer:
+            yield lambda index, performance, judged: writer.add(rows_of(performance, index, judged))
+
+
+@contextmanager
+def judging(scope: Scope) -> Iterator[Work]:
+    """Runs all checks."""
+
+    def judge(index: int, performance: Performance, judged: tuple[str, ...]) -> None:
+        assess(performance, scope, judged)
+
+    yield judge
+
+
+def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record: bool, as_json: bool) -> None:
     """Play, and print where the time went."""
     links: list[TimedLink] = []
 
@@ -61,23 +95,26 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, as_jso
         return links[-1]
 
     order = Order(connect, examples=examples)
-    company, scope = order.company(), order.scope
+    company = order.company()
     company.start()
-    generating = playing = judging = 0.0
+    generating = playing = working = 0.0
     steps = 0
     try:
-        for index in range(examples):
-            times = [time.perf_counter()]
-            schedule = generated(order.seed, index)
-            times.append(time.perf_counter())
-            performance = company.play(schedule)
-            times.append(time.perf_counter())
-            assess(performance, scope, company.judged(schedule))
-            times.append(time.perf_counter())
-            steps += performance.steps
-            generating += times[1] - times[0]
-            playing += times[2] - times[1]
-            judging += times[3] - times[2]
+        with recording() if record else judging(order.scope) as work:
+            for index in range(examples):
+                times = [time.perf_counter()]
+                schedule = generated(order.seed, index)
+                times.append(time.perf_counter())
+                performance = company.play(schedule)
+                times.append(time.perf_counter())
+                work(index, performance, company.judged(schedule))
+                times.append(time.perf_counter())
+                steps += performance.steps
+                generating += times[1] - times[0]
+                playing += times[2] - times[1]
+                working += times[3] - times[2]
+            began = time.perf_counter()
+        working += time.perf_counter() - began
     finally:
         company.kill()
     answering = sum(link.seconds for link in links)
@@ -85,7 +122,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, as_jso
         "generating schedules": generating,
         "the implementation, with what carries it": answering,
         "driving it, and the network": playing - answering,
-        "judging": judging,
+        "recording" if record else "judging": working,
     }
     whole = sum(shares.values())
     if as_json:
@@ -102,11 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")
+    parser.add_argument("--record", action="store_true", help="record instead of judging")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("command", nargs="*")
     arguments = parser.parse_args()
     command = tuple(arguments.command) or (sys.executable, "-m", "sds_reference")
-    measure(command, Framing(arguments.framing), arguments.examples, as_json=arguments.json)
+    measure(command, Framing(arguments.framing), arguments.examples, record=arguments.record, as_json=arguments.json)
 
 
 if __name__ == "__main__":
