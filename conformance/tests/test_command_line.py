@@ -44,7 +44,18 @@ def test_help_shows_examples_that_can_be_typed(name: str) -> None:
 
 def test_help_of_the_program_names_commands_and_exit_codes() -> None:
     text = typed("--help").stdout
-    assert set(COMMANDS) == {"run", "fuzz", "replay", "interop", "smoke", "requirements", "selftest", "hunt", "vectors"}
+    assert set(COMMANDS) == {
+        "run",
+        "fuzz",
+        "replay",
+        "interop",
+        "smoke",
+        "requirements",
+        "selftest",
+        "hunt",
+        "vectors",
+        "corpus",
+    }
     for word in (*COMMANDS, "Exit codes:", "could not be driven", "nothing was exercised"):
         assert word in text
 
