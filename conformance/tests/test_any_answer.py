@@ -18,6 +18,8 @@ from sds_conformance.verdict import Judge, Verdict
 from sds_harness.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+pytestmark = pytest.mark.exhaustive
+
 FUTURE = 2**64 - 1
 NUMBERS = [0, 1, 2, 2**31, 2**32 - 1]
 SIGNED = [0, 1, 2, -1, -(2**31), 2**31 - 1]

@@ -68,6 +68,7 @@ def test_every_command_says_in_one_line_what_it_is_for() -> None:
 # ---- Exit codes --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     result = typed("run")
     assert result.exit_code == 0

@@ -16,6 +16,8 @@ from sds_reference import ConfigurationError
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee import dialect as package
 
+pytestmark = pytest.mark.exhaustive
+
 LAYOUT = {f"SDS-MSG-{number}" for number in ("01", "02", "03", "04", "05", "06", "07", "09")}
 """The requirements on the layout itself."""
 

@@ -21,6 +21,8 @@ from sds_harness.declaration import capability_name
 from sds_harness.faults import Breakdown, FaultKind
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+pytestmark = pytest.mark.exhaustive
+
 EXERCISED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
 
 

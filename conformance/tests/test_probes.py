@@ -13,6 +13,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Effects, Participant, decode, encode
 from sds_reference.mutants import MUTANTS
 
+pytestmark = pytest.mark.exhaustive
+
 CODEC = pb.CAPABILITY_FILTER_CODEC
 
 

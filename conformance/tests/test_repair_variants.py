@@ -10,6 +10,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.variants import VARIANTS
 
+pytestmark = pytest.mark.exhaustive
+
 CHOICES = [name for name, variant in VARIANTS.items() if "repair" in dict(variant.config)]
 BLIND = frozenset({pb.CAPABILITY_OBSERVE})
 

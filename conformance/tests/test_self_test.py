@@ -17,6 +17,8 @@ from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.variants import VARIANTS, Variant
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,8 @@ from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.registry import CHECKS
 from suite_terminal import MUTANT, SOME, too_wide, typed, words
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.mark.parametrize(
     "command",

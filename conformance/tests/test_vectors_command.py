@@ -20,6 +20,8 @@ from sds_reference import REVISIONS
 from suite_terminal import too_wide, typed
 from vector_folders import VECTORS, copy_of_vectors, edit, files
 
+pytestmark = pytest.mark.exhaustive
+
 SMALL = ["--group", "lamport"]
 
 
@@ -194,7 +196,6 @@ def test_json_names_requirements_of_the_revision_alone() -> None:
     assert all(requirement.startswith("FORUM-") for requirement in named)
 
 
-@pytest.mark.exhaustive
 def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
     (tmp_path / "CHANGELOG.md").write_text("## 1.0.0\n", "utf-8")
     result = typed("vectors", "generate", "--out", tmp_path)
@@ -243,7 +244,6 @@ def test_list_names_groups_and_vectors() -> None:
     assert typed("vectors", "list", "--group", "nothing").exit_code == 2
 
 
-@pytest.mark.exhaustive
 def test_export_is_a_whole_folder_and_overwrites_nothing_unasked(tmp_path: Path) -> None:
     target = tmp_path / "out"
     assert typed("vectors", "export", target).exit_code == 0

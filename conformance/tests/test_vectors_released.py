@@ -279,6 +279,7 @@ def test_releasing_and_then_generating(tmp_path: Path) -> None:
     assert "`Retired: `lamport/of-old`` in version 1001.0.0" in typed("vectors", "lint", folder).stderr
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_in_order_is_not_released(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     edit(folder, "lamport", _another_outcome)

@@ -18,6 +18,8 @@ from sds_conformance.vectors.lint import lint
 from suite_terminal import typed
 from vector_folders import VECTORS, copy_of_vectors, edit
 
+pytestmark = pytest.mark.exhaustive
+
 MODULE = import_module("sds_conformance.cli.vectors")
 """In its package the command of the same name stands before it."""
 ESCAPE = "\x1b[2J"
