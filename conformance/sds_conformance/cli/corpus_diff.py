@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, PROFILES
-from ..exploration.judging import Scope
+from ..exploration.judging import Scope, judged_revision
 from ..story import labelled
 from .corpus import on_spark, shard_bar
 from .options import console, program
@@ -96,7 +96,7 @@ def diff_command(
     comparable(one, other)
     place = Place.at(folder)
     prepare_folder(place, overwrite=overwrite)
-    scopes = tuple(Scope.of(profile, corpus.manifest.revision) for corpus in (one, other))
+    scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * (os.cpu_count() or 1))
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
     with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:

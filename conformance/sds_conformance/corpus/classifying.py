@@ -15,7 +15,7 @@ from sds_harness.declaration import printable
 
 from ..exploration.judging import Assessment, Scope, assess
 from ..verdict import Finding, Verdict
-from .freedoms import Case, Side, freedom_of, softened
+from .freedoms import Case, Side, freedoms_of, softened
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
@@ -114,10 +114,13 @@ def judged(
 
 
 def _excuse(case: Case, out: Classified) -> None:
-    freedom, warning = freedom_of(case), softened(case)
-    if freedom is not None:
-        cited = f" ({', '.join(freedom.positions)})" if freedom.positions else ""
-        out.cause, out.reason = freedom.name, f"{freedom.words}{cited}"
+    freedoms, warning = freedoms_of(case), softened(case)
+    if freedoms:
+        out.cause = ", ".join(freedom.name for freedom in freedoms)
+        out.reason = "; ".join(
+            f"{freedom.words} ({', '.join(freedom.positions)})" if freedom.positions else freedom.words
+            for freedom in freedoms
+        )
     elif warning is not None:
         requirement, position = warning
         out.cause, out.reason = (
@@ -130,7 +133,8 @@ def _excuse(case: Case, out: Classified) -> None:
 
 def where(divergence: Divergence) -> str:
     """What differs, at which command."""
-    return f"{', '.join(divergence.fields) or 'nothing'} at {divergence.row.get('command', 'the end')}"
+    command = printable(str(divergence.row.get("command", "the end")), 40)
+    return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
 def _assessed(rebuilt: Rebuilt, scope: Scope) -> Assessment:

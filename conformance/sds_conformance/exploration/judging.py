@@ -27,6 +27,12 @@ STORM = "storm"
 """And about participants that never stop to answer each other."""
 
 
+def judged_revision(recorded: str) -> str:
+    """The revision by which something stored is judged: the one that it names, or else the current one. By a revision
+    that nobody knows nothing would be required."""
+    return recorded if recorded in REVISIONS else CURRENT
+
+
 @dataclass(frozen=True)
 class Scope:
     """What is judged."""

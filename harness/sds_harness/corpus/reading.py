@@ -94,7 +94,7 @@ def rows_by_schedule(
 def hold_to_manifest(place: Place, manifest: Manifest, shard: int, found: Sequence[int]) -> None:
     """Are these the schedules of that shard? Raises DamagedFile."""
     wanted = manifest.range_of(shard)
-    if list(found) != list(wanted):
+    if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFile(
             f"{place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."
