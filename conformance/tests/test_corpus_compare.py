@@ -20,7 +20,8 @@ from sds_conformance.corpus.diffing import comparable, stored
 from sds_conformance.corpus.freedoms import FREEDOMS
 from sds_conformance.corpus.ranges import Corpus, Divergence
 from sds_conformance.corpus.samples import sentence
-from sds_conformance.exploration.judging import Scope, judged_revision
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.judging import Scope, assess, in_time, judged_revision
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, read_complete
@@ -392,6 +393,24 @@ def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path,
     assert not [one for one in found if one.kind in (Class.A_VIOLATES, Class.BOTH_VIOLATE)]
     turned = classified(other, reference)
     assert {one.kind for one in turned if one.violated_a} == {Class.A_VIOLATES}
+
+
+def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
+    """By virtual time: in a cast of several implementations each counts its own steps."""
+    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=Casting.APART)
+    folder = corpus(record_here(tmp_path / "a", order))
+    otherwise = 0
+    for one in stored(folder, range(SCHEDULES)):
+        rebuilt = one.performance(folder.manifest.revision)
+        performance = rebuilt.performance
+        findings = assess(performance, SCOPE, rebuilt.judged).findings
+        acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
+        first = sorted(findings, key=in_time(performance))
+        order_of_acts = [id(act.step) for act in performance.acts]
+        places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
+        assert [places[id(f)] for f in first] == sorted(places.values())
+        otherwise += first != sorted(findings, key=lambda f: f.step)
+    assert otherwise, "in some of these it makes a difference"
 
 
 def test_what_both_violate(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sds_harness.schedules import dumps
 
 from ..certification import EXIT_CONFORMANT
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess, judged_revision
+from ..exploration.judging import Scope, assess, in_time, judged_revision
 from ..exploration.spacetime import spacetime_svg
 from ..exploration.telling import in_words, proof_of, rule_of
 from ..story import STYLES, labelled
@@ -95,7 +95,8 @@ def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str,
     rebuilt = stored.performance(manifest.revision)
     performance = rebuilt.performance
     assessment = assess(performance, Scope.of("full", judged_revision(manifest.revision)), rebuilt.judged)
-    findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], f.step))
+    when = in_time(performance)
+    findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], when(f)))
     labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
     side = stored.side
     ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"

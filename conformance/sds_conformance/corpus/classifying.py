@@ -13,7 +13,7 @@ from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Assessment, Scope, assess
+from ..exploration.judging import Assessment, Scope, assess, in_time
 from ..verdict import Finding, Verdict
 from .freedoms import Case, Side, freedoms_of, softened
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
@@ -95,8 +95,8 @@ def judged(
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append(Side(rebuilt, _assessed(rebuilt, scope)))
     case = Case(divergence, *sides)
-    finding_a, violated_a = _violations(case.a.assessment)
-    finding_b, violated_b = _violations(case.b.assessment)
+    finding_a, violated_a = _violations(case.a)
+    finding_b, violated_b = _violations(case.b)
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
     for name, side in (("A", case.a), ("B", case.b)):
         for ours in side.assessment.errors.values():
@@ -141,13 +141,14 @@ def _assessed(rebuilt: Rebuilt, scope: Scope) -> Assessment:
     return assess(rebuilt.performance, scope, rebuilt.judged)
 
 
-def _violations(assessment: Assessment) -> tuple[Finding | None, tuple[str, ...]]:
+def _violations(side: Side) -> tuple[Finding | None, tuple[str, ...]]:
     """What is violated, the first step first: what comes later may be a consequence of it.
 
     Requirements are named before properties of the group, which rest on them.
     """
-    fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
-    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), finding.step, finding.requirement))
+    when = in_time(side.rebuilt.performance)
+    fails = [finding for finding in side.assessment.findings if finding.severity is Verdict.FAIL]
+    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), when(finding), finding.requirement))
     return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))
 
 

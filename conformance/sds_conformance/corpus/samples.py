@@ -12,7 +12,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Schedule, ScheduleFileError, dumps, loads
 
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess
+from ..exploration.judging import Scope, assess, in_time
 from ..exploration.spacetime import spacetime_svg
 from ..exploration.telling import in_words, proof_of
 from ..verdict import Verdict
@@ -121,7 +121,7 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
     if not fails:
         return None
-    first = min(fails, key=lambda finding: finding.step)
+    first = min(fails, key=in_time(performance))
     return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
@@ -115,6 +115,18 @@ def assess(
         out.findings.append(_broke(performance, STORM, "an end of the messages", "no end of messages", name))
     out.situations = situations(performance, views)
     return out
+
+
+def in_time(performance: Performance) -> Callable[[Finding], int]:
+    """When something was found, as a number to sort by. Steps are counted by each implementation of a cast for itself,
+    so that the fifth step of one may come long after the ninth of another."""
+    places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
+
+    def place_of(finding: Finding) -> int:
+        trace = performance.cast.get(finding.participant)
+        return places.get((id(trace), finding.step), len(places))
+
+    return place_of
 
 
 def _views(trace: Trace, out: Assessment) -> Iterable[ChannelView]:
