@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_conformance.catalogue.positions import load_positions
+from sds_conformance.corpus import classifying, freedoms
 from sds_conformance.corpus.classifying import Class, Classified, at_sight, judged, where
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import comparable, stored
@@ -419,10 +420,22 @@ def test_what_both_violate(tmp_path: Path) -> None:
     assert Class.BOTH_VIOLATE in {one.kind for one in classified(a, b)}
 
 
-def test_a_change_that_no_reply_shows_is_unexplained(reference: Path, tmp_path: Path) -> None:
-    other = edited(reference, tmp_path / "b", {3: change(12, lamport=flip)})
+@pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])
+def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path, new: dict[str, Any]) -> None:
+    """Whatever the digests say, and although a freedom would cover the second."""
+    other = edited(reference, tmp_path / "b", {3: change(12, **new)})
     (one,) = classified(reference, other)
-    assert (one.kind, one.cause) == (Class.UNEXPLAINED, f"lamport at {one.divergence.row['command']}")
+    assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
+    assert "normative columns are not what its requests and replies give" in one.reason
+
+
+def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
+    monkeypatch.setattr(freedoms, "FREEDOMS", ())
+    monkeypatch.setattr(classifying, "softened", lambda case: None)
+    found = classified(reference, other)
+    assert {one.kind for one in found} == {Class.UNEXPLAINED}
+    assert all(one.cause == where(one.divergence) for one in found)
 
 
 def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -> None:
