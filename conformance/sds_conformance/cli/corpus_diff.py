@@ -55,7 +55,7 @@ _LINES = 3
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
-@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from the rows.")
+@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
 @click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
 @click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
 @click.option(
