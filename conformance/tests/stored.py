@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
 from sds_harness.schedules.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config
+from sds_reference import Config, RepairConfig
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.testee.version import suite_version
@@ -53,6 +53,26 @@ class Model:
                 suite_version(), config, name=f"the reference {self.variant}".strip(), without=self.without
             )
         return LocalLink(Testee(options).handle)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The reference with several other legal choices at once."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, variables: Mapping[str, str]) -> Link:
+        config = Config()
+        for name in self.names:
+            chosen = dict(VARIANTS[name].config)
+            repair = chosen.pop("repair", RepairConfig())
+            other = {
+                f.name: getattr(repair, f.name)
+                for f in fields(RepairConfig)
+                if getattr(repair, f.name) != getattr(RepairConfig(), f.name)
+            }
+            config = replace(config, **chosen, repair=replace(config.repair, **other))
+        return LocalLink(Testee(TesteeOptions(suite_version(), config, name="the reference otherwise")).handle)
 
 
 def order_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,24 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_conformance.catalogue.positions import load_positions
-from sds_conformance.corpus.classifying import Class, Classified, at_sight, judged
+from sds_conformance.corpus import classifying, freedoms
+from sds_conformance.corpus.classifying import Class, Classified, at_sight, judged, where
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import comparable, stored
 from sds_conformance.corpus.freedoms import FREEDOMS
 from sds_conformance.corpus.ranges import Corpus, Divergence
-from sds_conformance.exploration.judging import Scope
+from sds_conformance.corpus.samples import sentence
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.judging import Scope, assess, in_time, judged_revision
 from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS, read_complete
 from sds_harness.corpus.place import Place
+from sds_harness.corpus.recording import prepare, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.variants import VARIANTS
-from stored import Edit, Model, edited, order_of, record_here
+from stored import Edit, Model, Variants, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 
@@ -348,6 +353,31 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize(
+    ("names", "index"),
+    [
+        (("drops-the-lost",), 89),
+        (("keeps-syncs-waiting",), 79),
+        (("answers-at-once", "ack-after-two"), 29),
+    ],
+)
+def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[str, ...], index: int) -> None:
+    """One delivers what another one has in its history; one counts hits and answers at once."""
+    seed = 2 if len(names) > 1 else 0
+    shards = []
+    for folder, model in (("a", Model()), ("b", Variants(names))):
+        recording = recording_of(tmp_path / folder, order_of(model, index + 1, seed=seed), per_shard=1)
+        prepare(recording.place, recording.manifest, overwrite=False)
+        record_shard(recording, index)
+        shards.append(Corpus(recording.place, recording.manifest))
+    a, b = shards
+    (found,) = divergences(a, b, range(index, index + 1))
+    mine, theirs = (next(stored(c, [index])) for c in (a, b))
+    revisions = (a.manifest.revision, b.manifest.revision)
+    one = judged(found, mine, theirs, (SCOPE, SCOPE), revisions)
+    assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
+
+
+@pytest.mark.parametrize(
     ("name", "requirement"),
     [
         ("sync-does-not-increase", "SDS-SYNC-03"),
@@ -366,16 +396,46 @@ def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path,
     assert {one.kind for one in turned if one.violated_a} == {Class.A_VIOLATES}
 
 
+def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
+    """By virtual time: in a cast of several implementations each counts its own steps."""
+    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=Casting.APART)
+    folder = corpus(record_here(tmp_path / "a", order))
+    otherwise = 0
+    for one in stored(folder, range(SCHEDULES)):
+        rebuilt = one.performance(folder.manifest.revision)
+        performance = rebuilt.performance
+        findings = assess(performance, SCOPE, rebuilt.judged).findings
+        acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
+        first = sorted(findings, key=in_time(performance))
+        order_of_acts = [id(act.step) for act in performance.acts]
+        places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
+        assert [places[id(f)] for f in first] == sorted(places.values())
+        otherwise += first != sorted(findings, key=lambda f: f.step)
+    assert otherwise, "in some of these it makes a difference"
+
+
 def test_what_both_violate(tmp_path: Path) -> None:
     a = record_here(tmp_path / "a", order_of(Model(mutant="sync-does-not-increase"), 12))
     b = record_here(tmp_path / "b", order_of(Model(mutant="restamped-copies"), 12))
     assert Class.BOTH_VIOLATE in {one.kind for one in classified(a, b)}
 
 
-def test_a_change_that_no_reply_shows_is_unexplained(reference: Path, tmp_path: Path) -> None:
-    other = edited(reference, tmp_path / "b", {3: change(12, lamport=flip)})
+@pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])
+def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path, new: dict[str, Any]) -> None:
+    """Whatever the digests say, and although a freedom would cover the second."""
+    other = edited(reference, tmp_path / "b", {3: change(12, **new)})
     (one,) = classified(reference, other)
-    assert (one.kind, one.cause) == (Class.UNEXPLAINED, f"lamport at {one.divergence.row['command']}")
+    assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
+    assert "normative columns are not what its requests and replies give" in one.reason
+
+
+def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
+    monkeypatch.setattr(freedoms, "FREEDOMS", ())
+    monkeypatch.setattr(classifying, "softened", lambda case: None)
+    found = classified(reference, other)
+    assert {one.kind for one in found} == {Class.UNEXPLAINED}
+    assert all(one.cause == where(one.divergence) for one in found)
 
 
 def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -> None:
@@ -399,3 +459,89 @@ def test_freedoms_cite_positions_that_there_are() -> None:
     cited = {position for freedom in FREEDOMS for position in freedom.positions}
     assert cited - set(known) == set()
     assert len({freedom.name for freedom in FREEDOMS}) == len(FREEDOMS)
+
+
+# ---- What is forged --------------------------------------------------------------------------------------------------
+
+
+def test_schedules_outside_of_their_shard_are_damage(reference: Path, tmp_path: Path) -> None:
+    """The task that compares the shard would leave them to another one, which does not look there."""
+
+    def moved(number: int) -> Edit:
+        def edit(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+            side["schedule"] = number
+            for row in rows:
+                row["schedule"] = number
+
+        return edit
+
+    for number in (3, 9999):
+        other = edited(reference, tmp_path / str(number), {19: moved(number)})
+        with pytest.raises(CorpusError, match=r"part-000001\.parquet has schedules .* should have none but 10 to 19"):
+            compared(reference, other)
+
+
+def test_rows_of_no_schedule_are_damage(reference: Path, tmp_path: Path) -> None:
+    def more(side: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [*rows, rows[0] | {"schedule": 9999, "step": 0}]
+
+    with pytest.raises(CorpusError, match="has schedules 10 to 9999"):
+        compared(reference, edited(reference, tmp_path / "b", {19: more}))
+
+
+@pytest.mark.parametrize("column", ["reply", "json", "rows"])
+def test_all_digests_are_computed_again(reference: Path, tmp_path: Path, column: str) -> None:
+    """Those of requests, replies and schedules, too."""
+
+    def edit(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        if column == "reply":
+            rows[5]["reply"], rows[6]["reply"] = b"x", rows[5]["reply"]
+        else:
+            side[column] = side[column].replace("0", "1") if column == "json" else side[column] + 1
+
+    other = edited(reference, tmp_path / "b", {7: edit}, honest=False)
+    assert compared(reference, other) == {}
+    found = compared(reference, other, verify=True)
+    assert [(one.schedule, one.kind, one.side) for one in found.values()] == [(7, "stale digest", "B")]
+
+
+def test_a_revision_that_nobody_knows_excuses_nothing() -> None:
+    assert Scope.of("full", judged_revision("nonsense")) == Scope.of()
+    assert judged_revision("forum-2024") == "forum-2024"
+
+
+@pytest.mark.parametrize(
+    "told", [{"capabilities": 5}, {"capabilities": [["observe"]]}, {"revisions": {"a": 1}}, {"name": ["x"]}]
+)
+def test_a_declaration_of_other_types_is_told(reference: Path, tmp_path: Path, told: dict[str, Any]) -> None:
+    other = edited(reference, tmp_path / "b", {})
+    data = json.loads((other / MANIFEST).read_text())
+    data["implementation"] |= told
+    (other / MANIFEST).write_text(json.dumps(data))
+    with pytest.raises(CorpusError, match=f"{next(iter(told))} of the implementation"):
+        corpus(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("hello", b"", "a stored handshake is none"),
+        ("dialect", '{"dialect": "x", "message": {"nothing": 1}}', "its dialect cannot be read"),
+        ("dialect", '{"dialect": "x", "message": {"sender_id": -1}}', "its dialect cannot be read"),
+        ("dialect", "[" * 100_000, "its dialect cannot be read"),
+    ],
+)
+def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name: str, value: object, why: str) -> None:
+    def edit(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side["traces"] = [played_by | {name: value} for played_by in side["traces"]]
+
+    other = corpus(edited(reference, tmp_path / "b", {3: edit}))
+    with pytest.raises(CorpusError, match=why):
+        next(stored(other, [3])).performance(other.manifest.revision)
+
+
+def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:
+    hostile = "\x1b[31m\u202e<b>"
+    other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
+    for found in (compared(reference, other)[3], compared(other, reference)[3]):
+        assert (where(found) + sentence(found)).isprintable()

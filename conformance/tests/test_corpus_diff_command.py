@@ -20,7 +20,13 @@ from pyarrow import parquet as pq
 
 from sds_conformance.corpus import page as pages
 from sds_conformance.corpus.classifying import Class
-from sds_harness.corpus.manifest import MANIFEST
+from sds_conformance.corpus.diffing import Difference
+from sds_conformance.corpus.outcome import as_json, finish, prepare_folder
+from sds_conformance.corpus.ranges import Corpus
+from sds_conformance.corpus.summing import Sum
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import MANIFEST, read_complete
+from sds_harness.corpus.place import Place
 from sds_harness.corpus.spark import SparkOptions, spark_session
 from stored import Model, edited, order_of, record_here
 
@@ -105,6 +111,42 @@ def test_nothing_is_overwritten_unless_asked_for(spark: Any, corpora: dict[str, 
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 0
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e").exit_code == 2
     assert typed("corpus", "diff", *both, "--out", tmp_path / "e", "--overwrite").exit_code == 0
+
+
+def test_only_the_outcome_of_a_diff_is_replaced(tmp_path: Path) -> None:
+    """Files of the same names are not enough; what an interrupted diff left is."""
+    site = tmp_path / "site"
+    (site / "samples").mkdir(parents=True)
+    (site / "samples" / "song.wav").write_text("years of work")
+    (site / "index.html").write_text("my music")
+    for summary in ("", "[]", '{"format": "mine"}'):
+        if summary:
+            (site / "summary.json").write_text(summary)
+        with pytest.raises(CorpusError, match="files in it that are of no diff"):
+            prepare_folder(Place.at(str(site)), overwrite=True)
+    assert (site / "samples" / "song.wav").exists()
+    half = tmp_path / "half"
+    (half / "divergences").mkdir(parents=True)
+    (half / "divergences" / "part-000000.parquet").write_text("")
+    prepare_folder(Place.at(str(half)), overwrite=True)
+    assert list(half.iterdir()) == []
+
+
+def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path], tmp_path: Path) -> None:
+    """In JSON half a surrogate pair can be written, in UTF-8 it cannot; and a C1 control begins an escape sequence."""
+    other = edited(corpora["reference"], tmp_path / "hostile", {})
+    data = json.loads((other / MANIFEST).read_text())
+    data["implementation"]["name"] = "\ud800\x9b31m\u202e" + "x" * 100_000
+    data["suite_version"] = "\ud800"
+    (other / MANIFEST).write_text(json.dumps(data))
+    a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, map(str, (corpora["reference"], other))))
+    difference = Difference(a, b, 24, 0, Sum())
+    out = Place.at(str(tmp_path / "d"))
+    out.make()
+    finish(difference, [], as_json(difference, []), out)
+    text = (tmp_path / "d" / "summary.json").read_text()
+    assert len(text) < 5_000
+    assert not set("\x9b\u202e") & set(text)
 
 
 def test_damage_in_a_worker_is_one_sentence(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:

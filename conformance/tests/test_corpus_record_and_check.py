@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from sds_harness.corpus.reading import stored_in, twins_of
 from sds_harness.corpus.recording import prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.corpus.spark import SparkOptions, spark_session
-from stored import Model, order_of, record_here, recording_of
+from stored import Model, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
 
@@ -142,6 +143,62 @@ def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
     for overwrite in (False, True):
         with pytest.raises(CorpusError, match="has other files in it"):
             prepare(recording.place, recording.manifest, overwrite=overwrite)
+
+
+def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -> None:
+    """A corpus beside which somebody keeps notes, and a project that has a manifest.json and steps/ of its own."""
+    record_here(tmp_path / "c", order_of(schedules=2))
+    (tmp_path / "c" / "notes.txt").write_text("years of work")
+    (tmp_path / "d" / "steps").mkdir(parents=True)
+    (tmp_path / "d" / "steps" / "one.py").write_text("years of work")
+    (tmp_path / "d" / "manifest.json").write_text('{"name": "my web application"}')
+    for name, why in (("c", r"other files in it \(notes\.txt\)"), ("d", "is of no corpus")):
+        before = sorted((tmp_path / name).rglob("*"))
+        recording = recording_of(tmp_path / name, order_of(schedules=2))
+        with pytest.raises(CorpusError, match=why):
+            prepare(recording.place, recording.manifest, overwrite=True)
+        assert sorted((tmp_path / name).rglob("*")) == before
+
+
+def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
+    """No digest is over all shards; but seed, players and cast are in each."""
+    mine = record_here(tmp_path / "mine", order_of(FAULTY, 12), twins=True, per_shard=6)
+    model = record_here(tmp_path / "model", order_of(Model(), 12), twins=True, per_shard=6)
+    seed = record_here(tmp_path / "seed", order_of(FAULTY, 12, seed=1), twins=True, per_shard=6)
+
+    def judge(folder: Path) -> None:
+        place = Place.at(str(folder))
+        manifest = read_complete(place)
+        checker = Checker(place, manifest, manifest.revision, order_of().scope)
+        for shard in range(manifest.shards):
+            for _ in checker(shard):
+                pass
+
+    judge(mine)
+    for source, why in ((model, "was played by the reference"), (seed, "is that of another corpus")):
+        copied = shutil.copytree(mine, tmp_path / f"of {source.name}")
+        for name in ("steps", "schedules"):
+            shutil.copy(source / name / file_name(1), copied / name / file_name(1))
+        with pytest.raises(CorpusError, match=why):
+            judge(copied)
+
+    def nobody(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side["judged"] = ["nobody"]
+
+    with pytest.raises(CorpusError, match="members under test"):
+        judge(edited(mine, tmp_path / "nobody", {3: nobody}))
+
+
+def test_twins_of_another_corpus_are_damage(tmp_path: Path) -> None:
+    mine = record_here(tmp_path / "mine", order_of(FAULTY, 80), twins=True, per_shard=80)
+    model = record_here(tmp_path / "model", order_of(Model(), 80), twins=True, per_shard=80)
+    shutil.rmtree(mine / "twins")
+    shutil.copytree(model / "twins", mine / "twins")
+    place = Place.at(str(mine))
+    manifest = read_complete(place)
+    checker = Checker(place, manifest, manifest.revision, order_of().scope)
+    with pytest.raises(CorpusError, match=r"was played by the reference|is not in the corpus"):
+        list(checker(0))
 
 
 def test_the_commands(spark: Any, tmp_path: Path) -> None:

@@ -33,6 +33,10 @@ def printable(text: str, limit: int = 200) -> str:
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 
+UNNAMED = "unnamed"
+"""Of an implementation that declares no name, where it has to have one."""
+
+
 @dataclass(frozen=True)
 class Declaration:
     """The handshake's answer. Capabilities are declared, never guessed."""
@@ -80,7 +84,7 @@ class Declaration:
         """The answer to a handshake that says the same."""
         return pb.HelloReply(
             protocol_version=1,
-            name=self.name or "unnamed",
+            name=self.name or UNNAMED,
             version=self.version,
             language=self.language,
             homepage=self.homepage,

@@ -63,3 +63,14 @@ def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * ((1 << 20) + 1))
     with pytest.raises(CorpusError, match="has more than 1 MiB"):
         Place.at(str(tmp_path / "long")).read_text()
+
+
+def test_names_that_are_no_folder_are_told(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("other")
+    (tmp_path / "other").symlink_to("one")
+    (tmp_path / "file").write_text("")
+    for name in (str(tmp_path / "one"), "/nul\0", "/half\udc80"):
+        with pytest.raises(CorpusError):
+            Place.at(name).names()
+    with pytest.raises(CorpusError, match="file"):
+        Place.at(str(tmp_path / "file")).names()

@@ -12,13 +12,14 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.declaration import printable
 from sds_reference import REVISIONS
 
 from ..catalogue import CURRENT
 from ..certification import PROFILES, plan
 from ..exploration.campaign import Order, Tally
 from ..exploration.casting import Casting
-from ..exploration.judging import Scope
+from ..exploration.judging import Scope, judged_revision
 from ..exploration.telling import last_line, rule_of, show_coverage
 from ..story import STYLES, labelled, show_certificate, show_softened
 from ..verdict import RANK
@@ -76,7 +77,7 @@ def check_command(
     out, err = console(), console(stderr=True)
     place = Place.at(folder)
     manifest = read_complete(place)
-    judged = revision or (manifest.revision if manifest.revision in REVISIONS else CURRENT)
+    judged = revision or judged_revision(manifest.revision)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
     with spark_session(spark_options, "corpus check") as spark, shard_bar(err, "shards") as progress:
@@ -85,7 +86,7 @@ def check_command(
     if json_wanted:
         click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
     else:
-        show_certificate(out, tally.declaration, manifest.dialect, plan((), (), profile, judged))
+        show_certificate(out, tally.declaration, printable(manifest.dialect), plan((), (), profile, judged))
         _tell(out, tally, folder)
         show_coverage(out, tally, _order(manifest, judged, profile, strict=strict))
         for where, what in tally.errors.items():
@@ -134,7 +135,7 @@ def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile
         "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
         "revision": revision,
         "profile": profile,
-        "cast": manifest.casting,
+        "cast": printable(manifest.casting),
         "seed": manifest.seed,
         "schedules": tally.schedules,
         "steps": tally.steps,

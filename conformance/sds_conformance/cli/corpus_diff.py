@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, PROFILES
-from ..exploration.judging import Scope
+from ..exploration.judging import Scope, judged_revision
 from ..story import labelled
 from .corpus import on_spark, shard_bar
 from .options import console, program
@@ -55,7 +55,7 @@ _LINES = 3
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
-@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from the rows.")
+@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
 @click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
 @click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
 @click.option(
@@ -96,7 +96,7 @@ def diff_command(
     comparable(one, other)
     place = Place.at(folder)
     prepare_folder(place, overwrite=overwrite)
-    scopes = tuple(Scope.of(profile, corpus.manifest.revision) for corpus in (one, other))
+    scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * (os.cpu_count() or 1))
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
     with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:

@@ -14,12 +14,10 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import dumps
-from sds_reference import REVISIONS
 
-from ..catalogue import CURRENT
 from ..certification import EXIT_CONFORMANT
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess
+from ..exploration.judging import Scope, assess, in_time, judged_revision
 from ..exploration.spacetime import spacetime_svg
 from ..exploration.telling import in_words, proof_of, rule_of
 from ..story import STYLES, labelled
@@ -96,12 +94,12 @@ def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: 
 def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str, Any]], saved: Path) -> None:
     rebuilt = stored.performance(manifest.revision)
     performance = rebuilt.performance
-    revision = manifest.revision if manifest.revision in REVISIONS else CURRENT
-    assessment = assess(performance, Scope.of("full", revision), rebuilt.judged)
-    findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], f.step))
+    assessment = assess(performance, Scope.of("full", judged_revision(manifest.revision)), rebuilt.judged)
+    when = in_time(performance)
+    findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], when(f)))
     labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
     side = stored.side
-    ended = "" if side["ending"] == "played" else f"; it ended with {side['ending']}"
+    ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
     who = ", ".join(printable(name, 40) for name in performance.schedule.names)
     labelled(out, "Members", Text(who))
     labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
@@ -147,7 +145,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             str(row["step"] or "·"),
             f"{row['at_ms']:,}",
             printable(row["participant"], 16),
-            row["command"].replace("_", " "),
+            Text(printable(row["command"], 40).replace("_", " ")),
             Text(printable(what_of(row), 400), "" if row["step"] else "dim"),
         )
     return table
@@ -182,9 +180,17 @@ def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "digest": side["digest"].hex(),
         "ending": side["ending"],
         "judged": side["judged"],
-        "plan": json.loads(side["json"]),
+        "plan": _plan(side["json"]),
         "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
     }
+
+
+def _plan(text: str) -> Any:
+    """The schedule as JSON values; as the text that it is where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _plain(value: Any) -> Any:

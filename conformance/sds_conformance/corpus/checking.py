@@ -7,7 +7,7 @@ What comes to the driver is as long as the catalogue, however large the corpus i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,19 @@ import pyarrow as pa
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Manifest
+from sds_harness.corpus.manifest import Manifest, implementation_of
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
+from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
-from sds_harness.declaration import Declaration, capability_name
+from sds_harness.declaration import UNNAMED, Declaration, capability_name, printable
 from sds_harness.schedules import Performance, Schedule, dumps
+from sds_harness.schedules.generator import name_of
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .. import checks as _checks
 from ..exploration.campaign import Played, Tally
+from ..exploration.casting import Casting, under_test
 from ..exploration.judging import Scope, assess
 from ..verdict import RANK, Finding, Verdict
 
@@ -66,12 +69,42 @@ class Checker:
         """One stored schedule, as a campaign would have judged it."""
         rebuilt = stored.performance(self.manifest.revision)
         performance = rebuilt.performance
+        if performance.schedule.name != name_of(self.manifest.seed, stored.schedule):
+            raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
+        self.hold_to_manifest(stored, rebuilt)
         twins = self.manifest.has_twins(stored.schedule) and performance.breakdown is None
         replay = StoredTwins(self, shard, stored) if twins else None
         assessment = assess(performance, self.scope, rebuilt.judged, replay)
         if replay is not None and replay.damage is not None:
             raise replay.damage  # to whoever judges it was one more thing that went wrong
         return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
+
+    def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
+        """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand
+        here. Raises DamagedFile."""
+        manifest, performance = self.manifest, rebuilt.performance
+        schedule = performance.schedule
+        wrong = ""
+        if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
+            wrong = "does not have the members under test that the cast of the manifest has"
+        else:
+            for member in rebuilt.judged:
+                trace = performance.cast[member]
+                # Who broke before it said who it is has no name and declares nothing.
+                if trace.breakdown is None and _who(implementation_of(trace.declaration)) != _who(
+                    manifest.implementation
+                ):
+                    wrong = f"was played by {printable(trace.declaration.name, 60)}, not by what the manifest names"
+        if wrong:
+            raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
+
+
+_CASTINGS = frozenset(casting.value for casting in Casting)
+
+
+def _who(implementation: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells implementations apart; the rest of a declaration may be another one every time they start."""
+    return implementation.get("name") or UNNAMED, implementation.get("version"), implementation.get("capabilities")
 
 
 class StoredTwins:
@@ -97,7 +130,10 @@ class StoredTwins:
             raise DamagedFile(
                 f"{self._of.where}: what schedule {self._of.schedule} has to be compared with is not in the corpus."
             )
-        return self._twins.pop().performance(self._checker.manifest.revision, schedule).performance
+        stored = self._twins.pop()
+        rebuilt = stored.performance(self._checker.manifest.revision, schedule)
+        self._checker.hold_to_manifest(stored, rebuilt)
+        return rebuilt.performance
 
 
 def check(
@@ -125,12 +161,12 @@ def declaration_in(manifest: Manifest) -> Declaration:
     """What the implementation declared, as the manifest has it; what is no name of a capability is left out."""
     known = {capability_name(number): number for number in pb.Capability.values()}
     told = manifest.implementation
-    texts: dict[str, Any] = {name: str(told.get(name) or "") for name in _TEXTS}
+    texts: dict[str, Any] = {name: printable(str(told.get(name) or "")) for name in _TEXTS}
     limits: dict[str, Any] = {name: value if type(value := told.get(name)) is int else None for name in _LIMITS}
     return Declaration(
         **texts,
         **limits,
-        revisions=tuple(map(str, told.get("revisions") or ())),
+        revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
         capabilities=frozenset(known[name] for name in told.get("capabilities") or () if name in known),
     )
 

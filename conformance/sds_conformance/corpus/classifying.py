@@ -13,9 +13,9 @@ from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Assessment, Scope, assess
+from ..exploration.judging import Assessment, Scope, assess, in_time
 from ..verdict import Finding, Verdict
-from .freedoms import Case, Side, freedom_of, softened
+from .freedoms import Case, Side, freedoms_of, softened
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
@@ -95,8 +95,8 @@ def judged(
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append(Side(rebuilt, _assessed(rebuilt, scope)))
     case = Case(divergence, *sides)
-    finding_a, violated_a = _violations(case.a.assessment)
-    finding_b, violated_b = _violations(case.b.assessment)
+    finding_a, violated_a = _violations(case.a)
+    finding_b, violated_b = _violations(case.b)
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
     for name, side in (("A", case.a), ("B", case.b)):
         for ours in side.assessment.errors.values():
@@ -114,10 +114,13 @@ def judged(
 
 
 def _excuse(case: Case, out: Classified) -> None:
-    freedom, warning = freedom_of(case), softened(case)
-    if freedom is not None:
-        cited = f" ({', '.join(freedom.positions)})" if freedom.positions else ""
-        out.cause, out.reason = freedom.name, f"{freedom.words}{cited}"
+    freedoms, warning = freedoms_of(case), softened(case)
+    if freedoms:
+        out.cause = ", ".join(freedom.name for freedom in freedoms)
+        out.reason = "; ".join(
+            f"{freedom.words} ({', '.join(freedom.positions)})" if freedom.positions else freedom.words
+            for freedom in freedoms
+        )
     elif warning is not None:
         requirement, position = warning
         out.cause, out.reason = (
@@ -130,20 +133,22 @@ def _excuse(case: Case, out: Classified) -> None:
 
 def where(divergence: Divergence) -> str:
     """What differs, at which command."""
-    return f"{', '.join(divergence.fields) or 'nothing'} at {divergence.row.get('command', 'the end')}"
+    command = printable(str(divergence.row.get("command", "the end")), 40)
+    return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
 def _assessed(rebuilt: Rebuilt, scope: Scope) -> Assessment:
     return assess(rebuilt.performance, scope, rebuilt.judged)
 
 
-def _violations(assessment: Assessment) -> tuple[Finding | None, tuple[str, ...]]:
+def _violations(side: Side) -> tuple[Finding | None, tuple[str, ...]]:
     """What is violated, the first step first: what comes later may be a consequence of it.
 
     Requirements are named before properties of the group, which rest on them.
     """
-    fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
-    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), finding.step, finding.requirement))
+    when = in_time(side.rebuilt.performance)
+    fails = [finding for finding in side.assessment.findings if finding.severity is Verdict.FAIL]
+    fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), when(finding), finding.requirement))
     return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))
 
 

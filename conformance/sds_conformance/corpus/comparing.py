@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 
 from sds_harness.corpus.digests import row_hash, schedule_digest
 from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.reading import Stored
 from sds_harness.corpus.schema import COMPARED_NAMES, SCHEDULES_PER_ROW_GROUP
+from sds_harness.corpus.shards import DamagedFile
 
 from .first_steps import ROW, by_hashes, by_rows, fault_in
 from .ranges import DIFFERENT, EXTRA, MISSING, OBSERVE, STALE, TWICE, Corpus, Divergence, RangeReader, Row
@@ -116,12 +118,22 @@ def _other_schedule(a: Corpus, b: Corpus, number: int) -> None:
     )
 
 
+def _as_recorded(stored: Stored) -> bool:
+    """Are requests, replies and the schedule those of which the digests were made?"""
+    try:
+        stored.hold_to_digests()
+    except DamagedFile:
+        return False
+    return True
+
+
 def _stale(reader: RangeReader, side: pa.Table, name: str) -> Iterator[Divergence]:
-    """Schedules whose hashes or digest are not those of their rows."""
+    """Schedules whose hashes or digests are not those of their rows, or of what is stored beside them."""
     known = _side_rows(side)
     numbers = sorted(known)
     for start in range(0, len(numbers), SCHEDULES_PER_ROW_GROUP):
         group = numbers[start : start + SCHEDULES_PER_ROW_GROUP]
+        untrue = {one.schedule for one in reader.whole(group) if not _as_recorded(one)}
         rows: dict[int, list[Row]] = {}
         for row in reader.rows(group, (*ROW, "row_hash")).to_pylist():
             if row["step"]:
@@ -135,5 +147,5 @@ def _stale(reader: RangeReader, side: pa.Table, name: str) -> Iterator[Divergenc
                 continue
             wrong = [row for row in those if row_hash([row[column] for column in COMPARED_NAMES]) != row["row_hash"]]
             hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in those)
-            if wrong or schedule_digest(hashes) != known[number][0]["digest"]:
+            if wrong or schedule_digest(hashes) != known[number][0]["digest"] or number in untrue:
                 yield Divergence(number, STALE, wrong[0]["step"] if wrong else 0, side=name)

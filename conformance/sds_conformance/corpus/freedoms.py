@@ -7,12 +7,13 @@ unexplained, and somebody has to look at it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.rows import NOT_COMPARED
+from sds_harness.corpus.schema import COMPARED_NAMES
 from sds_harness.schedules import Act
 from sds_harness.schedules.operations import Calm
 from sds_harness.stage import NEEDS
@@ -66,6 +67,8 @@ class Case:
             fields -= _OF_A_BROADCAST
         if "delivered" in fields:
             fields -= {"contents"}
+            if self.command == "tick":  # what a sweep delivers is in the history of what is sent in the same step
+                fields -= {"wire"}
         return frozenset(fields)
 
     @property
@@ -282,9 +285,21 @@ FREEDOMS: tuple[Freedom, ...] = (
 """Asked in this order."""
 
 
-def freedom_of(case: Case) -> Freedom | None:
-    """The first freedom that covers a difference."""
-    return next((freedom for freedom in FREEDOMS if freedom.covers(case)), None)
+def freedoms_of(case: Case) -> tuple[Freedom, ...]:
+    """The first freedom that covers a difference, or those that cover its fields one by one, for two may be used in
+    the same step; none if something is left over."""
+    whole = next((freedom for freedom in FREEDOMS if freedom.covers(case)), None)
+    if whole is not None:
+        return (whole,)
+    out = []
+    for name in COMPARED_NAMES:
+        if name in case.fields:
+            part = replace(case, divergence=replace(case.divergence, fields=(name,)))
+            covering = next((freedom for freedom in FREEDOMS if freedom.covers(part)), None)
+            if covering is None:
+                return ()
+            out.append(covering)
+    return tuple(dict.fromkeys(out))
 
 
 def softened(case: Case) -> tuple[str, str] | None:

@@ -9,7 +9,9 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.place import Place
+from sds_harness.corpus.place import TEMPORARY, Place
+from sds_harness.corpus.shards import shard_of
+from sds_harness.declaration import printable
 
 from .diffing import DIVERGENCES, Difference
 from .page import page
@@ -19,7 +21,7 @@ from .summing import most_common
 
 SUMMARY, PAGE, CAUSES = "summary.json", "index.html", "causes.parquet"
 FORMAT = "sds-corpus-diff-1"
-"""Stands in the summary: only a folder with one is ever replaced."""
+"""Stands in the summary: only a folder with one is ever replaced, or what an interrupted diff left."""
 
 
 _CAUSES: dict[str, pa.DataType] = {
@@ -41,9 +43,25 @@ def prepare_folder(place: Place, *, overwrite: bool) -> None:
         known = {SUMMARY, PAGE, CAUSES, DIVERGENCES, SAMPLES}
         if strange := set(found) - known:
             raise CorpusError(f"{place.shown} has other files in it ({min(strange)}): name another folder.")
+        if not _of_a_diff(place, found):
+            raise CorpusError(f"{place.shown} has files in it that are of no diff: name another folder.")
         for name in found:
             (place / name).remove()
     place.make()
+
+
+def _of_a_diff(place: Place, found: list[str]) -> bool:
+    """Does the summary say so, or, where a diff was interrupted before there was one, are there nothing but its
+    divergences?"""
+    if SUMMARY in found:
+        try:
+            data = json.loads((place / SUMMARY).read_text())
+        except (CorpusError, ValueError, RecursionError):
+            return False
+        return isinstance(data, dict) and data.get("format") == FORMAT
+    return DIVERGENCES in found and all(
+        name.startswith(TEMPORARY) or shard_of(name) is not None for name in (place / DIVERGENCES).names()
+    )
 
 
 def as_json(difference: Difference, samples: list[Sample]) -> dict[str, Any]:
@@ -96,11 +114,11 @@ def _told(corpus: Corpus) -> dict[str, Any]:
     manifest = corpus.manifest
     return {
         "corpus": corpus.place.shown,
-        "name": manifest.implementation.get("name", ""),
-        "version": manifest.implementation.get("version", ""),
+        "name": printable(str(manifest.implementation.get("name", ""))),
+        "version": printable(str(manifest.implementation.get("version", ""))),
         "schedules": manifest.schedules,
         "steps": manifest.steps,
-        "revision": manifest.revision,
-        "cast": manifest.casting,
-        "suite": manifest.suite_version,
+        "revision": printable(manifest.revision),
+        "cast": printable(manifest.casting),
+        "suite": printable(manifest.suite_version),
     }

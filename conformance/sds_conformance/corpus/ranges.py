@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sds_harness.corpus.manifest import Manifest
 from sds_harness.corpus.place import Place
+from sds_harness.corpus.reading import TO_REBUILD, Stored, rows_by_schedule
 from sds_harness.corpus.schema import DIGESTS
-from sds_harness.corpus.shards import ShardFile, pair_of
+from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
 
 DIFFERENT = "different"
 """Both have the schedule, and its steps differ."""
@@ -74,12 +76,18 @@ class Divergence:
         }
 
 
+def _bounds(schedules: pa.ChunkedArray[Any]) -> tuple[int, int] | None:
+    """The least and the greatest; None of none."""
+    return (pc.min(schedules).as_py(), pc.max(schedules).as_py()) if len(schedules) else None
+
+
 class RangeReader:
     """What a corpus has of a range of schedules, out of whatever shards that is in."""
 
     def __init__(self, corpus: Corpus, schedules: range) -> None:
         self._files = ExitStack()
-        self._range = schedules
+        self._corpus, self._range = corpus, schedules
+        self._numbers: list[int] = []
         self._shards: list[tuple[ShardFile, ShardFile]] = []
         manifest = corpus.manifest
         last = min(schedules.stop, manifest.schedules)
@@ -89,16 +97,34 @@ class RangeReader:
                 self._files.enter_context(side)
                 self._files.enter_context(steps)
                 self._shards.append((side, steps))
+                self._numbers.append(shard)
 
     def digests(self) -> pa.Table:
-        """The beginning of the side table. Rows of schedules outside of the range belong to another task, unless they
-        are outside of their shard, too: those are nobody's, and nothing is said of them."""
+        """The beginning of the side table. Rows of schedules outside of the range belong to another task. Raises
+        DamagedFile where a schedule is outside of its shard: no task would look at it there."""
         tables = [side.read(list(DIGESTS)) for side, _ in self._shards]
+        for shard, table, (_, steps) in zip(self._numbers, tables, self._shards, strict=True):
+            wanted = self._corpus.manifest.range_of(shard)
+            for bounds in (_bounds(table["schedule"]), steps.bounds):
+                if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
+                    raise DamagedFile(
+                        f"{self._corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
+                        f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
+                    )
         if not tables:
             return pa.table({name: [] for name in DIGESTS})
         table = pa.concat_tables(tables)
         numbers = table["schedule"].to_numpy()
         return table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop)))
+
+    def whole(self, schedules: Sequence[int]) -> Iterator[Stored]:
+        """Schedules with all that their digests are made of, in the order in which they stand."""
+        for side, steps in self._shards:
+            known = side.read(None, schedules).to_pylist()
+            rows = rows_by_schedule(steps, schedules, TO_REBUILD) if known else {}
+            for one in known:
+                those = sorted(rows.get(one["schedule"], []), key=lambda row: row["position"])
+                yield Stored(one, those, self._corpus.place.shown)
 
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """Rows of some schedules."""

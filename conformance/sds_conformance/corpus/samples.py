@@ -8,10 +8,11 @@ from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.rows import NOT_COMPARED
 from sds_harness.corpus.shards import DamagedFile
+from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Schedule, ScheduleFileError, dumps, loads
 
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess
+from ..exploration.judging import Scope, assess, in_time
 from ..exploration.spacetime import spacetime_svg
 from ..exploration.telling import in_words, proof_of
 from ..verdict import Verdict
@@ -120,7 +121,7 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
     fails = [f for f in findings if f.requirement == what and f.severity is Verdict.FAIL]
     if not fails:
         return None
-    first = min(fails, key=lambda finding: finding.step)
+    first = min(fails, key=in_time(performance))
     return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
 
 
@@ -141,7 +142,8 @@ def sentence(divergence: Divergence) -> str:
     ]
     missing = "A" if divergence.a is None else "B"
     what = "; ".join(told[:4]) or f"{missing} has no such step"
-    return f"They part at step {divergence.step}, {row['participant']}: {row['command']}: {what}."
+    who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
+    return f"They part at step {divergence.step}, {who}: {does}: {what}."
 
 
 _DIGESTS = frozenset({"contents", "wire", "log", "outgoing", "incoming", "repairs"})
@@ -150,8 +152,8 @@ _DIGESTS = frozenset({"contents", "wire", "log", "outgoing", "incoming", "repair
 
 def _short(value: object) -> str:
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "nothing"
-    return str(value) if value not in ("", None) else "nothing"
+        return printable(", ".join(map(str, value))) or "nothing"
+    return printable(str(value)) if value not in ("", None) else "nothing"
 
 
 def of_cause(samples: list[Sample], cause: Cause) -> list[Sample]:

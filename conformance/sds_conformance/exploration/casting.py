@@ -42,6 +42,11 @@ def stand_in(declared: Declaration) -> LocalLink:
     return LocalLink(Testee(TesteeOptions(suite_version(), config)).handle)
 
 
+def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
+    """The participants of a schedule that are under test."""
+    return schedule.names[:1] if casting is Casting.AMONG else schedule.names
+
+
 class Company:
     """The implementation under test and whom it plays with; plays any number of schedules."""
 
@@ -79,8 +84,7 @@ class Company:
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
         """The participants that are under test."""
-        roles = self._roles(schedule)
-        return tuple(name for name in schedule.names if roles[name] != REFERENCE)
+        return under_test(self.casting, schedule)
 
     def kill(self) -> None:
         self.cast.kill()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
@@ -25,6 +25,12 @@ BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
 STORM = "storm"
 """And about participants that never stop to answer each other."""
+
+
+def judged_revision(recorded: str) -> str:
+    """The revision by which something stored is judged: the one that it names, or else the current one. By a revision
+    that nobody knows nothing would be required."""
+    return recorded if recorded in REVISIONS else CURRENT
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,18 @@ def assess(
         out.findings.append(_broke(performance, STORM, "an end of the messages", "no end of messages", name))
     out.situations = situations(performance, views)
     return out
+
+
+def in_time(performance: Performance) -> Callable[[Finding], int]:
+    """When something was found, as a number to sort by. Steps are counted by each implementation of a cast for itself,
+    so that the fifth step of one may come long after the ninth of another."""
+    places = {(id(act.trace), act.step.index): place for place, act in enumerate(performance.acts)}
+
+    def place_of(finding: Finding) -> int:
+        trace = performance.cast.get(finding.participant)
+        return places.get((id(trace), finding.step), len(places))
+
+    return place_of
 
 
 def _views(trace: Trace, out: Assessment) -> Iterable[ChannelView]:

@@ -72,7 +72,7 @@ class Manifest:
     def told_apart(self, other: Manifest) -> list[str]:
         """What differs of that on which the schedules hang, in words."""
         return [
-            f"{what}: {mine!r} and {theirs!r}"
+            f"{what}: {printable(repr(mine))} and {printable(repr(theirs))}"
             for what, mine, theirs in (
                 ("seed", self.seed, other.seed),
                 ("grammar", self.grammar, other.grammar),
@@ -132,12 +132,14 @@ def read_manifest(place: Place) -> Manifest:
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != SCHEMA_VERSION:
         raise CorpusError(
-            f"{file.shown} is of schema version {version!r}, and this suite reads version {SCHEMA_VERSION}: "
-            "record it again, or use the suite that recorded it."
+            f"{file.shown} is of schema version {printable(repr(version))}, and this suite reads version "
+            f"{SCHEMA_VERSION}: record it again, or use the suite that recorded it."
         )
     known = {f.name: f for f in fields(Manifest)}
     if unknown := set(data) - set(known):
-        raise CorpusError(f"{file.shown} has a field {min(unknown)!r} that version {SCHEMA_VERSION} does not know.")
+        raise CorpusError(
+            f"{file.shown} has a field {printable(repr(min(unknown)))} that version {SCHEMA_VERSION} does not know."
+        )
     try:
         manifest = Manifest(**data)
     except TypeError as error:
@@ -145,6 +147,15 @@ def read_manifest(place: Place) -> Manifest:
     if complaint := _complaint(manifest):
         raise CorpusError(f"{file.shown}: {complaint}.")
     return manifest
+
+
+def is_of_corpus(file: Place) -> bool:
+    """Is that a manifest, of whatever version and however damaged its values are?"""
+    try:
+        data = json.loads(file.read_text())
+    except (CorpusError, ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and {"schema_version", "per_shard", "implementation"} <= data.keys()
 
 
 def read_complete(place: Place) -> Manifest:
@@ -176,10 +187,27 @@ _KINDS: dict[str, type] = {
 }
 
 
+_DECLARED: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(
+        ("name", "version", "language", "homepage", "bloom_profile", "hash_profile", "id_order", "dialect"), (str,)
+    ),
+    **dict.fromkeys(("revisions", "capabilities"), (list,)),
+    **dict.fromkeys(("content_bytes", "lamport_ahead_ms", "log_entries"), (int,)),
+}
+"""Of what stands under ``implementation``."""
+
+
 def _complaint(manifest: Manifest) -> str:
     for name, kind in _KINDS.items():
         if type(getattr(manifest, name)) is not kind:
             return f"{name} is not of type {kind.__name__}"
+    for name, kinds in _DECLARED.items():
+        value = manifest.implementation.get(name)
+        if value is not None and type(value) not in kinds:
+            return f"{name} of the implementation is of no type that it can have"
+    for name in ("revisions", "capabilities"):
+        if any(type(one) is not str for one in manifest.implementation.get(name) or ()):
+            return f"{name} of the implementation are not all names"
     if not 0 < manifest.schedules <= MOST_SCHEDULES:
         return f"{manifest.schedules} schedules make no corpus"
     if not 0 < manifest.per_shard <= MOST_SCHEDULES:

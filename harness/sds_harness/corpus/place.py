@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
+from ..declaration import printable
 from .errors import CorpusError
 
 _SECRETS = re.compile(r"\?.*$|(?<=://)[^/@]*@", re.DOTALL)
@@ -40,7 +41,12 @@ class Place:
     def at(cls, named: str) -> Place:
         """The folder of that name: a path, or a URI. Raises CorpusError if nobody knows the scheme."""
         if "://" not in named:
-            return cls(named, fs.LocalFileSystem(), str(Path(named).resolve()))
+            try:
+                root = str(Path(named).resolve())
+                root.encode()
+            except (OSError, ValueError, RuntimeError) as error:  # a loop of links, or no name that Arrow takes
+                raise CorpusError(f"{printable(named)} can be no folder: {_first_line(error)}") from None
+            return cls(named, fs.LocalFileSystem(), root)
         try:
             system, root = fs.FileSystem.from_uri(named)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -63,7 +69,8 @@ class Place:
 
     def names(self) -> list[str]:
         """What is in the folder, sorted; nothing if it is not there."""
-        infos = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        with _told(self):
+            infos = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         return sorted(info.base_name for info in infos)
 
     def make(self) -> None:

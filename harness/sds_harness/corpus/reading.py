@@ -12,6 +12,7 @@ from .manifest import STEPS, TWINS, Manifest
 from .place import Place
 from .rebuilding import Rebuilt, Unsound, rebuild
 from .recording import TWINS_OF_ONE
+from .rows import rows_of
 from .schema import SCHEDULES_PER_ROW_GROUP
 from .shards import DamagedFile, ShardFile, file_name, pair_of
 
@@ -43,11 +44,15 @@ class Stored:
         """
         self.hold_to_digests()
         try:
-            return rebuild(self.side, self.rows, revision, plan)
+            rebuilt = rebuild(self.side, self.rows, revision, plan)
+            # What is compared has to be what was said: else a diff would speak of other steps than the checks.
+            if rows_of(rebuilt.performance, self.schedule, rebuilt.judged).side["digest"] != self.side["digest"]:
+                raise Unsound("its normative columns are not what its requests and replies give")
         except Unsound as error:
             raise DamagedFile(
                 f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."
             ) from None
+        return rebuilt
 
     def hold_to_digests(self) -> None:
         """Raises DamagedFile if rows are missing, or not what was recorded."""
@@ -94,7 +99,7 @@ def rows_by_schedule(
 def hold_to_manifest(place: Place, manifest: Manifest, shard: int, found: Sequence[int]) -> None:
     """Are these the schedules of that shard? Raises DamagedFile."""
     wanted = manifest.range_of(shard)
-    if list(found) != list(wanted):
+    if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFile(
             f"{place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."

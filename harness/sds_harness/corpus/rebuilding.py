@@ -7,7 +7,6 @@ that was changed, or recorded by a suite that plays otherwise, cannot pass for a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +15,9 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.dialect import Dialect
+from sds_reference.testee.dialect import Dialect, parse_dialect
 
+from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..link import Limits
 from ..schedules import Performance, Schedule, ScheduleFileError, loads, play
@@ -100,7 +100,7 @@ def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None
     try:
         schedule = plan or loads(side["json"])
     except ScheduleFileError as error:
-        raise Unsound(f"its schedule cannot be read: {error}") from None
+        raise Unsound(f"its schedule cannot be read: {printable(str(error))}") from None
     cast, traces = side["cast"], side["traces"]
     if len(cast) != len(schedule.members) or not all(0 <= number < len(traces) for number in cast):
         raise Unsound("its cast does not fit its schedule")
@@ -108,7 +108,11 @@ def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None
         _StoredLink(played_by, [row for row in rows if row["trace"] == number])
         for number, played_by in enumerate(traces)
     ]
-    performance = _play(schedule, [_stage(links[n], traces[n], schedule, revision) for n in range(len(traces))], cast)
+    try:
+        stages = [_stage(links[n], traces[n], schedule, revision) for n in range(len(traces))]
+    except TesteeFault as fault:  # whoever shook hands like that never came to play
+        raise Unsound(f"a stored handshake is none: {fault.breakdown.detail}") from None
+    performance = _play(schedule, stages, cast)
     if left := sum(link.left for link in links):
         raise Unsound(f"{left} of its {len(rows)} rows are not reached")
     return Rebuilt(performance, tuple(side["judged"]))
@@ -139,7 +143,6 @@ def _dialect(stored: str) -> Dialect | None:
     if not stored:
         return None
     try:
-        data = json.loads(stored)
-        return Dialect(data["dialect"], data["description"], tuple(data["message"].items()))
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return parse_dialect(stored)
+    except (ValueError, RecursionError):
         raise Unsound("its dialect cannot be read") from None

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from ..declaration import Declaration
+from ..declaration import Declaration, printable
 from ..faults import TesteeFault
 from ..schedules import Performance, Schedule
 from ..schedules.generator import Grammar, generated
 from .errors import CorpusError, NotDriven
 from .jobs import Progress, failures_told, over, watched
-from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Manifest, read_manifest
+from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Manifest, is_of_corpus, read_manifest
 from .place import Place, remove_halves
 from .rows import rows_of
 from .shards import Committed, ShardWriter, committed, side_of
@@ -131,8 +131,12 @@ def prepare(place: Place, manifest: Manifest, *, overwrite: bool) -> set[int]:
     """Make the folder, or see what is in it already: the shards that are there. Raises CorpusError where it is not what
     this recording would make."""
     if overwrite and (place / MANIFEST).exists():
-        # First what says that it is complete, so that nothing half removed passes for a corpus.
-        for name in (SUCCESS, MANIFEST, SIDE, STEPS, TWINS):
+        # Looked at before anything is removed: other projects have a manifest.json, too.
+        if not is_of_corpus(place / MANIFEST):
+            raise CorpusError(f"{place.shown} has a {MANIFEST} that is of no corpus: name another folder.")
+        if strange := set(place.names()) - set(_PARTS):
+            raise CorpusError(f"{place.shown} has other files in it ({printable(min(strange))}): name another folder.")
+        for name in _PARTS:
             (place / name).remove()
     if (place / MANIFEST).exists():
         _hold_to(place, read_manifest(place), manifest)
@@ -151,6 +155,9 @@ def prepare(place: Place, manifest: Manifest, *, overwrite: bool) -> set[int]:
     return committed(place)
 
 
+_PARTS = (SUCCESS, MANIFEST, SIDE, STEPS, TWINS)
+"""All that is in the folder of a corpus. First what says that it is complete, so that nothing half removed passes for a
+corpus."""
 _SAME = (
     "implementation",
     "seed",

@@ -43,6 +43,8 @@ _PAGE_BYTES = 8 << 20
 
 _MOST_ROWS, _MOST_BYTES = 1 << 24, 1 << 32
 """Of one row group, before compression: what is read at a time."""
+_UNKNOWN = (0, 1 << 62)
+"""Bounds of a row group without statistics: any schedule can be in it."""
 
 
 class DamagedFile(CorpusError):
@@ -184,8 +186,15 @@ class ShardFile:
         metadata, out = self._parquet.metadata, []
         for number in range(metadata.num_row_groups):
             found = metadata.row_group(number).column(0).statistics
-            out.append((found.min, found.max) if found is not None and found.has_min_max else (0, 1 << 62))
+            out.append((found.min, found.max) if found is not None and found.has_min_max else _UNKNOWN)
         return out
+
+    @property
+    def bounds(self) -> tuple[int, int] | None:
+        """The least and the greatest schedule, by the statistics; None where there are no rows, or no statistics."""
+        with self._told():
+            known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
+        return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
     def close(self) -> None:
         self._parquet.close()

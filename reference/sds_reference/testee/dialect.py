@@ -66,16 +66,17 @@ def load_dialect(name: str) -> Dialect:
     shipped = files(__package__).joinpath("dialects", f"{name}.json")
     try:
         if shipped.is_file():
-            return _parse(shipped.read_text("utf-8"))
+            return parse_dialect(shipped.read_text("utf-8"))
         if name.endswith(".json"):
-            return _parse(Path(name).read_text("utf-8"))
+            return parse_dialect(Path(name).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"dialect {name}: {error}") from None
     known = ", ".join(dialect_names())
     raise ConfigurationError(f"no dialect {name!r}: known are {known}, or give the path of a .json file")
 
 
-def _parse(text: str) -> Dialect:
+def parse_dialect(text: str) -> Dialect:
+    """The dialect that JSON describes. Raises ValueError."""
     data = json.loads(text)
     numbers = data.get("message") if isinstance(data, dict) else None
     if not isinstance(numbers, dict) or not isinstance(data.get("dialect"), str):
