@@ -1,0 +1,60 @@
+"""Two corpora compared in this process, and small changes to make them differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sds_conformance.corpus.classifying import Classified, judged
+from sds_conformance.corpus.comparing import divergences
+from sds_conformance.corpus.diffing import comparable, stored
+from sds_conformance.corpus.ranges import Corpus, Divergence
+from sds_conformance.exploration.judging import Scope
+from sds_harness.corpus.manifest import read_complete
+from sds_harness.corpus.place import Place
+from stored import Edit
+
+SCHEDULES = 24
+SCOPE = Scope.of()
+
+
+def corpus(folder: Path) -> Corpus:
+    place = Place.at(str(folder))
+    return Corpus(place, read_complete(place))
+
+
+def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:
+    one, other = corpus(a), corpus(b)
+    comparable(one, other)
+    most = max(one.manifest.schedules, other.manifest.schedules)
+    return {found.schedule: found for found in divergences(one, other, range(most), **options)}
+
+
+def classified(a: Path, b: Path) -> list[Classified]:
+    one, other = corpus(a), corpus(b)
+    revisions = (one.manifest.revision, other.manifest.revision)
+    out = []
+    for number, found in sorted(compared(a, b).items()):
+        mine, theirs = (next(stored(c, [number])) for c in (one, other))
+        out.append(judged(found, mine, theirs, (SCOPE, SCOPE), revisions))
+    return out
+
+
+def change(step: int, **values: Any) -> Edit:
+    """Other values in one step."""
+
+    def edit(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            if row["step"] == step:
+                row |= {name: value(row[name]) if callable(value) else value for name, value in values.items()}
+
+    return edit
+
+
+def flip(value: int) -> int:
+    """The last of 64 bits: beyond 2^53 a floating-point number does not have it."""
+    return value ^ 1
+
+
+def gone(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    side.clear()

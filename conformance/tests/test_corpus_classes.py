@@ -1,0 +1,152 @@
+"""Whose fault a difference is: legal, a violation of one side or of both, or unexplained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
+from sds_conformance.catalogue.positions import load_positions
+from sds_conformance.corpus import classifying, freedoms
+from sds_conformance.corpus.classifying import Class, judged, where
+from sds_conformance.corpus.comparing import divergences
+from sds_conformance.corpus.diffing import stored
+from sds_conformance.corpus.freedoms import FREEDOMS
+from sds_conformance.corpus.ranges import Corpus
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.judging import assess, in_time
+from sds_harness.corpus.recording import prepare, record_shard
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.variants import VARIANTS
+from stored import Model, Variants, edited, order_of, record_here, recording_of
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record_here(tmp_path_factory.mktemp("corpora") / "reference", order_of(schedules=SCHEDULES), per_shard=10)
+
+
+@pytest.mark.parametrize(
+    "name", ["history-of-one", "newest-first", "nim-filter", "slow-resend", "sweep-only", "nim-hash", "quiet-syncs"]
+)
+def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
+    assert name in VARIANTS
+    other = record_here(tmp_path / "b", order_of(Model(variant=name), SCHEDULES))
+    found = classified(reference, other)
+    assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
+    assert all(one.reason for one in found)
+
+
+@pytest.mark.parametrize(
+    ("names", "index"),
+    [
+        (("drops-the-lost",), 89),
+        (("keeps-syncs-waiting",), 79),
+        (("answers-at-once", "ack-after-two"), 29),
+    ],
+)
+def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[str, ...], index: int) -> None:
+    """One delivers what another one has in its history; one counts hits and answers at once."""
+    seed = 2 if len(names) > 1 else 0
+    shards = []
+    for folder, model in (("a", Model()), ("b", Variants(names))):
+        recording = recording_of(tmp_path / folder, order_of(model, index + 1, seed=seed), per_shard=1)
+        prepare(recording.place, recording.manifest, overwrite=False)
+        record_shard(recording, index)
+        shards.append(Corpus(recording.place, recording.manifest))
+    a, b = shards
+    (found,) = divergences(a, b, range(index, index + 1))
+    mine, theirs = (next(stored(c, [index])) for c in (a, b))
+    revisions = (a.manifest.revision, b.manifest.revision)
+    one = judged(found, mine, theirs, (SCOPE, SCOPE), revisions)
+    assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
+
+
+@pytest.mark.parametrize(
+    ("name", "requirement"),
+    [
+        ("sync-does-not-increase", "SDS-SYNC-03"),
+        ("ties-by-arrival", "SDS-CONFLICT-03"),
+        ("one-level-only", "SDS-INSWEEP-04"),
+        ("restamped-copies", "SDS-MSG-21"),
+    ],
+)
+def test_a_fault_is_found_under_its_requirement(reference: Path, tmp_path: Path, name: str, requirement: str) -> None:
+    other = record_here(tmp_path / "b", order_of(Model(mutant=name), SCHEDULES))
+    found = classified(reference, other)
+    blamed = [one for one in found if one.kind is Class.B_VIOLATES]
+    assert requirement in {one.cause for one in blamed}
+    assert not [one for one in found if one.kind in (Class.A_VIOLATES, Class.BOTH_VIOLATE)]
+    turned = classified(other, reference)
+    assert {one.kind for one in turned if one.violated_a} == {Class.A_VIOLATES}
+
+
+def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
+    """By virtual time: in a cast of several implementations each counts its own steps."""
+    order = order_of(Model(mutant="buffer-of-one"), SCHEDULES, casting=Casting.APART)
+    folder = corpus(record_here(tmp_path / "a", order))
+    otherwise = 0
+    for one in stored(folder, range(SCHEDULES)):
+        rebuilt = one.performance(folder.manifest.revision)
+        performance = rebuilt.performance
+        findings = assess(performance, SCOPE, rebuilt.judged).findings
+        acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
+        first = sorted(findings, key=in_time(performance))
+        order_of_acts = [id(act.step) for act in performance.acts]
+        places = {id(f): order_of_acts.index(id(step)) for step, f in acts}
+        assert [places[id(f)] for f in first] == sorted(places.values())
+        otherwise += first != sorted(findings, key=lambda f: f.step)
+    assert otherwise, "in some of these it makes a difference"
+
+
+def test_what_both_violate(tmp_path: Path) -> None:
+    a = record_here(tmp_path / "a", order_of(Model(mutant="sync-does-not-increase"), 12))
+    b = record_here(tmp_path / "b", order_of(Model(mutant="restamped-copies"), 12))
+    assert Class.BOTH_VIOLATE in {one.kind for one in classified(a, b)}
+
+
+@pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])
+def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path, new: dict[str, Any]) -> None:
+    """Whatever the digests say, and although a freedom would cover the second."""
+    other = edited(reference, tmp_path / "b", {3: change(12, **new)})
+    (one,) = classified(reference, other)
+    assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
+    assert "normative columns are not what its requests and replies give" in one.reason
+
+
+def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
+    monkeypatch.setattr(freedoms, "FREEDOMS", ())
+    monkeypatch.setattr(classifying, "softened", lambda case: None)
+    found = classified(reference, other)
+    assert {one.kind for one in found} == {Class.UNEXPLAINED}
+    assert all(one.cause == where(one.divergence) for one in found)
+
+
+def test_replies_that_were_changed_are_damage(reference: Path, tmp_path: Path) -> None:
+    other = edited(reference, tmp_path / "b", {3: change(8, at_ms=7, reply=b"\xba\x01\x00")})
+    (one,) = classified(reference, other)
+    assert (one.kind, one.cause) == (Class.DAMAGED, "damaged in B")
+
+
+def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
+    """Some schedules name no channel."""
+    order = order_of(schedules=128)
+    less = order_of(Model(without=frozenset({pb.CAPABILITY_UNNAMED_CHANNEL, pb.CAPABILITY_OBSERVE})), schedules=128)
+    a, b = record_here(tmp_path / "a", order), record_here(tmp_path / "b", less)
+    found = classified(a, b)
+    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "undeclared")}
+    assert set(compared(a, b, read_all=True)) == {one.divergence.schedule for one in found}
+
+
+def test_freedoms_cite_positions_that_there_are() -> None:
+    known = load_positions()
+    cited = {position for freedom in FREEDOMS for position in freedom.positions}
+    assert cited - set(known) == set()
+    assert len({freedom.name for freedom in FREEDOMS}) == len(FREEDOMS)
