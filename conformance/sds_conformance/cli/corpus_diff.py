@@ -37,7 +37,8 @@ Examples:
 A and B are corpora of the same schedules. What differs is judged by the checks:
 legal, or a violation by A, by B or by both; what nothing explains is told, too.
 DIR gets index.html, summary.json, causes.parquet, divergences/ (Parquet) and
-samples/, schedules that `replay` plays on both.
+samples/, schedules that `replay` plays on both. Whether what is the same is right
+as well, `corpus check` says.
 
 \b
 Exit codes:
