@@ -37,11 +37,8 @@ def section(mutant: Mutant) -> str:
 
 
 def a_handful() -> list[str]:
-    """The last mutant of every section, and every sixteenth before it."""
-    out: list[str] = []
-    for wanted in sorted({section(mutant) for mutant in MUTANTS.values()}):
-        out += [mutant.name for mutant in MUTANTS.values() if section(mutant) == wanted][::-16]
-    return out
+    """Some mutants; all of them are examined by the self-test itself, which tox runs as well."""
+    return list(MUTANTS)[::64]
 
 
 def participant_of(channel: type[Channel]) -> type[Participant]:
@@ -96,7 +93,7 @@ def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
     assert set(kill.also) <= set(CHECKS)
 
 
-@pytest.mark.parametrize("name", list(VARIANTS)[::7])
+@pytest.mark.parametrize("name", list(VARIANTS)[::20])
 def test_a_legal_variant_is_accepted(name: str) -> None:
     assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(judged(name)), 0, ())
 

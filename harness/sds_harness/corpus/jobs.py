@@ -97,6 +97,8 @@ def sentence_of(error: Exception) -> str:
     found = re.findall(r"^(?:\s*)sds_[\w.]+\.(\w+): (.+)$", text, re.MULTILINE)
     if found:
         return str(found[0][1]).strip()
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if re.match(r"^\w+(\.\w+)*(Error|Exception|Interrupt)\b", line)]
-    return f"A Spark job failed: {(said or lines or [type(error).__name__])[0][:400]}"
+    lines = [line.strip(" \t:") for line in text.splitlines() if line.strip(" \t:")]
+    # What Python raised in a worker, or what Spark says itself; the first line only names a call of ours.
+    for pattern in (r"\w+(\.\w+)*(Error|Exception|Interrupt)\b", r"(Caused by|.*Job aborted|.*ExecutorLost)"):
+        lines = [line for line in lines if re.match(pattern, line)] or lines
+    return f"A Spark job failed: {(lines or [type(error).__name__])[0][:400]}"
