@@ -14,7 +14,6 @@ from rich.text import Text
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules.generator import Grammar
-from sds_harness.schedules.passages import PASSAGES
 
 from ..certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
 from ..exploration.campaign import TWINS_EVERY, Order
@@ -22,7 +21,7 @@ from ..exploration.casting import Casting
 from ..runner import BrokenRun
 from ..story import show_breakdown
 from .corpus import on_spark, shard_bar
-from .fuzz import participants, seed_of
+from .fuzz import which_schedules
 from .options import Driven, about, console, driving
 
 if TYPE_CHECKING:
@@ -54,33 +53,7 @@ Exit codes:
 @click.option(
     "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="How many schedules."
 )
-@click.option(
-    "--seed", callback=seed_of, default="0", show_default=True, metavar="N", help="Which ones; `random` for others."
-)
-@click.option(
-    "--participants",
-    callback=participants,
-    default="3-8",
-    show_default=True,
-    metavar="A-B",
-    help="How many there are in a schedule.",
-)
-@click.option(
-    "--cast",
-    "casting",
-    type=click.Choice([casting.value for casting in Casting]),
-    default=Casting.TOGETHER.value,
-    show_default=True,
-    help="All participants of the implementation in one process, each apart in its own, or one among references.",
-)
-@click.option(
-    "--passage",
-    "passages",
-    type=click.Choice(list(PASSAGES)),
-    multiple=True,
-    metavar="NAME",
-    help="Only schedules of these passages; may be repeated.",
-)
+@which_schedules
 @click.option(
     "--twins/--no-twins",
     default=True,

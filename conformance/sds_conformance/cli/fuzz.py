@@ -7,6 +7,7 @@ import os
 import secrets
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -82,47 +83,57 @@ def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> i
     return seed
 
 
+def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which schedules are generated, and who plays in them."""
+    for decorate in (
+        click.option(
+            "--passage",
+            "passages",
+            type=click.Choice(list(PASSAGES)),
+            multiple=True,
+            metavar="NAME",
+            help=f"Only schedules of these passages; may be repeated. There are {', '.join(PASSAGES)}.",
+        ),
+        click.option(
+            "--participants",
+            callback=participants,
+            default="3-8",
+            show_default=True,
+            metavar="N-M",
+            help="How many there are in a schedule.",
+        ),
+        click.option(
+            "--cast",
+            "casting",
+            type=click.Choice([casting.value for casting in Casting]),
+            default=Casting.TOGETHER.value,
+            show_default=True,
+            help="All participants of the implementation in one process, each apart in its own, or one among "
+            "references.",
+        ),
+        click.option(
+            "--seed",
+            callback=seed_of,
+            default="0",
+            show_default=True,
+            metavar="N",
+            help="Which ones; `random` for others each time, the seed is printed.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
 @click.command(epilog=_EPILOG)
 @click.option(
     "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="How many schedules."
 )
-@click.option(
-    "--seed",
-    callback=seed_of,
-    default="0",
-    show_default=True,
-    metavar="N",
-    help="Which ones; `random` for others each time, the seed is printed.",
-)
+@which_schedules
 @click.option(
     "--time-budget",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
     help="Begin no further schedule after that time.",
-)
-@click.option(
-    "--cast",
-    "casting",
-    type=click.Choice([casting.value for casting in Casting]),
-    default=Casting.TOGETHER.value,
-    show_default=True,
-    help="All participants of the implementation in one process, each apart in its own, or one among references.",
-)
-@click.option(
-    "--participants",
-    callback=participants,
-    default="3-8",
-    show_default=True,
-    metavar="N-M",
-    help="How many there are in a schedule.",
-)
-@click.option(
-    "--passage",
-    "passages",
-    type=click.Choice(list(PASSAGES)),
-    multiple=True,
-    metavar="NAME",
-    help=f"Only schedules of these passages; may be repeated. There are {', '.join(PASSAGES)}.",
 )
 @judging
 @click.option(

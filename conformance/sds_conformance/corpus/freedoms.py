@@ -121,6 +121,16 @@ class Case:
             ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
         return any(ids[1].get(label, found) != found for label, found in ids[0].items())
 
+    def newest(self) -> list[list[int | None]]:
+        """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
+        out = []
+        for side, act in zip((self.a, self.b), self.acts(), strict=False):
+            sent = [packet.wire.message for packet in side.rebuilt.performance.packets]
+            known = {message.message_id: message.lamport_timestamp for message in sent if message is not None}
+            histories = (wire.message.causal_history for wire in act.step.broadcasts if wire.message is not None)
+            out.append([known.get(history[-1].message_id) for history in histories if history])
+        return out
+
     def heard_before(self, names: set[str]) -> bool:
         """Are these messages that were sent before, so that what is sent now are copies?"""
         return all("/sync" not in name and "/ephemeral" not in name for name in names)
@@ -213,7 +223,13 @@ def _buffered(case: Case) -> bool:
 
 
 def _ties(case: Case) -> bool:
-    return case.only("log") and case.other_ids()
+    if not case.only("log", "wire") or not case.other_ids():
+        return False
+    if "wire" not in case.fields:
+        return True
+    # The newest of several messages of the same time is another one.
+    newest = case.newest()
+    return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
 def _odd(case: Case) -> bool:

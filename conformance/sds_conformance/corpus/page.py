@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
+from ..markup import environment
 from .classifying import AND, VIOLATIONS, Class
 from .diffing import Difference
 from .samples import Sample, of_cause
@@ -87,15 +88,9 @@ def page(difference: Difference, samples: list[Sample]) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["thousands"] = lambda number: f"{number:,}"
-    return environment.get_template("diff.html.j2")
+    known = environment(__package__ or "")
+    known.filters["thousands"] = lambda number: f"{number:,}"
+    return known.get_template("diff.html.j2")
 
 
 def _told(corpus: Any) -> dict[str, Any]:

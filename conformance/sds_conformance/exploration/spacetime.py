@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import cache
 from math import hypot
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Performance
 
+from ..markup import environment
 from .course import Course, LogAt
 from .drawing import Arrow, Dot, Drawing, Text, cross, head, path
 from .lettering import char_width, line_height, lines_of, text_width
@@ -65,14 +66,7 @@ def spacetime_svg(performance: Performance, blamed: Act | None = None, title: st
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("spacetime.svg.j2")
+    return environment(__package__ or "").get_template("spacetime.svg.j2")
 
 
 def _summary(performance: Performance, blamed: Act | None) -> str:
