@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,13 @@ from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import assess, in_time
 from sds_harness.corpus.recording import prepare, record_shard
+from sds_harness.link import Link, LocalLink
+from sds_harness.schedules.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.channel import Channel
+from sds_reference.participant import Participant
+from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 from stored import Model, Variants, edited, order_of, record_here, recording_of
 
@@ -66,6 +73,28 @@ def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[s
     revisions = (a.manifest.revision, b.manifest.revision)
     one = judged(found, mine, theirs, (SCOPE, SCOPE), revisions)
     assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
+
+
+class OtherIds(Channel):
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content)[::-1]
+
+
+class WithOtherIds(Participant):
+    channel_class = OtherIds
+
+
+def with_other_ids(variables: Mapping[str, str]) -> Link:
+    return LocalLink(Testee(TesteeOptions("1", Config(), WithOtherIds, "the reference with other IDs")).handle)
+
+
+def test_ids_decide_which_of_two_messages_of_the_same_time_is_the_newest(reference: Path, tmp_path: Path) -> None:
+    grammar = Grammar(passages=("equal-times",))
+    a = record_here(tmp_path / "a", order_of(schedules=40, grammar=grammar))
+    b = record_here(tmp_path / "b", order_of(with_other_ids, 40, grammar=grammar))
+    found = classified(a, b)
+    assert {one.kind for one in found} == {Class.LEGAL}
+    assert any(one.cause == "ties" and "wire" in one.divergence.fields for one in found)
 
 
 @pytest.mark.parametrize(
