@@ -97,6 +97,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
     order = Order(connect, examples=examples)
     company = order.company()
     company.start()
+    before = sum(link.seconds for link in links)
     generating = playing = working = 0.0
     steps = 0
     try:
@@ -117,7 +118,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
         working += time.perf_counter() - began
     finally:
         company.kill()
-    answering = sum(link.seconds for link in links)
+    answering = sum(link.seconds for link in links) - before
     shares = {
         "generating schedules": generating,
         "the implementation, with what carries it": answering,
