@@ -7,8 +7,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.spark
 
 SCHEDULES = 500
 PATIENCE_S = 240.0
+T = TypeVar("T")
 
 
 def command(folder: Path) -> list[str]:
@@ -43,12 +45,14 @@ def recording(folder: Path) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def wait_until(process: subprocess.Popen[str], happened: Callable[[], object]) -> None:
+def wait_until(process: subprocess.Popen[str], look: Callable[[], list[T]]) -> list[T]:
+    """What it sees, as soon as it sees something."""
     end = time.monotonic() + PATIENCE_S
-    while not happened():
+    while not (seen := look()):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.05)
+    return seen
 
 
 def shards(folder: Path) -> list[Path]:
@@ -63,12 +67,22 @@ def whole(folder: Path) -> bool:
     return numbers == list(range(SCHEDULES)) and len(keys) == rows.num_rows
 
 
+def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Spark's workers below a command that have an implementation running: these come and go while one looks."""
+    out = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # or a zombie
+            if "sds_reference" in " ".join(child.cmdline()) and (parent := child.parent()):
+                out.append(parent)
+    return out
+
+
 def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     with recording(folder) as process:
         wait_until(process, lambda: shards(folder))
+        wait_until(process, lambda: workers(process))
         family = psutil.Process(process.pid).children(recursive=True)
-        assert any("sds_reference" in " ".join(child.cmdline()) for child in family)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (130, "")
@@ -92,13 +106,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> No
     folder = tmp_path / "c"
     with recording(folder) as process:
         wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))
-        playing = [
-            child.parent()
-            for child in psutil.Process(process.pid).children(recursive=True)
-            if "sds_reference" in " ".join(child.cmdline())
-        ]
-        assert playing[0] is not None
-        playing[0].kill()
+        wait_until(process, lambda: workers(process))[0].kill()
         _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, stderr
     assert whole(folder)

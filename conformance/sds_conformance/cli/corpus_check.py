@@ -20,7 +20,7 @@ from ..certification import PROFILES, plan
 from ..exploration.campaign import Order, Tally
 from ..exploration.casting import Casting
 from ..exploration.judging import Scope, judged_revision
-from ..exploration.telling import last_line, rule_of, show_coverage
+from ..exploration.telling import finding_json, last_line, rule_of, show_coverage
 from ..story import STYLES, labelled, show_certificate, show_softened
 from ..verdict import RANK
 from .corpus import on_spark, shard_bar
@@ -143,12 +143,7 @@ def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile
         "errors": tally.errors,
         "findings": [
             {
-                "id": what,
-                "severity": tally.found[what].severity.value,
-                "check": tally.found[what].check,
-                "position": tally.found[what].position,
-                "schedules": tally.found_in[what],
-                "first": tally.found_at[what],
+                **finding_json(tally, what),
                 "participant": tally.found[what].participant,
                 "step": tally.found[what].step,
                 "expected": tally.found[what].expected,

@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from sds_harness.corpus.reading import Stored
-from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Assessment, Scope, assess, in_time
+from ..exploration.judging import Scope, assess, in_time
 from ..verdict import Finding, Verdict
 from .freedoms import Case, Side, freedoms_of, softened
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
@@ -93,7 +92,7 @@ def judged(
             rebuilt = stored.performance(revision)
         except DamagedFile as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
-        sides.append(Side(rebuilt, _assessed(rebuilt, scope)))
+        sides.append(Side(rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
     case = Case(divergence, *sides)
     finding_a, violated_a = _violations(case.a)
     finding_b, violated_b = _violations(case.b)
@@ -135,10 +134,6 @@ def where(divergence: Divergence) -> str:
     """What differs, at which command."""
     command = printable(str(divergence.row.get("command", "the end")), 40)
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
-
-
-def _assessed(rebuilt: Rebuilt, scope: Scope) -> Assessment:
-    return assess(rebuilt.performance, scope, rebuilt.judged)
 
 
 def _violations(side: Side) -> tuple[Finding | None, tuple[str, ...]]:

@@ -56,7 +56,8 @@ def divergences(
 
 
 def _by_digest(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: range) -> Iterator[Divergence]:
-    if one.num_rows == other.num_rows and one["schedule"].equals(other["schedule"]) and _ascends(one["schedule"]):
+    same = one.num_rows == other.num_rows and one["schedule"].equals(other["schedule"]) and _ascends(one["schedule"])
+    if same:
         numbers = one["schedule"].to_numpy()
         if (unlike := _unlike(one, other, "plan")).any():
             _other_schedule(a, b, int(numbers[unlike][0]))
@@ -66,12 +67,14 @@ def _by_digest(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: ran
             yield Divergence(number, DIFFERENT, steps=(mine, theirs))
         if one.num_rows == len(wanted):
             return
-    yield from _by_number(a, b, one, other, wanted)
+    yield from _by_number(a, b, one, other, wanted, compared=same)
 
 
-def _by_number(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: range) -> Iterator[Divergence]:
-    """Where some schedules are missing, or stand twice: one after the other."""
-    same = one.num_rows == other.num_rows and one["schedule"].equals(other["schedule"]) and _ascends(one["schedule"])
+def _by_number(
+    a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: range, *, compared: bool
+) -> Iterator[Divergence]:
+    """Where some schedules are missing, or stand twice: one after the other. Those that both have are left out if they
+    were ``compared`` already."""
     rows_a, rows_b = _side_rows(one), _side_rows(other)
     for number in wanted:
         those, others = rows_a.get(number, []), rows_b.get(number, [])
@@ -83,7 +86,7 @@ def _by_number(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: ran
         elif not those or not others:
             mine, theirs = (those[0]["steps"] if those else 0), (others[0]["steps"] if others else 0)
             yield Divergence(number, MISSING if those else EXTRA, steps=(mine, theirs))
-        elif not same:
+        elif not compared:
             if those[0]["plan"] != others[0]["plan"]:
                 _other_schedule(a, b, number)
             if those[0]["digest"] != others[0]["digest"] or those[0]["steps"] != others[0]["steps"]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
+from sds_harness.corpus.naming import Names
 from sds_harness.corpus.rebuilding import Rebuilt
-from sds_harness.corpus.rows import NOT_COMPARED
 from sds_harness.corpus.schema import COMPARED_NAMES
 from sds_harness.schedules import Act
 from sds_harness.schedules.operations import Calm
@@ -101,12 +100,9 @@ class Case:
 
     def acts(self) -> list[Act]:
         """The step that differs, as an act of each side that has it."""
-        out = []
-        for side, row in ((self.a, self.divergence.a), (self.b, self.divergence.b)):
-            compared = (act for act in side.rebuilt.performance.acts if act.step.command not in NOT_COMPARED)
-            step = row["step"] if row is not None else 0
-            out += list(islice(compared, step - 1, step)) if step else []
-        return out
+        sides = ((self.a, self.divergence.a), (self.b, self.divergence.b))
+        steps = [(side.rebuilt.compared, row["step"]) for side, row in sides if row is not None and row["step"]]
+        return [act for compared, step in steps for act in compared[step - 1 : step]]
 
     def in_operation(self, kind: type) -> bool:
         """Does the step belong to such an operation, on one of the sides?"""
@@ -125,10 +121,9 @@ class Case:
         """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
         out = []
         for side, act in zip((self.a, self.b), self.acts(), strict=False):
-            sent = [packet.wire.message for packet in side.rebuilt.performance.packets]
-            known = {message.message_id: message.lamport_timestamp for message in sent if message is not None}
-            histories = (wire.message.causal_history for wire in act.step.broadcasts if wire.message is not None)
-            out.append([known.get(history[-1].message_id) for history in histories if history])
+            names = Names(side.rebuilt.performance)
+            sent = (wire.message for wire in act.step.broadcasts)
+            out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
         return out
 
     def heard_before(self, names: set[str]) -> bool:

@@ -25,7 +25,6 @@ MISSING, EXTRA = "missing", "extra"
 TRUNCATED, DUPLICATE, TWICE, STALE = "truncated", "duplicate step", "duplicate schedule", "stale digest"
 """Faults of a corpus: steps are not there that were recorded, or stand twice; a schedule stands twice; a digest is not
 that of the rows."""
-DAMAGES = frozenset({TRUNCATED, DUPLICATE, TWICE, STALE})
 END = "end"
 """Stands for a column where one side has no more steps."""
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
-from sds_harness.corpus.rows import NOT_COMPARED
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
-from sds_harness.schedules import Act, Schedule, ScheduleFileError, dumps, loads
+from sds_harness.schedules import Schedule, ScheduleFileError, dumps, loads
 
 from ..exploration.counterexample import Counterexample
 from ..exploration.judging import Scope, assess, in_time
@@ -110,7 +109,8 @@ def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) 
         picture = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
         return replace(sample, picture=picture, story=story, proof=tuple(proof_of(example)))
     row = (found[0].a if side == "A" else found[0].b) if found else None
-    act = act_at(rebuilt, row["step"] if row is not None else sample.cause.least_step)
+    step = row["step"] if row is not None else sample.cause.least_step
+    act = next(iter(rebuilt.compared[:step][-1:]), None)  # or its last, where it has no such step
     return replace(sample, picture=spacetime_svg(rebuilt.performance, act, title, story), story=story)
 
 
@@ -123,12 +123,6 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
         return None
     first = min(fails, key=in_time(performance))
     return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
-
-
-def act_at(rebuilt: Rebuilt, step: int) -> Act | None:
-    """The act that is a step, by its number among those that are compared; the last if there are fewer."""
-    acts = [act for act in rebuilt.performance.acts if act.step.command not in NOT_COMPARED]
-    return acts[min(step, len(acts)) - 1] if acts else None
 
 
 def sentence(divergence: Divergence) -> str:

@@ -159,6 +159,19 @@ def last_line(tally: Tally, name: str) -> Text:
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
 
 
+def finding_json(tally: Tally, what: str) -> dict[str, Any]:
+    """What was found against one requirement or property, and how often."""
+    found = tally.found[what]
+    return {
+        "id": what,
+        "severity": found.severity.value,
+        "check": found.check,
+        "position": found.position,
+        "schedules": tally.found_in[what],
+        "first": tally.found_at[what],
+    }
+
+
 def as_json(tally: Tally, order: Order, examples: dict[str, Counterexample], files: dict[str, dict[str, Path]]) -> Any:
     """The outcome for programs."""
     ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
@@ -177,12 +190,7 @@ def as_json(tally: Tally, order: Order, examples: dict[str, Counterexample], fil
         "errors": tally.errors,
         "findings": [
             {
-                "id": what,
-                "severity": tally.found[what].severity.value,
-                "check": tally.found[what].check,
-                "position": tally.found[what].position,
-                "schedules": tally.found_in[what],
-                "first": tally.found_at[what],
+                **finding_json(tally, what),
                 **_example_json(examples.get(what), tally.found[what]),
                 "files": {key: str(path) for key, path in files.get(what, {}).items()},
             }

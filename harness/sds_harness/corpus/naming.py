@@ -57,10 +57,13 @@ class Names:
     def newest(self, message: Message) -> str:
         """The entry of a causal history with the greatest Lamport timestamp: whatever their number and their order,
         it is the one that all lengths have in common. "" for an empty one."""
-        entries = [(message.channel_id, entry.message_id) for entry in message.causal_history]
-        if not entries:
-            return ""
-        return self.of(*max(entries, key=lambda key: (self._lamport(key), key[1])))
+        newest = self._newest(message)
+        return self.of(*newest) if newest is not None else ""
+
+    def newest_lamport(self, message: Message) -> int | None:
+        """The Lamport timestamp of that entry; None for an empty history, or if nobody here sent the message."""
+        newest = self._newest(message)
+        return self._lamport(newest) if newest in self._messages else None
 
     def in_causal_order(self, delivered: Sequence[Key]) -> list[Key]:
         """Deliveries of one step, with what is independent of each other in the order of its names.
@@ -89,6 +92,10 @@ class Names:
                 if not waiting[effect]:
                     heapq.heappush(ready, (self.of(*effect), effect))
         return out
+
+    def _newest(self, message: Message) -> Key | None:
+        entries = ((message.channel_id, entry.message_id) for entry in message.causal_history)
+        return max(entries, key=lambda key: (self._lamport(key), key[1]), default=None)
 
     def _causes(self, key: Key) -> list[Key]:
         message = self._messages.get(key)

@@ -20,11 +20,11 @@ from sds_reference.testee.dialect import Dialect, parse_dialect
 from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..link import Limits
-from ..schedules import Performance, Schedule, ScheduleFileError, loads, play
+from ..schedules import Act, Performance, Schedule, ScheduleFileError, loads, play
 from ..session import Session
 from ..stage import Stage
 from .errors import CorpusError
-from .rows import bare
+from .rows import NOT_COMPARED, bare
 
 Row = Mapping[str, Any]
 
@@ -40,6 +40,11 @@ class Rebuilt:
     performance: Performance
     judged: tuple[str, ...]
     """The members under test."""
+
+    @property
+    def compared(self) -> list[Act]:
+        """The acts that are compared: the first of them is step 1."""
+        return [act for act in self.performance.acts if act.step.command not in NOT_COMPARED]
 
 
 class _StoredLink:
