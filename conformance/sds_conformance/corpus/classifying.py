@@ -86,10 +86,12 @@ def judged(
     divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope], revisions: tuple[str, str]
 ) -> Classified:
     """The class of a divergence, by the checks."""
-    sides = []
+    sides: list[Side] = []
+    same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope, revision in zip("AB", (a, b), scopes, revisions, strict=True):
         try:
-            rebuilt = stored.performance(revision)
+            plan = sides[0].rebuilt.performance.schedule if sides and same_plan else None
+            rebuilt = stored.performance(revision, plan)
         except DamagedFile as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append(Side(rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))

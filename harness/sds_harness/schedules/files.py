@@ -41,8 +41,18 @@ def schema() -> dict[str, Any]:
 @cache
 def _validator() -> Draft202012Validator:
     integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)  # not 1.0
-    validator: Draft202012Validator = extend(Draft202012Validator, type_checker=integers)(schema())  # type: ignore[no-untyped-call]
+    held_to = extend(Draft202012Validator, {"allOf": _case}, type_checker=integers)  # type: ignore[no-untyped-call]
+    validator: Draft202012Validator = held_to(schema())
     return validator
+
+
+def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
+    """``allOf`` of the schema, whose only one tells what belongs to which operation, one case after the other. To ask
+    each of them for each operation was more than half of the time that reading a stored schedule took."""
+    kind = instance.get("op") if isinstance(instance, dict) else None
+    for index, case in enumerate(cases):
+        if case["if"]["properties"]["op"]["const"] == kind:
+            yield from validator.descend(instance, case["then"], schema_path=index)
 
 
 def to_json(schedule: Schedule) -> dict[str, Any]:
