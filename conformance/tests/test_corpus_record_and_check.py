@@ -21,13 +21,15 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from sds_conformance.corpus.checking import Checker, check
-from sds_harness.corpus.errors import CorpusError
+from sds_conformance.corpus.company import Companies
+from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import read_complete
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import stored_in, twins_of
 from sds_harness.corpus.recording import prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.corpus.spark import SparkOptions, spark_session
+from sds_proto.testee.v1 import testee_pb2 as pb
 from stored import Model, edited, order_of, record_here, recording_of
 
 pytestmark = pytest.mark.spark
@@ -241,6 +243,16 @@ def test_what_breaks_is_recorded(tmp_path: Path) -> None:
     folder = record_here(tmp_path / "c", replace(order, connect=Breaks()))
     endings = pq.read_table(folder / "schedules")["ending"].to_pylist()
     assert endings.count("crash") > 4, "it never tires"
+
+
+def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
+    recording = recording_of(tmp_path / "c", order_of(Model(), 6))
+    prepare(recording.place, recording.manifest, overwrite=False)
+    for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
+        with pytest.raises(NotDriven, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
+            record_shard(replace(recording, company=Companies(order_of(other, 6))), 0)
+    assert not list((tmp_path / "c" / "steps").glob("part-*"))
+    record_shard(recording, 0)
 
 
 def test_who_cannot_be_driven_is_told_before_anything_is_written(tmp_path: Path) -> None:

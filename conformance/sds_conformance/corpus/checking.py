@@ -7,7 +7,7 @@ What comes to the driver is as long as the catalogue, however large the corpus i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Manifest, implementation_of
+from sds_harness.corpus.manifest import Manifest
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
-from sds_harness.declaration import UNNAMED, Declaration, capability_name, printable
+from sds_harness.declaration import Declaration, capability_name, printable
 from sds_harness.schedules import Performance, Schedule, dumps
 from sds_harness.schedules.generator import name_of
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -87,24 +87,13 @@ class Checker:
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
             wrong = "does not have the members under test that the cast of the manifest has"
-        else:
-            for member in rebuilt.judged:
-                trace = performance.cast[member]
-                # Who broke before it said who it is has no name and declares nothing.
-                if trace.breakdown is None and _who(implementation_of(trace.declaration)) != _who(
-                    manifest.implementation
-                ):
-                    wrong = f"was played by {printable(trace.declaration.name, 60)}, not by what the manifest names"
+        elif stranger := manifest.stranger(performance, rebuilt.judged):
+            wrong = f"was played by {stranger}, not by what the manifest names"
         if wrong:
             raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} {wrong}.")
 
 
 _CASTINGS = frozenset(casting.value for casting in Casting)
-
-
-def _who(implementation: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells implementations apart; the rest of a declaration may be another one every time they start."""
-    return implementation.get("name") or UNNAMED, implementation.get("version"), implementation.get("capabilities")
 
 
 class StoredTwins:

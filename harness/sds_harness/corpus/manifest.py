@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from sds_reference.testee.version import suite_version
 
-from ..declaration import Declaration, capability_name, printable
+from ..declaration import UNNAMED, Declaration, capability_name, printable
+from ..schedules import Performance
 from ..schedules.generator import Grammar
 from .errors import CorpusError
 from .place import Place
@@ -69,6 +71,15 @@ class Manifest:
         known = self.implementation
         return printable(f"{known.get('name', '')} {known.get('version', '')}".strip()) or "an implementation"
 
+    def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
+        """Who played one of the members under test without being the implementation of this corpus: its name and
+        version, safe to print; "" if nobody. Who broke before it said who it is declares nothing."""
+        for member in judged:
+            trace = performance.cast[member]
+            if trace.breakdown is None and _who(implementation_of(trace.declaration)) != _who(self.implementation):
+                return printable(f"{trace.declaration.name} {trace.declaration.version}".strip(), 60)
+        return ""
+
     def told_apart(self, other: Manifest) -> list[str]:
         """What differs of that on which the schedules hang, in words."""
         return [
@@ -85,6 +96,11 @@ class Manifest:
 
     def finished(self, steps: int, rows: int) -> Manifest:
         return replace(self, steps=steps, rows=rows, complete=True)
+
+
+def _who(implementation: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells implementations apart; the rest of a declaration may be another one every time they start."""
+    return implementation.get("name") or UNNAMED, implementation.get("version"), implementation.get("capabilities")
 
 
 def implementation_of(declared: Declaration) -> dict[str, Any]:

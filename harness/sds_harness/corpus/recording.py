@@ -273,7 +273,15 @@ def _play_all(
         broken = broken + 1 if performance.breakdown is not None else 0
         if broken >= PATIENCE:
             raise NotDriven(f"The implementation broke in {PATIENCE} schedules in a row, the last {schedule.name}.")
-        recorded = rows_of(performance, index, company.judged(schedule))
+        judged = company.judged(schedule)
+        if stranger := manifest.stranger(performance, judged):
+            # Of two implementations, or releases, nobody could say which of them a finding is about.
+            raise NotDriven(
+                f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
+                f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
+                "machine."
+            )
+        recorded = rows_of(performance, index, judged)
         rows.add(recorded)
         count.schedules += 1
         count.steps += recorded.side["steps"]
