@@ -62,12 +62,14 @@ Work = Callable[[int, Performance, tuple[str, ...]], None]
 
 @contextmanager
 def recording() -> Iterator[Work]:
-    """Writes a shard of a corpus."""
+    """Writes a shard of a corpus, as a task of a recording does."""
+    from sds_harness.corpus.jobs import settle_garbage
     from sds_harness.corpus.manifest import SIDE, STEPS
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.rows import rows_of
     from sds_harness.corpus.shards import ShardWriter
 
+    settle_garbage()
     with tempfile.TemporaryDirectory() as folder:
         place = Place.at(folder)
         for name in (STEPS, SIDE):

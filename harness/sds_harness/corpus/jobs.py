@@ -36,7 +36,7 @@ def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, t
     known = list(numbers)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        _settle_garbage()
+        settle_garbage()
         for batch in batches:
             for place in batch.column(0).to_pylist():
                 yield from work(known[int(place or 0)])
@@ -44,7 +44,7 @@ def over(spark: SparkSession, numbers: Sequence[int], work: Work, schema: str, t
     return spark.range(0, count, 1, min(count, tasks) or count).mapInArrow(run, schema)
 
 
-def _settle_garbage() -> None:
+def settle_garbage() -> None:
     """A performance is many objects that live and die together; to look through them again and again takes a fifth of
     the time."""
     gc.freeze()
