@@ -103,6 +103,17 @@ def spread(capacity: int, rate: float) -> float:
     return hashes * 2 * math.sqrt((1 - math.log(2)) / 4 / bits)
 
 
+def attainable(capacity: int, rate: float) -> float:
+    """The rate of strangers that hit a filter of that size, full: the target, and for a small one much more.
+
+    Published filters step through their m bits by double hashing. Of the strangers about one in m steps on the same bit
+    each time, and as many on no more than two or three: these hit nearly always. Measured: 1.2 % of strangers hit a
+    filter made for 10 IDs at 0.1 %, and 0.27 % one for 50.
+    """
+    bits = capacity * -math.log(rate) / math.log(2) ** 2
+    return rate + 1 / bits
+
+
 @cache
 def too_many(limit: float, asked: int, deviation: float) -> int:
     """The least number of hits among ``asked`` strangers that is no chance.

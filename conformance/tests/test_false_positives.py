@@ -11,6 +11,7 @@ from played import T, altered, reference, stage, view
 from sds_conformance.false_positives import (
     FALSE_ALARM,
     asked_at_capacity,
+    attainable,
     binomial_tail,
     false_hits,
     reads_filters,
@@ -87,6 +88,23 @@ def test_filters_that_are_published_keep_to_their_rate_when_full(profile: BloomP
     assert asked == 20_000
     assert 0.6 * 0.01 < hits / asked < 1.1 * 0.01
     assert hits < too_many(0.015, asked, spread(1_000, 0.01))
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01])
+@pytest.mark.parametrize("capacity", [10, 24, 50])
+def test_small_filters_that_are_published_attain_what_is_said_of_them(capacity: int, rate: float) -> None:
+    profile, parameters, asked = PROFILES["waku-sds-js"], BloomParameters.sized(capacity, rate), 5_000
+    positions = [profile.positions(stranger, parameters) for stranger in strangers(asked)]
+
+    def hits(members: int, number: int) -> int:
+        wire = build_filter(profile, parameters, [f"{number}-{n}" for n in range(members)])
+        return sum(map(profile.read(wire, parameters).holds, positions))
+
+    limit = too_many(2 * attainable(capacity, rate), asked, spread(capacity, rate))
+    of_full_ones = [hits(capacity, number) for number in range(60)]
+    assert max(of_full_ones) < 0.7 * limit
+    assert sum(of_full_ones) / 60 / asked < 2 * attainable(capacity, rate), "the limit itself is no less than usual"
+    assert hits(5 * capacity, 0) >= limit, "of one that is never rolled over"
 
 
 def test_strangers_look_like_the_ids_of_peers_and_are_none_of_them() -> None:

@@ -16,6 +16,7 @@ from ..false_positives import (
     FALSE_ALARM,
     UNDECLARED_RATE,
     asked_at_capacity,
+    attainable,
     false_hits,
     reads_filters,
     size_is_its_own,
@@ -140,10 +141,10 @@ def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itsel
 
 @check("SDS-STATE-06")
 def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
-    """After roll-overs strangers hit no more than twice as often as the target rate.
+    """After roll-overs strangers hit no more than twice as often as with the target rate.
 
     Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
-    is twice the target is reproached with a probability below 1e-6.
+    is twice what one of that size can attain is reproached with a probability below 1e-6.
     """
     found = _rolled_over(view)
     if found is not None:
@@ -156,7 +157,10 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
 def _judge_bounded(view: ChannelView, step: Step, bloom_filter: bytes, received: int) -> Iterator[Observation]:
     c = view.configuration
     deviation = spread(c.bloom_capacity, c.bloom_error_rate)
-    limit, when = 2 * c.bloom_error_rate, f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity"
+    limit, when = (
+        2 * attainable(c.bloom_capacity, c.bloom_error_rate),
+        f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity",
+    )
     yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when)
 
 

@@ -276,7 +276,10 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
-    """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message."""
+    """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message.
+
+    Of messages with one ID and several senders, as damage on the way makes them, any may be meant.
+    """
     for received in view.received:
         dressed = [
             e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None
@@ -290,15 +293,19 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
                     "no delivery",
                 )
-    senders = {r.message.message_id: r.message.sender_id for r in reversed(view.received)}
+    senders: dict[str, list[str]] = {}
+    for received in view.received:
+        senders.setdefault(received.message.message_id, []).append(received.message.sender_id)
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            who = view.party.participant_id if view.own(entry.message_id) else senders.get(entry.message_id)
-            if entry.sender_id and who:
-                if entry.sender_id == who:
+            own = [view.party.participant_id] if view.own(entry.message_id) else []
+            known = own or senders.get(entry.message_id)
+            if entry.sender_id and known:
+                if entry.sender_id in known:
                     yield held(sent.step)
                 else:
-                    yield violated(sent.step, f"{who!r} beside {entry.message_id!r}, or none", f"{entry.sender_id!r}")
+                    expected = f"{known[0]!r} beside {entry.message_id!r}, or none"
+                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)

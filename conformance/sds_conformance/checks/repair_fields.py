@@ -161,11 +161,15 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, pb.CAPABILITY_RETRIEVAL_HINTS)
 def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
-    """The retrieval hint that came with the entry of a missing message stands in the request for it, too."""
+    """The retrieval hint that came with the entries of a missing message stands in the request for it, too.
+
+    Where one of them came without, nobody has to remember the hint of another: its place in the buffer may have been
+    given up meanwhile, because somebody else had asked.
+    """
     for sent in view.repair.requesting if view.terms is not None else ():
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
-            if missing is None or not missing.entries[0].retrieval_hint:
+            if missing is None or not all(named.retrieval_hint for named in missing.entries):
                 continue
             if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
                 yield held(sent.step)

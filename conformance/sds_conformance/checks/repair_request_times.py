@@ -234,11 +234,18 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:
-    """Counts and expected shares: ten equal parts, or where messages were sent, joined until each holds a tenth."""
+    """Counts and expected shares: ten parts of whole seconds, for that is how some count, or fewer where there are not
+    so many; or where messages were sent, joined until each holds a tenth."""
+    seconds = (high - low) // SECOND_MS
+    if not seconds:
+        return [], []
     if all(offset.exact for offset in offsets):
-        width = (high - low) / _BINS
-        parts = Counter(min(_BINS - 1, max(0, int((offset.low - low) / width))) for offset in offsets)
-        return [parts[i] for i in range(_BINS)], [1 / _BINS] * _BINS
+        parts = min(_BINS, seconds)
+        starts = [low + i * seconds // parts * SECOND_MS for i in range(parts)]
+        found = Counter(max(0, bisect_right(starts, offset.low) - 1) for offset in offsets)
+        ends = [*starts[1:], high]
+        shares = [(end - start) / (high - low) for start, end in zip(starts, ends, strict=True)]
+        return [found[i] for i in range(parts)], shares
     between = [(max(o.low - 1, low), min(o.high, high)) for o in offsets if o.high > low]
     uppers = Counter(upper for _, upper in between)
     edges = sorted({low, high, *(edge for pair in between for edge in pair)})

@@ -212,12 +212,12 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         if not asked.own or no_resend(view, asked.message_id, answer.step)
     ]
     active = [s for s in view.trace.of(view.party.name) if s.command not in ("tick", "observe", "query_filter")]
-    idle = {step.index for step in view.ticks if not any(event.channel_id == view.channel_id for event in step.events)}
+    busy = [step for step in view.ticks if any(event.channel_id == view.channel_id for event in step.events)]
     for before, after in pairwise(view.observed):
         between = [step for step in answers if before.step.index < step.index < after.step.index]
-        others = [step for step in active if before.step.index < step.index < after.step.index]
+        others = [step for step in (*active, *busy) if before.step.index < step.index < after.step.index]
         synced = [sent for sent in view.syncs if before.step.index < sent.step.index < after.step.index]
-        if not between or others or synced or not {step.index for step in between} <= idle:
+        if not between or others or synced:
             continue
         changed = _changed(before, after)
         if changed:
