@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,7 +36,7 @@ class Recorded:
 
 def rows_of(performance: Performance, schedule: int, judged: Sequence[str]) -> Recorded:
     """All that is stored of a performance; ``schedule`` is its index, ``judged`` are the members under test."""
-    writer = _Writer(performance, schedule)
+    writer = _Writer(performance)
     steps: list[Row] = []
     compared = 0
     for position, (step, trace, act) in enumerate(_in_order(performance), 1):
@@ -44,7 +44,6 @@ def rows_of(performance: Performance, schedule: int, judged: Sequence[str]) -> R
         compared += counts
         row = writer.row(step, trace, act)
         steps.append({"schedule": schedule, "position": position, "step": compared if counts else 0} | row)
-    hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in steps if row["step"])
     places = {id(trace): place for place, trace in enumerate(performance.traces)}
     plan = dumps(performance.schedule)
     breakdown = performance.breakdown
@@ -52,7 +51,7 @@ def rows_of(performance: Performance, schedule: int, judged: Sequence[str]) -> R
         "schedule": schedule,
         "steps": compared,
         "rows": len(steps),
-        "digest": schedule_digest(hashes),
+        "digest": schedule_digest(_joined(row["row_hash"] for row in steps if row["step"])),
         "exact": exact_digest(message for row in steps for message in (row["request"], row["reply"])),
         "plan": plan_digest(plan),
         "ending": breakdown.kind.value if breakdown is not None else "storm" if performance.storm else "played",
@@ -62,6 +61,25 @@ def rows_of(performance: Performance, schedule: int, judged: Sequence[str]) -> R
         "traces": [_played_by(trace) for trace in performance.traces],
     }
     return Recorded(side, steps)
+
+
+def digest_of(performance: Performance) -> bytes:
+    """The digest of a performance that ``rows_of`` puts into the side table."""
+    writer = _Writer(performance)
+    hashes = (
+        _hash_of(writer.compared(step, trace, act))
+        for step, trace, act in _in_order(performance)
+        if act is not None and step.command not in NOT_COMPARED
+    )
+    return schedule_digest(_joined(hashes))
+
+
+def _joined(hashes: Iterable[int]) -> bytes:
+    return b"".join(row_hash.to_bytes(8, "little", signed=True) for row_hash in hashes)
+
+
+def _hash_of(row: Row) -> int:
+    return row_hash([row[name] for name in COMPARED_NAMES])
 
 
 def bare(message: pb.Request | pb.Reply) -> bytes:
@@ -109,17 +127,19 @@ def _in_order(performance: Performance) -> Iterator[tuple[Step, Trace, Act | Non
 class _Writer:
     """Writes the rows of one performance."""
 
-    def __init__(self, performance: Performance, schedule: int) -> None:
+    def __init__(self, performance: Performance) -> None:
         self._names = Names(performance)
         self._places = {id(trace): place for place, trace in enumerate(performance.traces)}
 
     def row(self, step: Step, trace: Trace, act: Act | None) -> Row:
         """All columns but the keys."""
+        row = self.compared(step, trace, act)
+        return row | self._informative(step, trace) | {"row_hash": _hash_of(row)}
+
+    def compared(self, step: Step, trace: Trace, act: Act | None) -> Row:
+        """The normative columns."""
         names, broadcasts = self._names, step.broadcasts
-        # In which order one step sends several is open.
-        about = step.received if step.command == "receive" else min(broadcasts, key=self._called, default=None)
-        message = about.message if about is not None else None
-        shift = START_MS - trace.start_ms
+        message, shift = self._about(step), START_MS - trace.start_ms
         row: Row = {
             "participant": step.participant,
             "command": step.command,
@@ -143,21 +163,34 @@ class _Writer:
             "outgoing": 0,
             "incoming": 0,
             "repairs": 0,
-            "trace": self._places[id(trace)],
-            "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
-            "dependencies": min(len(message.causal_history), 0x7FFF) if message is not None else -1,
-            "history": digest64([self._history(wire.message) for wire in broadcasts if wire.message is not None]),
-            "filter": digest64(
-                [(wire.message.bloom_filter or b"").hex() for wire in broadcasts if wire.message is not None]
-            ),
-            "due": 0,
-            "request": bare(step.request),
-            "reply": bare(step.reply) if step.reply is not None else None,
         }
         if step.reply is not None and step.answer == "state":
             row |= self._shown(step.reply.state, step.channel_id, shift)
-        row["row_hash"] = row_hash([row[name] for name in COMPARED_NAMES])
         return row
+
+    def _informative(self, step: Step, trace: Trace) -> Row:
+        message, shift = self._about(step), START_MS - trace.start_ms
+        sent = [wire.message for wire in step.broadcasts if wire.message is not None]
+        state = step.reply.state if step.reply is not None and step.answer == "state" else None
+        return {
+            "trace": self._places[id(trace)],
+            "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
+            "dependencies": min(len(message.causal_history), 0x7FFF) if message is not None else -1,
+            "history": digest64([self._history(one) for one in sent]),
+            "filter": digest64(
+                list(state.filter_hits) if state is not None else [(one.bloom_filter or b"").hex() for one in sent]
+            ),
+            "due": digest64(self._due(state, step.channel_id, shift)) if state is not None else 0,
+            "request": bare(step.request),
+            "reply": bare(step.reply) if step.reply is not None else None,
+        }
+
+    def _about(self, step: Step) -> Message | None:
+        """The message that arrives, or that is sent; in which order one step sends several is open."""
+        if step.command == "receive":
+            return step.received.message
+        first = min(step.broadcasts, key=self._called, default=None)
+        return first.message if first is not None else None
 
     def _signals(self, step: Step) -> Row:
         names = self._names
@@ -191,11 +224,6 @@ class _Writer:
     def _shown(self, state: pb.State, channel: str, shift: int) -> Row:
         names = self._names
         shown = state.lamport_timestamp + shift if state.HasField("lamport_timestamp") else 0
-        due = [
-            (names.of(channel, entry.message_id), entry.due_ms + shift)
-            for buffer in (state.outgoing_repairs, state.incoming_repairs)
-            for entry in buffer.entries
-        ]
         repairs = [
             names.sorted(channel, (entry.message_id for entry in buffer.entries))
             for buffer in (state.outgoing_repairs, state.incoming_repairs)
@@ -213,9 +241,14 @@ class _Writer:
             ),
             "incoming": digest64(names.sorted(channel, state.incoming.message_ids)),
             "repairs": digest64(repairs) if any(repairs) else 0,
-            "filter": digest64(list(state.filter_hits)),
-            "due": digest64(sorted(due)),
         }
+
+    def _due(self, state: pb.State, channel: str, shift: int) -> list[tuple[str, int]]:
+        return sorted(
+            (self._names.of(channel, entry.message_id), entry.due_ms + shift)
+            for buffer in (state.outgoing_repairs, state.incoming_repairs)
+            for entry in buffer.entries
+        )
 
     def _called(self, wire: Wire) -> str:
         message = wire.message
