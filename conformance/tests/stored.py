@@ -42,13 +42,13 @@ class Model:
     """Capabilities that it does not declare."""
 
     def __call__(self, variables: Mapping[str, str]) -> Link:
+        config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
         if self.mutant:
             mutant = MUTANTS[self.mutant]
             options = TesteeOptions(
-                suite_version(), mutant.configure(Config()), mutant.participant_class, f"mutant {mutant.name}"
+                suite_version(), mutant.configure(config), mutant.participant_class, f"mutant {mutant.name}"
             )
         else:
-            config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
             options = TesteeOptions(
                 suite_version(), config, name=f"the reference {self.variant}".strip(), without=self.without
             )

@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow")
 from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
 from sds_conformance.catalogue.positions import load_positions
 from sds_conformance.corpus import classifying, freedoms
-from sds_conformance.corpus.classifying import Class, judged, where
+from sds_conformance.corpus.classifying import AND, Class, judged, where
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import stored
 from sds_conformance.corpus.freedoms import FREEDOMS
@@ -137,7 +137,12 @@ def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
 def test_what_both_violate(tmp_path: Path) -> None:
     a = record_here(tmp_path / "a", order_of(Model(mutant="sync-does-not-increase"), 12))
     b = record_here(tmp_path / "b", order_of(Model(mutant="restamped-copies"), 12))
-    assert Class.BOTH_VIOLATE in {one.kind for one in classified(a, b)}
+    causes = [one.cause for one in classified(a, b) if one.kind is Class.BOTH_VIOLATE]
+    assert causes
+    assert all(len(set(parts)) == len(parts) for parts in (cause.split(AND) for cause in causes))
+    same = record_here(tmp_path / "same", order_of(Model(mutant="sync-does-not-increase", variant="sweep-only"), 12))
+    of_both = [one.cause for one in classified(a, same) if one.kind is Class.BOTH_VIOLATE]
+    assert "SDS-SYNC-03" in of_both, "one requirement is named once"
 
 
 @pytest.mark.parametrize("new", [{"lamport": flip}, {"acknowledged": ["alice#m1"]}])

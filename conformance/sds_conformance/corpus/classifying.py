@@ -104,7 +104,8 @@ def judged(
             out.kind, out.cause, out.reason = Class.UNEXPLAINED, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
-        out.kind, out.cause = Class.BOTH_VIOLATE, f"{finding_a.requirement}{AND}{finding_b.requirement}"
+        both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same one
+        out.kind, out.cause = Class.BOTH_VIOLATE, AND.join(both)
     elif finding_a is not None:
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
     elif finding_b is not None:
