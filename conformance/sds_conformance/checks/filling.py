@@ -157,10 +157,8 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
 def _judge_bounded(view: ChannelView, step: Step, bloom_filter: bytes, received: int) -> Iterator[Observation]:
     c = view.configuration
     deviation = spread(c.bloom_capacity, c.bloom_error_rate)
-    limit, when = (
-        2 * attainable(c.bloom_capacity, c.bloom_error_rate),
-        f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity",
-    )
+    limit = 2 * attainable(c.bloom_capacity, c.bloom_error_rate)
+    when = f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity"
     yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when)
 
 

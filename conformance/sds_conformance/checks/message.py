@@ -293,18 +293,18 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
                     "no delivery",
                 )
-    senders: dict[str, list[str]] = {}
+    senders: dict[str, dict[str, None]] = {}
     for received in view.received:
-        senders.setdefault(received.message.message_id, []).append(received.message.sender_id)
+        senders.setdefault(received.message.message_id, {}).setdefault(received.message.sender_id)
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            own = [view.party.participant_id] if view.own(entry.message_id) else []
+            own = {view.party.participant_id: None} if view.own(entry.message_id) else None
             known = own or senders.get(entry.message_id)
             if entry.sender_id and known:
                 if entry.sender_id in known:
                     yield held(sent.step)
                 else:
-                    expected = f"{known[0]!r} beside {entry.message_id!r}, or none"
+                    expected = f"{next(iter(known))!r} beside {entry.message_id!r}, or none"
                     yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 
