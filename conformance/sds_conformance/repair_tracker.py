@@ -30,8 +30,8 @@ class Missing:
     message_id: str
     detected: Received
     """What named it first."""
-    entries: list[HistoryEntry]
-    """The entries that named it, the first one first: what is known of its sender and hint."""
+    entries: list[tuple[Received, HistoryEntry]]
+    """What named it, and the entry that did, the first one first: what is known of its sender and hint."""
     named: list[Received]
     """What named it while it was missing, ``detected`` included."""
     overheard: list[Received] = field(default_factory=list)
@@ -43,9 +43,18 @@ class Missing:
     """Where it was given up."""
 
     @property
+    def first(self) -> HistoryEntry:
+        """The entry that revealed it."""
+        return self.entries[0][1]
+
+    @property
     def senders(self) -> set[str]:
         """What was said of its sender."""
-        return {entry.sender_id for entry in self.entries if entry.sender_id}
+        return {entry.sender_id for _, entry in self.entries if entry.sender_id}
+
+    def named_before(self, step: Step) -> list[HistoryEntry]:
+        """The entries that had named it by then."""
+        return [entry for received, entry in self.entries if received.step.index < step.index]
 
     @property
     def certain(self) -> bool:
@@ -117,6 +126,7 @@ class RepairTracker:
         self.requesting: list[Sent] = []
         """Own content and sync messages, with or without a repair request, in order."""
         self._arrived: dict[str, Message] = {}
+        self._authors: dict[str, dict[str, None]] = {}
         self._missing: dict[str, Missing] = {}
         self._asked: dict[str, Asked] = {}
 
@@ -127,6 +137,13 @@ class RepairTracker:
     def original(self, message_id: str) -> Message | None:
         """A content message that has arrived or was sent."""
         return self._arrived.get(message_id)
+
+    def authors(self, message_id: str) -> list[str]:
+        """Who sent content messages of that ID that have arrived or were sent, the first one first.
+
+        Of several any may count (AMB-25).
+        """
+        return list(self._authors.get(message_id, ()))
 
     def receive(self, received: Received, held: dict[str, bool]) -> None:
         """A message of somebody else arrives; ``held`` says of what it asks for whether that is in the local history
@@ -155,7 +172,7 @@ class RepairTracker:
             else:
                 missing.requests.append(sent)
         if content:
-            self._arrived.setdefault(sent.message.message_id, sent.message)
+            self._keep(sent.message)
             if sent.message.message_id in self._missing:
                 self._missing[sent.message.message_id].arrived = sent.step
 
@@ -171,8 +188,12 @@ class RepairTracker:
         asked = self._asked.get(message.message_id)
         (self.unasked if asked is None else asked.answers).append(Answer(step, message))
 
-    def _arrive(self, message: Message, received: Received) -> None:
+    def _keep(self, message: Message) -> None:
         self._arrived.setdefault(message.message_id, message)
+        self._authors.setdefault(message.message_id, {}).setdefault(message.sender_id)
+
+    def _arrive(self, message: Message, received: Received) -> None:
+        self._keep(message)
         missing = self._missing.get(message.message_id)
         if missing is not None and missing.arrived is None:
             missing.arrived = received.step
@@ -186,7 +207,7 @@ class RepairTracker:
             missing = Missing(entry.message_id, received, [], [])
             self._missing[entry.message_id] = missing
             self.missing.append(missing)
-        missing.entries.append(entry)
+        missing.entries.append((received, entry))
         if not missing.named or missing.named[-1] is not received:
             missing.named.append(received)
 

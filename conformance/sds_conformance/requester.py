@@ -121,7 +121,7 @@ class Requester:
     @cached_property
     def owing(self) -> list[Missing]:
         """Of these, what can be asked for with hope, for its sender is known (AMB-72), and what content revealed."""
-        return [m for m in self.wanted if m.entries[0].sender_id and m.detected.kind is Kind.CONTENT]
+        return [m for m in self.wanted if m.first.sender_id and m.detected.kind is Kind.CONTENT]
 
     def until(self, missing: Missing) -> int:
         """Index of the step that may have changed anything about it, in whatever way; beyond the trace if none did."""

@@ -97,6 +97,32 @@ def test_ids_decide_which_of_two_messages_of_the_same_time_is_the_newest(referen
     assert any(one.cause == "ties" and "wire" in one.divergence.fields for one in found)
 
 
+class CountsFromBefore(Channel):
+    """Its first message may carry the very time at which the channel was made (AMB-12)."""
+
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self.clock.value -= 1
+
+
+class FromBefore(Participant):
+    channel_class = CountsFromBefore
+
+
+def from_before(variables: Mapping[str, str]) -> Link:
+    return LocalLink(
+        Testee(TesteeOptions("1", Config(), FromBefore, "the reference from one millisecond before")).handle
+    )
+
+
+def test_which_time_is_the_first_is_open(reference: Path, tmp_path: Path) -> None:
+    """In the messages that are sent first, and in what is shown before."""
+    other = record_here(tmp_path / "b", order_of(from_before, SCHEDULES))
+    found = classified(reference, other)
+    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "first-timestamps")}
+    assert {one.divergence.fields for one in found} == {("lamport",), ("lamport", "wire")}
+
+
 @pytest.mark.parametrize(
     ("name", "requirement"),
     [

@@ -1,14 +1,23 @@
-"""Schedules that generated ones come to once in ten thousand times or less: no check takes the reference's legal answer
-to them for a fault."""
+"""Schedules that generated ones come to once in ten thousand times or less: no check takes a legal answer to them for a
+fault."""
 
 from __future__ import annotations
 
 import pytest
 
 from global_schedules import performed, schedule
+from played import Handle, reference
 from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.verdict import Verdict
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.operations import Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.schedules.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.stage import START_MS
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Participant
+from sds_reference.channel import Channel
+from sds_reference.config import AfterLoss
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
 
 # Names are in the hashes that say when somebody asks and answers.
 RARE = {
@@ -59,3 +68,113 @@ def test_what_is_rare_is_no_fault(what: Schedule) -> None:
     assessment = assess(performance, Scope.of())
     assert (assessment.findings, assessment.errors) == ([], {})
     assert performance.breakdown is None
+
+
+class AskingForWhatWaits(Channel):
+    """What waits in the incoming buffer is asked for, too (AMB-70)."""
+
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        if self.repair is not None:
+            self.repair.has_arrived = self.log.__contains__
+
+
+class AsksForWhatWaits(Participant):
+    channel_class = AskingForWhatWaits
+
+
+SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
+WITH_A_HINT = Say("xavier", "m1", after=("m2",), hint=True, senders_named=True)
+WITHOUT = Say("xavier", "m4", after=("m2",), senders_named=True)
+LEGAL = {
+    "SDS-R-TREQ-03: few whole seconds, of which the first is nearer": (
+        reference(VARIANTS["whole-seconds"].configure(Config())),
+        schedule(
+            Wait(1),
+            Say("xavier", "m1", after=tuple(f"ghost{number}" for number in range(60))),
+            Look(),
+            names=("alice", "bob", "carol", "dave"),
+            configuration=(("sds_r", True), ("t_max_ms", 9_000), ("t_min_ms", 2_000)),
+        ),
+    ),
+    "SDS-R-SWEEP-05: a sweep that nobody is told of delivers and answers": (
+        reference(Config(cascade_on_receive=False), without={pb.CAPABILITY_DELIVERED}),
+        schedule(
+            Say("xavier", "m0", route=Route(lost=("alice",)), senders_named=True),
+            Say("xavier", "m1", after=("m0",), senders_named=True),
+            Say("xavier", "m5"),
+            Say("xavier", "m9", asks=("m5",), content=None),
+            Again("m0", "alice"),
+            Look(),
+            Wait(6),
+            Tick(),
+            Look(),
+            names=("alice",),
+            configuration=SOON,
+        ),
+    ),
+    "SDS-R-FIELDS-01: what came first was dropped, and another message has its ID": (
+        reference(Config(after_loss=AfterLoss.DROP)),
+        schedule(
+            Say("xavier", "m1", after=("ghost",)),
+            Wait(60_000),
+            Tick(),
+            Wait(1),
+            Say("zoe", "m2", id_of="m1"),
+            Wait(1),
+            Send("alice", "m3"),
+            names=("alice",),
+            configuration=(("lost_timeout_ms", 60_000), ("sds_r", True)),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
+def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
+    assessment = assess(performed(what, lambda: start), Scope.of())
+    assert (assessment.findings, assessment.errors) == ([], {})
+
+
+def test_the_hint_of_what_waits_is_nobodys_matter() -> None:
+    """To ask for what waits is a deviation that is tolerated, and is all that is said of it."""
+    what = schedule(
+        Say("xavier", "m2", after=("m3",), senders_named=True, route=Route(lost=("alice",))),
+        WITH_A_HINT,
+        Again("m2", "alice"),
+        WITHOUT,
+        Wait(6),
+        Sync("alice"),
+        names=("alice",),
+        configuration=SOON,
+    )
+    findings = assess(performed(what, lambda: reference(participant=AsksForWhatWaits)), Scope.of()).findings
+    assert {(f.requirement, f.severity, f.position) for f in findings} == {("SDS-R-STATE-01", Verdict.WARN, "AMB-70")}
+
+
+def test_a_hint_that_is_forgotten_is_not_excused_by_what_comes_later() -> None:
+    what = schedule(WITH_A_HINT, Wait(6), Sync("alice"), WITHOUT, names=("alice",), configuration=SOON)
+    assert assess(performed(what), Scope.of()).findings == []
+    (finding,) = assess(
+        performed(what, lambda: reference(participant=MUTANTS["loses-hints"].participant_class)), Scope.of()
+    ).findings
+    assert finding.requirement == "SDS-R-FIELDS-02"
+
+
+@pytest.mark.parametrize(
+    ("mutant", "requirements"),
+    [("sync-does-not-increase", {"SDS-SYNC-03"}), ("lamport-as-double", {"SDS-MSG-05", "SDS-SYNC-03"})],
+)
+def test_a_large_timestamp_that_is_counted_wrongly_has_all_of_its_bits(mutant: str, requirements: set[str]) -> None:
+    """Where doubles would have made another number of it."""
+    what = schedule(
+        Say("xavier", "m1", lamport_ms=(1 << 53) - START_MS + 5),
+        Sync("alice"),
+        Sync("alice"),
+        names=("alice",),
+    )
+    participant = MUTANTS[mutant].participant_class
+    findings = assess(performed(what, lambda: reference(participant=participant)), Scope.of()).findings
+    found = {finding.requirement for finding in findings}
+    assert found >= requirements
+    assert ("SDS-MSG-05" in found) == ("SDS-MSG-05" in requirements)

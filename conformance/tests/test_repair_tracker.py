@@ -49,7 +49,9 @@ def test_a_message_is_missing_from_when_it_is_named_until_it_comes() -> None:
     assert missing.message_id == lost.message_id
     assert missing.detected.step is first
     assert [r.step for r in missing.named] == [first, again]
-    assert missing.entries == [HistoryEntry("bob-2", None, "bob"), HistoryEntry("bob-2", b"hint", "carol")]
+    assert missing.first == HistoryEntry("bob-2", None, "bob")
+    assert missing.named_before(again) == [missing.first]
+    assert missing.named_before(came) == [missing.first, HistoryEntry("bob-2", b"hint", "carol")]
     assert missing.senders == {"bob", "carol"}
     assert (missing.arrived, missing.undisturbed) == (came, came.index)
     assert missing.certain

@@ -59,6 +59,8 @@ class RepairConfig:
     """How it is derived where only the number of participants is given (AMB-11)."""
     hash_profile: HashProfile = SHA256_BE64
     """``hash()`` (AMB-01, AMB-02, AMB-03)."""
+    whole_seconds: bool = False
+    """T_req and T_resp are counted in seconds, where T_min and T_max are such (AMB-05)."""
     max_requests: int = 3
     """Entries in a repair request; the text recommends at most 3 (AMB-86)."""
     after_request: AfterRequest = AfterRequest.KEEP
@@ -78,6 +80,11 @@ class RepairConfig:
         _need(self.t_max_ms > self.t_min_ms, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them")
         _need(self.num_response_groups >= 1, "num_response_groups must be at least 1: every message needs responders")
         _need(self.max_requests >= 1, "max_repair_requests must be at least 1: nothing would ever be requested")
+
+    @property
+    def unit_ms(self) -> int:
+        """In which T_req and T_resp are counted."""
+        return 1_000 if self.whole_seconds and self.t_min_ms % 1_000 == self.t_max_ms % 1_000 == 0 else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,13 +154,16 @@ class Repair:
 
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         """Section "Determine T_req", in epoch milliseconds."""
-        c = self.config
-        return now_ms + t_req_offset(c.hash_profile, self.participant_id, entry.message_id, c.t_min_ms, c.t_max_ms)
+        c, unit, message_id = self.config, self.config.unit_ms, entry.message_id
+        low, high = c.t_min_ms // unit, c.t_max_ms // unit
+        return (now_ms // unit + t_req_offset(c.hash_profile, self.participant_id, message_id, low, high)) * unit
 
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         """Section "Determine T_resp", in epoch milliseconds."""
-        c, sender_id = self.config, entry.sender_id or ""
-        return now_ms + t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, c.t_max_ms)
+        c, unit, sender_id = self.config, self.config.unit_ms, entry.sender_id or ""
+        high = c.t_max_ms // unit
+        offset = t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, high)
+        return (now_ms // unit + offset) * unit
 
     def eligible_responder(self, entry: HistoryEntry) -> bool:
         """Section "Determine response group"."""

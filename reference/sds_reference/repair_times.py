@@ -1,6 +1,6 @@
 """Sections "Determine T_req", "Determine T_resp" and "Determine response group": pure functions of IDs.
 
-Times are offsets in milliseconds from ``current_time``, which the caller adds.
+Times are offsets from ``current_time``, which the caller adds, in milliseconds or whatever T_min and T_max count.
 """
 
 from __future__ import annotations

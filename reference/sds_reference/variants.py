@@ -89,6 +89,12 @@ VARIANTS: dict[str, Variant] = {
         _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
         _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),
         _repairing("private-hash", "SDS-R with a hash that nobody knows", hash_profile=PRIVATE_HASH),
+        _repairing(
+            "whole-seconds",
+            "SDS-R that counts in seconds, with a hash that nobody knows",
+            hash_profile=PRIVATE_HASH,
+            whole_seconds=True,
+        ),
         _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
         _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
         _repairing("forgets-requests", "what was asked for has no entry any more", after_request=AfterRequest.FORGET),

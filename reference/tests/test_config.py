@@ -162,6 +162,7 @@ def test_the_defaults_of_sds_r_are_what_the_text_recommends_and_the_positions_of
         "needs_sender": False,
         "pauses_after_answers": False,
         "copies_keep_requests": False,
+        "whole_seconds": False,
     }
 
 
@@ -241,6 +242,7 @@ REPAIR_OTHER: dict[str, Any] = {
     "needs_sender": True,
     "pauses_after_answers": True,
     "copies_keep_requests": True,
+    "whole_seconds": True,
 }
 """Another value of every field of SDS-R but those that say where ``num_response_groups`` comes from."""
 

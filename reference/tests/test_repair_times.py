@@ -241,3 +241,15 @@ def test_every_participant_has_times_of_its_own() -> None:
         member.receive(sync("s", *of_bob("u")), T)
         times |= set(t_req(member).values())
     assert len(times) == 20
+
+
+@pytest.mark.parametrize(("t_max_ms", "unit"), [(T_MAX, SECOND), (T_MAX + 1, 1)])
+def test_times_may_be_counted_in_whole_seconds_where_the_bounds_are_such(t_max_ms: int, unit: int) -> None:
+    alice = joined(repairing(chosen({"alice": 1, "alice, u": 100, "m": 50}), t_max_ms=t_max_ms, whole_seconds=True))
+    low, span = T_MIN // unit, (t_max_ms - T_MIN) // unit
+    alice.receive(content("m", sender="bob"), T)
+    alice.receive(sync("s", *of_bob("u")), T + 1_700)
+    alice.receive(asking("m"), T + 1_700)
+    since = (T + 1_700) // unit
+    assert t_req(alice) == {"u": (since + 100 % span + low) * unit - T}
+    assert t_resp(alice) == {"m": (since + 50 % (t_max_ms // unit)) * unit - T}

@@ -16,7 +16,7 @@ from ..false_positives import (
     FALSE_ALARM,
     UNDECLARED_RATE,
     asked_at_capacity,
-    attainable,
+    degenerate_share,
     false_hits,
     reads_filters,
     size_is_its_own,
@@ -144,7 +144,8 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     """After roll-overs strangers hit no more than twice as often as with the target rate.
 
     Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
-    is twice what one of that size can attain is reproached with a probability below 1e-6.
+    is twice the target is reproached with a probability below 1e-6. Strangers that hit a small filter whatever its
+    members are do not count.
     """
     found = _rolled_over(view)
     if found is not None:
@@ -157,9 +158,10 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
 def _judge_bounded(view: ChannelView, step: Step, bloom_filter: bytes, received: int) -> Iterator[Observation]:
     c = view.configuration
     deviation = spread(c.bloom_capacity, c.bloom_error_rate)
-    limit = 2 * attainable(c.bloom_capacity, c.bloom_error_rate)
+    degenerate = 2 * degenerate_share(c.bloom_capacity, c.bloom_error_rate)
     when = f"after {received:,} IDs, {received // c.bloom_capacity} times its capacity"
-    yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when)
+    limit = 2 * c.bloom_error_rate
+    yield from _judge_rate(view, step, bloom_filter, limit, ASKED_AFTER_ROLL_OVER, deviation, when, degenerate)
 
 
 def _built(view: ChannelView) -> Iterator[tuple[Step, list[str], int]]:
@@ -217,18 +219,25 @@ def _judge_full(view: ChannelView, step: Step, bloom_filter: bytes) -> Iterator[
 
 
 def _judge_rate(
-    view: ChannelView, step: Step, bloom_filter: bytes, limit: float, count: int, deviation: float, when: str
+    view: ChannelView,
+    step: Step,
+    bloom_filter: bytes,
+    limit: float,
+    count: int,
+    deviation: float,
+    when: str,
+    degenerate: float = 0.0,
 ) -> Iterator[Observation]:
     found = false_hits(view, bloom_filter, count)
     if found is None or found[1] < count // 2:
         return
     hits, asked = found
-    if hits < too_many(limit, asked, deviation):
+    if hits < too_many(limit, asked, deviation, degenerate):
         yield held(step)
     else:
         yield violated(
             step,
-            f"false hits of the bloom filter in at most {limit:.3%} of cases {when}",
+            f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}",
             f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; by chance less than once in "
             f"{1 / FALSE_ALARM:,.0f} times",
         )

@@ -278,7 +278,7 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
 def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message.
 
-    Of messages with one ID and several senders, as damage on the way makes them, any may be meant.
+    Of messages with one ID and several senders, as damage on the way makes them, any may be meant (AMB-25).
     """
     for received in view.received:
         dressed = [
@@ -293,18 +293,13 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                     f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
                     "no delivery",
                 )
-    senders: dict[str, dict[str, None]] = {}
-    for received in view.received:
-        senders.setdefault(received.message.message_id, {}).setdefault(received.message.sender_id)
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            own = {view.party.participant_id: None} if view.own(entry.message_id) else None
-            known = own or senders.get(entry.message_id)
-            if entry.sender_id and known:
-                if entry.sender_id in known:
+            if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
+                if entry.sender_id in authors:
                     yield held(sent.step)
                 else:
-                    expected = f"{next(iter(known))!r} beside {entry.message_id!r}, or none"
+                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
                     yield violated(sent.step, expected, f"{entry.sender_id!r}")
 
 

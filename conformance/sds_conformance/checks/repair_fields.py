@@ -77,23 +77,17 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
         for field in _entries(_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields, _HISTORY):
             inside = _inside(field) or []
             message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
-            author = _author(view, message_id or "")
+            authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]
-            if not author:
+            if not authors or not all(authors):
                 continue
-            expected = f"field 3 (sender_id) = {author!r} in the entry of {message_id!r}"
+            expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
                 yield violated(sent.step, expected, "no such field", "AMB-87")
             elif _text(senders[-1]) is None:
                 yield violated(sent.step, expected, "a field 3 that is no string")
             else:
                 yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
-
-
-def _author(view: ChannelView, message_id: str) -> str:
-    """Who sent a message, as far as it has arrived or is its own."""
-    original = view.repair.original(message_id)
-    return original.sender_id if original is not None else ""
 
 
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
@@ -108,10 +102,10 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     """
     for sent in view.repair.requesting if view.terms is not None else ():
         for entry in sent.message.causal_history:
-            author = _author(view, entry.message_id)
-            if author and entry.sender_id:
-                expected = f"{author!r} as the sender of {entry.message_id!r} in the causal history"
-                if entry.sender_id == author:
+            authors = view.repair.authors(entry.message_id)
+            if entry.sender_id and authors and all(authors):
+                expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
+                if entry.sender_id in authors:
                     yield held(sent.step)
                 else:
                     yield violated(sent.step, expected, f"{entry.sender_id!r}")
@@ -125,7 +119,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif entry.sender_id:
                 yield violated(sent.step, expected, f"{entry.sender_id!r}")
-            elif all(named.sender_id for named in missing.entries):
+            elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
                 yield violated(sent.step, expected, "none")
 
 
@@ -164,17 +158,21 @@ def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
     """The retrieval hint that came with the entries of a missing message stands in the request for it, too.
 
     Where one of them came without, nobody has to remember the hint of another: its place in the buffer may have been
-    given up meanwhile, because somebody else had asked.
+    given up meanwhile, because somebody else had asked. What has arrived and still is asked for is SDS-R-STATE-01's
+    matter.
     """
     for sent in view.repair.requesting if view.terms is not None else ():
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
-            if missing is None or not all(named.retrieval_hint for named in missing.entries):
+            if missing is None or (missing.arrived is not None and missing.arrived.index < sent.step.index):
+                continue
+            named = missing.named_before(sent.step)
+            if not named or not all(one.retrieval_hint for one in named):
                 continue
             if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
                 yield held(sent.step)
             else:
-                said = missing.entries[0].retrieval_hint
+                said = named[0].retrieval_hint
                 seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
                 yield violated(sent.step, f"the hint {said!r} in the request for {entry.message_id!r}", seen)
 

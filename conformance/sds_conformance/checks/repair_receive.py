@@ -162,7 +162,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""
     for missing in requester(view).wanted:
-        if missing.detected.kind is Kind.SYNC and missing.entries[0].sender_id:
+        if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
             yield from _added(view, missing)
 
 

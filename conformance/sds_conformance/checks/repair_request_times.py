@@ -28,6 +28,9 @@ _A_FEW = 8
 _ENOUGH = 200
 """Samples below which nothing is said of how they are spread."""
 _BINS = 10
+_WIDE = 60
+"""Times the slack that the bounds have to be apart for the spread to be judged: 1,000 samples then add 6 to a limit of
+42 if all of them are a second early."""
 _NEAR_MS = 60_000
 """Two participants that find a message missing within this time do so at the same time, otherwise at another."""
 
@@ -188,15 +191,21 @@ def different_for_messages(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-TREQ-03", *_TIMED)
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
-    """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square)."""
+    """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
+
+    Who may count in whole seconds, from now rounded up or down (AMB-05), is a second off at both ends: that shows as
+    no unevenness where the bounds are far enough apart, and elsewhere the spread is not judged.
+    """
     pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
-    blurred: set[tuple[int, int]] = set()
+    blurred: set[tuple[int, int]] = set()  # nothing is said of these: what cannot be told leaves a choice
     last: dict[tuple[int, int], Step] = {}
     for side in together(view):
         terms = side.terms
         if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
             continue
         bounds = (terms.t_min_ms, terms.t_max_ms)
+        if side.slack_ms and bounds[1] - bounds[0] < _WIDE * side.slack_ms:
+            blurred.add(bounds)
         for missing in side.wanted:
             offset = side.offset(missing)
             if offset is None:
@@ -212,7 +221,6 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, pool in pools.items():
-        # Times that could not be told would leave a choice of the others.
         if len(pool) < _ENOUGH or bounds in blurred:
             continue
         counts, shares = _bins(list(pool.values()), *bounds)

@@ -202,9 +202,12 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
                 yield held(answer.step)
 
 
-@check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE)
+@check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)
 def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
-    """Answers move neither the log nor the Lamport timestamp nor the outgoing buffer of who gives them."""
+    """Answers move neither the log nor the Lamport timestamp nor the outgoing buffer of who gives them.
+
+    Where deliveries are not signalled, nothing tells whether the sweep that answered delivered something, too.
+    """
     answers = [
         answer.step
         for asked in view.repair.asked

@@ -19,6 +19,7 @@ from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from ..channel_view import channel_views
 from ..exploration.judging import Assessment
 from ..verdict import Verdict
 from .ranges import END, Divergence
@@ -116,6 +117,23 @@ class Case:
             packets = side.rebuilt.performance.packets
             ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
         return any(ids[1].get(label, found) != found for label, found in ids[0].items())
+
+    def timestamps(self) -> list[list[tuple[list[str], int, bool]]]:
+        """What the step tells of the participant's Lamport timestamp, on each side: in which message or state, how many
+        milliseconds after the start, and whether it is one of several that the text allows."""
+        out: list[list[tuple[list[str], int, bool]]] = []
+        for act in self.acts():
+            names = Names(self.a.rebuilt.performance if not out else self.b.rebuilt.performance)
+            told = []
+            for view in (view for view in channel_views(act.trace) if view.party.name == self.who):
+                for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
+                    seen, e = sent.message.lamport_timestamp or 0, sent.lamport
+                    told.append((names.told(sent.message), seen, e.low < e.high and e.low <= seen <= e.high))
+                for shown in (shown for shown in view.observed if shown.step is act.step):
+                    seen, e = shown.state.lamport_timestamp, shown.lamport
+                    told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
+            out.append(sorted((what, seen - act.trace.start_ms, is_open) for what, seen, is_open in told))
+        return out
 
     def newest(self) -> list[list[int | None]]:
         """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
@@ -227,6 +245,14 @@ def _ties(case: Case) -> bool:
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
+def _first_timestamps(case: Case) -> bool:
+    told = case.timestamps() if case.only("lamport", "wire") else []
+    if len(told) != 2 or [what for what, _, _ in told[0]] != [what for what, _, _ in told[1]]:
+        return False
+    pairs = zip(*told, strict=True)
+    return all(one == other or (one[2] and other[2]) for one, other in pairs)
+
+
 def _odd(case: Case) -> bool:
     return case.command == "receive" and (case.message.startswith("=") or not case.message)
 
@@ -283,6 +309,12 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("buffered-syncs", "whether a sync message waits in the incoming buffer", ("AMB-42",), _buffered),
     Freedom("giving-up", "what becomes of messages whose dependencies are lost", ("AMB-92", "AMB-108"), _lost),
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", ("AMB-C11",), _ties),
+    Freedom(
+        "first-timestamps",
+        "which time of its own a participant starts to count from in a channel, and whether with the one after it",
+        ("AMB-12", "AMB-111"),
+        _first_timestamps,
+    ),
     Freedom(
         "odd-messages",
         "what becomes of messages that no conforming participant sends",

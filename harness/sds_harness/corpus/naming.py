@@ -65,6 +65,17 @@ class Names:
         newest = self._newest(message)
         return self._lamport(newest) if newest in self._messages else None
 
+    def told(self, message: Message) -> list[str]:
+        """What is on the wire, but for the timestamp and for what the text leaves open."""
+        return [
+            self.of(message.channel_id, message.message_id),
+            message.kind.value,
+            message.sender_id,
+            message.channel_id,
+            self.newest(message),
+            (message.content or b"").hex(),
+        ]
+
     def in_causal_order(self, delivered: Sequence[Key]) -> list[Key]:
         """Deliveries of one step, with what is independent of each other in the order of its names.
 

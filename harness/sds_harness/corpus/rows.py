@@ -259,15 +259,8 @@ class _Writer:
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
-        return [
-            self._names.of(message.channel_id, message.message_id),
-            message.kind.value,
-            message.sender_id,
-            message.channel_id,
-            _lamport(message, shift),
-            self._names.newest(message),
-            (message.content or b"").hex(),
-        ]
+        told = self._names.told(message)
+        return [*told[:4], _lamport(message, shift), *told[4:]]
 
     def _history(self, message: Message) -> list[str]:
         return [self._names.of(message.channel_id, entry.message_id) for entry in message.causal_history]
