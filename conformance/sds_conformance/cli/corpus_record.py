@@ -33,7 +33,7 @@ _EPILOG = """
 \b
 Examples:
   sds-conformance corpus record --out mine --schedules 10000 -- ./my-adapter
-  sds-conformance corpus record --out reference --schedules 10000
+  sds-conformance corpus record --out model --schedules 10000
   sds-conformance corpus record --out hdfs://host/mine --master spark://host:7077 -- ./my-adapter
 
 The same seed gives the same schedules everywhere. What was interrupted goes on
