@@ -10,6 +10,7 @@ import pytest
 from played import T, altered, reference, stage, view
 from sds_conformance.false_positives import (
     FALSE_ALARM,
+    UNDECLARED_RATE,
     asked_at_capacity,
     binomial_tail,
     degenerate_share,
@@ -105,6 +106,8 @@ def test_small_filters_that_are_published_attain_what_is_said_of_them(capacity: 
     assert max(of_full_ones) < 0.7 * limit
     assert sum(of_full_ones) / 60 / asked < 2 * (rate + degenerate_share(capacity, rate))
     assert sum(hits(3 * capacity, number) >= limit for number in range(20)) >= 18, "of those never rolled over"
+    if rate < UNDECLARED_RATE:
+        assert sum(hits(2 * capacity, number) >= limit for number in range(20)) >= 10, "of those with twice their IDs"
 
 
 def test_strangers_look_like_the_ids_of_peers_and_are_none_of_them() -> None:
