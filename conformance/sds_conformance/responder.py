@@ -195,7 +195,6 @@ def free_ticks(view: ChannelView) -> frozenset[int]:
 
 
 @once
-@once
 def slack_ms(view: ChannelView) -> int:
     """By how much a T_resp may be off: nothing where milliseconds are seen to be in use, or where none is shown and the
     hash is declared, else a second (AMB-05)."""

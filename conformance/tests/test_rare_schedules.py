@@ -8,7 +8,7 @@ import pytest
 from global_schedules import performed, schedule
 from played import Handle, reference
 from sds_conformance.exploration.judging import Scope, assess
-from sds_conformance.verdict import Verdict
+from sds_conformance.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
 from sds_harness.stage import START_MS
@@ -83,6 +83,11 @@ class AsksForWhatWaits(Participant):
     channel_class = AskingForWhatWaits
 
 
+def found(what: Schedule, participant: type[Participant]) -> list[Finding]:
+    """What is found against the reference with another participant."""
+    return assess(performed(what, lambda: reference(participant=participant)), Scope.of()).findings
+
+
 SOON = (("sds_r", True), ("t_max_ms", 6), ("t_min_ms", 2))
 WITH_A_HINT = Say("xavier", "m1", after=("m2",), hint=True, senders_named=True)
 WITHOUT = Say("xavier", "m4", after=("m2",), senders_named=True)
@@ -148,16 +153,14 @@ def test_the_hint_of_what_waits_is_nobodys_matter() -> None:
         names=("alice",),
         configuration=SOON,
     )
-    findings = assess(performed(what, lambda: reference(participant=AsksForWhatWaits)), Scope.of()).findings
+    findings = found(what, AsksForWhatWaits)
     assert {(f.requirement, f.severity, f.position) for f in findings} == {("SDS-R-STATE-01", Verdict.WARN, "AMB-70")}
 
 
 def test_a_hint_that_is_forgotten_is_not_excused_by_what_comes_later() -> None:
     what = schedule(WITH_A_HINT, Wait(6), Sync("alice"), WITHOUT, names=("alice",), configuration=SOON)
-    assert assess(performed(what), Scope.of()).findings == []
-    (finding,) = assess(
-        performed(what, lambda: reference(participant=MUTANTS["loses-hints"].participant_class)), Scope.of()
-    ).findings
+    assert found(what, Participant) == []
+    (finding,) = found(what, MUTANTS["loses-hints"].participant_class)
     assert finding.requirement == "SDS-R-FIELDS-02"
 
 
@@ -173,8 +176,6 @@ def test_a_large_timestamp_that_is_counted_wrongly_has_all_of_its_bits(mutant: s
         Sync("alice"),
         names=("alice",),
     )
-    participant = MUTANTS[mutant].participant_class
-    findings = assess(performed(what, lambda: reference(participant=participant)), Scope.of()).findings
-    found = {finding.requirement for finding in findings}
-    assert found >= requirements
-    assert ("SDS-MSG-05" in found) == ("SDS-MSG-05" in requirements)
+    violated = {finding.requirement for finding in found(what, MUTANTS[mutant].participant_class)}
+    assert violated >= requirements
+    assert ("SDS-MSG-05" in violated) == ("SDS-MSG-05" in requirements)

@@ -144,8 +144,8 @@ def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     """After roll-overs strangers hit no more than twice as often as with the target rate.
 
     Judged with the exact tail of the binomial distribution and the spread of filters of that size: a filter whose rate
-    is twice the target is reproached with a probability below 1e-6. Strangers that hit a small filter whatever its
-    members are do not count.
+    is twice the target is reproached with a probability below 1e-6. The strangers that ask a small filter for next to
+    no bits are allowed for besides.
     """
     found = _rolled_over(view)
     if found is not None:

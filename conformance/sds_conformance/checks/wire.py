@@ -162,7 +162,6 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30", f"{seen!r}")
 
 
-_EXACT_IN_DOUBLES = 1 << 53
 _COARSEST = 1 << 11
 """Distance of neighbouring doubles below 2^64."""
 
@@ -179,7 +178,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     A value that is wrong by a little, and not as doubles make it, was counted wrongly: that is another requirement.
     """
     told = [sent.message.lamport_timestamp or 0 for sent in view.outgoing]
-    in_doubles = all(value <= _EXACT_IN_DOUBLES or _double(value) == value for value in told)
+    in_doubles = all(_double(value) == value for value in told)
     for sent in view.outgoing:
         values = values_of(sent, 10)
         if not values or not isinstance(values[-1], int):
@@ -188,9 +187,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
         seen, expected = values[-1], sent.lamport
         if expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high:
             yield violated(sent.step, f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}", f"{seen}")
-        elif (
-            expected.low > _EXACT_IN_DOUBLES and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen)
-        ):
+        elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
             if far or (in_doubles and _double(expected.low) <= seen <= _double(expected.high)):
                 yield violated(sent.step, f"field 10 exact to the last bit: {expected.low}", f"{seen}")

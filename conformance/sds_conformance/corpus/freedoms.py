@@ -99,16 +99,16 @@ class Case:
             return False
         return any(_value(mine, name) != _value(theirs, name) for name in names)
 
-    def acts(self) -> list[Act]:
+    def played(self) -> list[tuple[Side, Act]]:
         """The step that differs, as an act of each side that has it."""
         sides = ((self.a, self.divergence.a), (self.b, self.divergence.b))
-        steps = [(side.rebuilt.compared, row["step"]) for side, row in sides if row is not None and row["step"]]
-        return [act for compared, step in steps for act in compared[step - 1 : step]]
+        steps = [(side, row["step"]) for side, row in sides if row is not None and row["step"]]
+        return [(side, act) for side, step in steps for act in side.rebuilt.compared[step - 1 : step]]
 
     def in_operation(self, kind: type) -> bool:
         """Does the step belong to such an operation, on one of the sides?"""
         operations = self.a.rebuilt.performance.schedule.operations
-        return any(act.operation >= 0 and isinstance(operations[act.operation], kind) for act in self.acts())
+        return any(act.operation >= 0 and isinstance(operations[act.operation], kind) for _, act in self.played())
 
     def other_ids(self) -> bool:
         """Do the implementations give other message IDs?"""
@@ -118,17 +118,17 @@ class Case:
             ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
         return any(ids[1].get(label, found) != found for label, found in ids[0].items())
 
-    def timestamps(self) -> list[list[tuple[list[str], int, bool]]]:
+    def timestamps(self) -> list[list[tuple[list[str | int], int, bool]]]:
         """What the step tells of the participant's Lamport timestamp, on each side: in which message or state, how many
         milliseconds after the start, and whether it is one of several that the text allows."""
-        out: list[list[tuple[list[str], int, bool]]] = []
-        for act in self.acts():
-            names = Names(self.a.rebuilt.performance if not out else self.b.rebuilt.performance)
-            told = []
+        out = []
+        for side, act in self.played():
+            names = Names(side.rebuilt.performance)
+            told: list[tuple[list[str | int], int, bool]] = []
             for view in (view for view in channel_views(act.trace) if view.party.name == self.who):
                 for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
                     seen, e = sent.message.lamport_timestamp or 0, sent.lamport
-                    told.append((names.told(sent.message), seen, e.low < e.high and e.low <= seen <= e.high))
+                    told.append((names.told(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
                 for shown in (shown for shown in view.observed if shown.step is act.step):
                     seen, e = shown.state.lamport_timestamp, shown.lamport
                     told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
@@ -138,7 +138,7 @@ class Case:
     def newest(self) -> list[list[int | None]]:
         """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
         out = []
-        for side, act in zip((self.a, self.b), self.acts(), strict=False):
+        for side, act in self.played():
             names = Names(side.rebuilt.performance)
             sent = (wire.message for wire in act.step.broadcasts)
             out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
@@ -179,7 +179,7 @@ def _left_out(case: Case) -> bool:
     return any(
         (act.operation in left_out[0]) != (act.operation in left_out[1])
         and NEEDS in "".join(known.get(act.operation, "") for known in left_out)
-        for act in case.acts()
+        for _, act in case.played()
     )
 
 
@@ -262,7 +262,7 @@ def _ephemeral(case: Case) -> bool:
 
 
 def _fetched(case: Case) -> bool:
-    return any(act.source == "store" for act in case.acts())
+    return any(act.source == "store" for _, act in case.played())
 
 
 def _calm(case: Case) -> bool:

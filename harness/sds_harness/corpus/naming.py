@@ -65,13 +65,14 @@ class Names:
         newest = self._newest(message)
         return self._lamport(newest) if newest in self._messages else None
 
-    def told(self, message: Message) -> list[str]:
-        """What is on the wire, but for the timestamp and for what the text leaves open."""
+    def told(self, message: Message, lamport: int) -> list[str | int]:
+        """What is on the wire, with this for its timestamp and but for what the text leaves open."""
         return [
             self.of(message.channel_id, message.message_id),
             message.kind.value,
             message.sender_id,
             message.channel_id,
+            lamport,
             self.newest(message),
             (message.content or b"").hex(),
         ]

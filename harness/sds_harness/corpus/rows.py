@@ -254,13 +254,12 @@ class _Writer:
         message = wire.message
         return self._names.of(message.channel_id, message.message_id) if message is not None else "no message"
 
-    def _said(self, wire: Wire, shift: int) -> list[Any]:
+    def _said(self, wire: Wire, shift: int) -> list[str | int]:
         """What is on the wire, but for what the text leaves open."""
         message = wire.message
         if message is None:
             return ["no message", wire.raw.hex()]
-        told = self._names.told(message)
-        return [*told[:4], _lamport(message, shift), *told[4:]]
+        return self._names.told(message, _lamport(message, shift))
 
     def _history(self, message: Message) -> list[str]:
         return [self._names.of(message.channel_id, entry.message_id) for entry in message.causal_history]
