@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from sds_conformance.catalogue import CURRENT
-from sds_conformance.certification import Certification
-from sds_conformance.exercise import certify_every_revision
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.exercise import certify_every_revision
+from sds_conformance.protocols.sds.catalogue import CURRENT
 
 # A shell starts its background jobs with SIGINT ignored, and the commands under test would inherit that.
 with contextlib.suppress(ValueError):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from played import Handle, reference, stage
-from sds_conformance.exploration.properties import Replay, Sighting, examine
-from sds_conformance.judgement import Outcome
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.properties import Replay, Sighting, examine
 from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
 from sds_harness.schedules.operations import (
     Again,

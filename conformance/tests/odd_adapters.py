@@ -16,9 +16,9 @@ from pathlib import Path
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Message, Participant
 from sds_reference.mutants import MUTANTS
-from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.stdio import serve
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
+from sds_testee.stdio import serve
 
 HOSTILE = "\x1b[31mred\x1b[0m\x1b]0;title\x07 bell\x07\r\n\x9b31mC1 \u202etfel ot thgir \u2028 line"
 LARGE = "x" * 1_000_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from played import Handle, T, altered, reference, view
-from sds_conformance.repair_tracker import Missing
-from sds_conformance.requester import Requester, requester
-from sds_conformance.responder import Turn, turns
-from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS
-from sds_harness.peer import signed
-from sds_harness.stage import Actor, Stage
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS
+from sds_conformance.protocols.sds.view.repair_tracker import Missing
+from sds_conformance.protocols.sds.view.requester import Requester, requester
+from sds_conformance.protocols.sds.view.responder import Turn, turns
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Actor, Stage
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, Message, decode, encode

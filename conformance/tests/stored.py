@@ -20,13 +20,13 @@ from sds_harness.corpus.rows import Recorded
 from sds_harness.corpus.schema import COMPARED_NAMES
 from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
-from sds_harness.schedules.generator import ANYTHING, Grammar
+from sds_harness.sds.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, RepairConfig
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS
+from sds_testee.version import suite_version
 
 Handle = Callable[[pb.Request], pb.Reply]
 PER_SHARD = 64

@@ -19,18 +19,18 @@ from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.counterexample import counterexample_of
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
-from sds_conformance.exploration.properties import PROPERTIES
-from sds_conformance.exploration.situations import SITUATIONS
-from sds_conformance.registry import CHECKS
-from sds_conformance.runner import PATIENCE
-from sds_conformance.verdict import Verdict
+from sds_conformance.judging.registry import CHECKS
+from sds_conformance.judging.runner import PATIENCE
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.properties import PROPERTIES
+from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink
-from sds_harness.schedules import player
-from sds_harness.schedules.generator import Grammar
+from sds_harness.sds import player
+from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.exhaustive
 

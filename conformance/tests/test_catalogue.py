@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from sds_conformance import catalogue as package
-from sds_conformance import checks
-from sds_conformance.catalogue import CURRENT, Requirement, load_catalogue
-from sds_conformance.catalogue.unchecked import PLANNED, UNTESTABLE, unchecked
-from sds_conformance.registry import CHECKS
+from sds_conformance.judging.registry import CHECKS
+from sds_conformance.protocols.sds import catalogue as package
+from sds_conformance.protocols.sds import checks
+from sds_conformance.protocols.sds.catalogue import CURRENT, Requirement, load_catalogue
+from sds_conformance.protocols.sds.catalogue.unchecked import PLANNED, UNTESTABLE, unchecked
 from sds_reference import REVISIONS
 
 CATALOGUE = load_catalogue()

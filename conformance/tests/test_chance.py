@@ -8,7 +8,7 @@ from math import comb, erfc, exp, gamma, sqrt
 
 import pytest
 
-from sds_conformance.chance import FALSE_ALARM, chi_square_limit, least, least_distinct, most
+from sds_conformance.judging.chance import FALSE_ALARM, chi_square_limit, least, least_distinct, most
 
 TENTH = Fraction(1, 10)
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from played import Handle, T, altered, reference, stage, view
-from sds_conformance.channel_view import ChannelView, channel_views
-from sds_conformance.facts import Received
-from sds_harness.stage import Stage
+from sds_conformance.protocols.sds.view.channel_view import ChannelView, channel_views
+from sds_conformance.protocols.sds.view.facts import Received
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, encode
 

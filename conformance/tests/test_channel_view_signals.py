@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from played import T, altered, reference, stage, view
-from sds_conformance.dependencies import depends, waiting_dependencies
+from sds_conformance.protocols.sds.view.dependencies import depends, waiting_dependencies
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomProfile, Config, HistoryEntry
 

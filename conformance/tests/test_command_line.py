@@ -12,8 +12,8 @@ import click
 import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
-from sds_conformance.catalogue import load_catalogue
 from sds_conformance.cli import main
+from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import MUTANT, too_wide, typed, words
 
 COMMANDS: dict[str, click.Command] = dict(main.commands)

@@ -19,9 +19,9 @@ import psutil
 import pytest
 
 from played import AMENDED, odd_adapter, reference_command
-from sds_conformance.catalogue import CURRENT
-from sds_conformance.certification import plan
-from sds_conformance.report import load_schema
+from sds_conformance.judging.certification import plan
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.telling.report import load_schema
 
 pytestmark = pytest.mark.exhaustive
 

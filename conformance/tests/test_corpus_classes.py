@@ -11,18 +11,19 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, flip
-from sds_conformance.catalogue.positions import load_positions
-from sds_conformance.corpus import classifying, freedoms
+from sds_conformance.corpus import classifying
 from sds_conformance.corpus.classifying import AND, Class, judged, where
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import stored
-from sds_conformance.corpus.freedoms import FREEDOMS
 from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import assess, in_time
+from sds_conformance.protocols.sds import freedoms
+from sds_conformance.protocols.sds.catalogue.positions import load_positions
+from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recording import prepare, record_shard
 from sds_harness.link import Link, LocalLink
-from sds_harness.schedules.generator import Grammar
+from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.channel import Channel

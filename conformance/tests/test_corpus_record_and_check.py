@@ -108,7 +108,7 @@ def test_recorded_by_spark_or_one_after_the_other_is_the_same(spark: Any, tmp_pa
 def connect_reference() -> Any:
     from sds_conformance.cli.options import Driven
     from sds_harness.link import Limits
-    from sds_reference.testee.framing import Framing
+    from sds_testee.framing import Framing
 
     return Driven(tuple(REFERENCE), Framing.BINARY, "", Limits()).connect
 

@@ -16,10 +16,11 @@ from sds_conformance.exploration.counterexample import Counterexample, counterex
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
-from sds_conformance.verdict import Finding
+from sds_conformance.judging.verdict import Finding
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, load, player
-from sds_harness.schedules.generator import Grammar, generated
+from sds_harness.schedules import Schedule, load
+from sds_harness.sds import player
+from sds_harness.sds.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS

@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from played import OF_SDS, SHORT, certified, odd_adapter, reference, verdict_on, with_verdict
-from sds_conformance.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify, plan
 from sds_conformance.cli import main
-from sds_conformance.registry import SCENARIOS, Run
-from sds_conformance.verdict import Verdict
+from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify, plan
+from sds_conformance.judging.registry import SCENARIOS, Run
+from sds_conformance.judging.verdict import Verdict
 from sds_harness.environment import ENVIRONMENTS, PLAIN
 from sds_harness.link import Limits, StdioLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, Message, Participant
 from sds_reference.incoming_buffer import IncomingBuffer
-from sds_reference.testee.framing import Framing
 from sds_reference.variants import VARIANTS
+from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.exhaustive
 

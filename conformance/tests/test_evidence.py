@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from played import T, altered, reference, stage
-from sds_conformance.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
-from sds_conformance.narration import LOG_SHOWN, Narrator
-from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
-from sds_conformance.verdict import Finding, Verdict
-from sds_harness.peer import signed
-from sds_harness.stage import Actor, Stage
+from sds_conformance.judging.verdict import Finding, Verdict
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_conformance.telling.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
+from sds_conformance.telling.narration import LOG_SHOWN, Narrator
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Actor, Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry

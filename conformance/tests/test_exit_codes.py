@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from played import ALL_CAPABILITIES, OF_SDS, certified, reference, verdict_on, with_verdict
-from sds_conformance.catalogue import CURRENT
-from sds_conformance.certification import (
+from sds_conformance.judging.certification import (
     EXIT_CONFORMANT,
     EXIT_NON_CONFORMANT,
     EXIT_NOT_DRIVEN,
@@ -14,9 +13,10 @@ from sds_conformance.certification import (
     Certification,
     plan,
 )
-from sds_conformance.registry import CHECKS, SCENARIOS
-from sds_conformance.runner import BrokenRun
-from sds_conformance.verdict import RequirementVerdict, Verdict
+from sds_conformance.judging.registry import CHECKS, SCENARIOS
+from sds_conformance.judging.runner import BrokenRun
+from sds_conformance.judging.verdict import RequirementVerdict, Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_harness.declaration import capability_name
 from sds_harness.faults import Breakdown, FaultKind
 from sds_proto.testee.v1 import testee_pb2 as pb

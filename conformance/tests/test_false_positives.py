@@ -8,7 +8,7 @@ from math import comb, exp
 import pytest
 
 from played import T, altered, reference, stage, view
-from sds_conformance.false_positives import (
+from sds_conformance.protocols.sds.view.false_positives import (
     FALSE_ALARM,
     UNDECLARED_RATE,
     asked_at_capacity,

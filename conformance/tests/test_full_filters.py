@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from played import Change, T, altered, certified, outcomes, reference, stage, verdict_on, view, with_verdict
-from sds_conformance.certification import Certification
-from sds_conformance.checks.filling import (
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.registry import CheckFunction
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.checks.core.filling import (
     false_hits_stay_bounded,
     filters_cease_to_grow,
     full_filters_keep_their_rate,
     newest_survive_the_roll_over,
 )
-from sds_conformance.false_positives import false_hits
-from sds_conformance.judgement import Outcome
-from sds_conformance.registry import CheckFunction
-from sds_conformance.verdict import Verdict
-from sds_harness.stage import Stage
+from sds_conformance.protocols.sds.view.false_positives import false_hits
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, BloomParameters, Config, Message, build_filter, decode, encode
 from sds_reference.mutants import MUTANTS

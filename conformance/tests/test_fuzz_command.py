@@ -11,9 +11,9 @@ import pytest
 from click.testing import Result
 
 from played import broken_adapter, odd_adapter, reference_command
-from sds_conformance.exploration.situations import SITUATIONS
+from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness.schedules import Member, Schedule, dumps, load
-from sds_harness.schedules.passages import PASSAGES
+from sds_harness.sds.passages import PASSAGES
 from suite_terminal import too_wide, typed, words
 
 MUTANT = reference_command("--mutant", "sync-does-not-increase")

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from played import Handle, altered, reference
-from sds_conformance.certification import (
+from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
+from sds_conformance.interop.aspects import Aspect, Mark
+from sds_conformance.interop.matrix import Interop, explore
+from sds_conformance.judging.certification import (
     EXIT_CONFORMANT,
     EXIT_NON_CONFORMANT,
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
 )
-from sds_conformance.exploration.aspects import Aspect, Mark
-from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
-from sds_conformance.exploration.interop import Interop, explore
-from sds_conformance.runner import PATIENCE
+from sds_conformance.judging.runner import PATIENCE
 from sds_harness.link import LocalLink
 from sds_harness.schedules.operations import Member, Schedule, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb

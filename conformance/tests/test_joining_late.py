@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from played import Handle, T, altered, outcomes, reference, stage, view
-from sds_conformance.checks.joining import newcomers_find_their_place, newcomers_speak_at_once_and_in_time
-from sds_conformance.judgement import Outcome
-from sds_harness.stage import Stage
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.checks.core.joining import (
+    newcomers_find_their_place,
+    newcomers_speak_at_once_and_in_time,
+)
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS

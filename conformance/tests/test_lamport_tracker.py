@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from played import T
-from sds_conformance.facts import LamportExpectation
-from sds_conformance.lamport_tracker import LamportTracker
+from sds_conformance.protocols.sds.view.facts import LamportExpectation
+from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
 
 
 def opened() -> LamportTracker:

@@ -6,12 +6,12 @@ import gc
 from weakref import ref
 
 from played import T, stage, view
-from sds_conformance.channel_view import ChannelView
-from sds_conformance.once import once
-from sds_conformance.registry import CHECKS
-from sds_conformance.scenarios.repairing import T_MAX_MS, repairing
-from sds_harness.peer import signed
-from sds_harness.stage import Stage
+from sds_conformance.judging.once import once
+from sds_conformance.judging.registry import CHECKS
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, repairing
+from sds_conformance.protocols.sds.view.channel_view import ChannelView
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Stage
 
 
 def conversation() -> Stage:

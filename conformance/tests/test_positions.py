@@ -11,9 +11,9 @@ from importlib.resources import files
 import pytest
 
 from played import REPOSITORY
-from sds_conformance import catalogue as package
-from sds_conformance.catalogue import load_catalogue
-from sds_conformance.catalogue.positions import PREFIX, VERDICTS, load_positions
+from sds_conformance.protocols.sds import catalogue as package
+from sds_conformance.protocols.sds.catalogue import load_catalogue
+from sds_conformance.protocols.sds.catalogue.positions import PREFIX, VERDICTS, load_positions
 from suite_terminal import too_wide, typed, words
 
 POSITIONS = load_positions()

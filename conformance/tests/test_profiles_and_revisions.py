@@ -14,14 +14,14 @@ from rich.console import Console
 
 import played
 from played import AMENDED, Handle, altered, certified, reference, reference_command, with_verdict
-from sds_conformance import exercise
-from sds_conformance.catalogue import CURRENT, load_catalogue
-from sds_conformance.certification import PROFILES, Certification, Plan, plan
-from sds_conformance.exercise import certify_every_revision, examine_mutant, examine_variant
-from sds_conformance.registry import CHECKS, SCENARIOS
-from sds_conformance.report import Invocation, load_schema, report
-from sds_conformance.story import repair_note, show_certificate, verdict_line
-from sds_conformance.verdict import Verdict
+from sds_conformance.judging import exercise
+from sds_conformance.judging.certification import PROFILES, Certification, Plan, plan
+from sds_conformance.judging.exercise import certify_every_revision, examine_mutant, examine_variant
+from sds_conformance.judging.registry import CHECKS, SCENARIOS
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.telling.report import Invocation, load_schema, report
+from sds_conformance.telling.story import repair_note, show_certificate, verdict_line
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS

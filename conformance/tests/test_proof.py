@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from diagrams import CAUSES, NOT_BOB, arrival, crowd, impatient, parsed, texts, unordered
 from performed import message, reference, shown
-from sds_conformance.exploration import proof as module
-from sds_conformance.exploration.names import Names
-from sds_conformance.exploration.proof import proof, story
-from sds_conformance.exploration.spacetime import spacetime_svg
+from sds_conformance.drawing import proof as module
+from sds_conformance.drawing.names import Names
+from sds_conformance.drawing.proof import proof, story
+from sds_conformance.drawing.spacetime import spacetime_svg
 from sds_harness.schedules import Member, Route
 from sds_harness.schedules import operations as ops
-from sds_harness.stage import START_MS
+from sds_harness.sds.stage import START_MS
 
 
 def test_a_proof_begins_with_the_cause_that_was_not_waited_for() -> None:

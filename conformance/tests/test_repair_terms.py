@@ -8,9 +8,9 @@ from hashlib import sha256
 import pytest
 
 from played import Handle, altered, reference, stage, view
-from sds_conformance.repair_terms import RepairTerms, Window
-from sds_conformance.responder import eligible
-from sds_conformance.scenarios.repairing import repairing
+from sds_conformance.protocols.sds.scenarios.repair.repairing import repairing
+from sds_conformance.protocols.sds.view.repair_terms import RepairTerms, Window
+from sds_conformance.protocols.sds.view.responder import eligible
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, HashProfile
 from sds_reference.variants import VARIANTS

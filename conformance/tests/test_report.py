@@ -16,16 +16,16 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from played import SHORT, T, altered, broken_adapter, certified, reference
-from sds_conformance.certification import Certification, certify, plan
 from sds_conformance.cli import main
-from sds_conformance.report import Invocation, load_schema, report, summary, write_report
-from sds_conformance.verdict import Verdict
+from sds_conformance.judging.certification import Certification, certify, plan
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.telling.report import Invocation, load_schema, report, summary, write_report
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 COMMAND = ["./my adapter", "--flag"]
 BREAKING = ("nobody-answers", "acknowledged-and-done")

@@ -9,12 +9,12 @@ import pytest
 
 from played import T, altered, reference, stage, view
 from repair_traces import BLIND, PRIVATE, backoff, gap, mute, only, side_of, unseen
-from sds_conformance.repair_terms import SECOND_MS
-from sds_conformance.repair_tracker import NEVER
-from sds_conformance.requester import requester, together
-from sds_conformance.scenarios.repairing import T_MAX_MS, repairing
-from sds_harness.peer import signed
-from sds_harness.stage import Actor, Stage
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, repairing
+from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
+from sds_conformance.protocols.sds.view.repair_tracker import NEVER
+from sds_conformance.protocols.sds.view.requester import requester, together
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import AfterRequest, Config, HistoryEntry, Message, RepairConfig
 

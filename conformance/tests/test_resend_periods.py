@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from played import Handle, T, altered, outcomes, reference, stage, view
-from sds_conformance.checks.outsweep import (
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.checks.core.outsweep import (
     possibly_acknowledged_have_their_own_period,
     unacknowledged_come_sooner,
     unacknowledged_go_first,
 )
-from sds_conformance.judgement import Outcome
-from sds_conformance.resends import Gap, gaps, possibly_acknowledged
-from sds_harness.stage import Stage
+from sds_conformance.protocols.sds.view.resends import Gap, gaps, possibly_acknowledged
+from sds_harness.sds.stage import Stage
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, HistoryEntry, Participant

@@ -8,9 +8,10 @@ import pytest
 
 from played import T, altered, reference, stage, view
 from repair_traces import BLIND, PRIVATE, ask, holding, only_turn, silent, t_resp, ticks, turns_of
-from sds_conformance.repair_terms import Window
-from sds_conformance.repair_tracker import NEVER
-from sds_conformance.responder import (
+from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_conformance.protocols.sds.view.repair_terms import Window
+from sds_conformance.protocols.sds.view.repair_tracker import NEVER
+from sds_conformance.protocols.sds.view.responder import (
     MESSAGES,
     SWEEP_MS,
     answers_at_all,
@@ -25,8 +26,7 @@ from sds_conformance.responder import (
     shows,
     undisputed,
 )
-from sds_conformance.scenarios.repairing import T_MAX_MS, T_MIN_MS, repairing
-from sds_harness.peer import signed
+from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Message, RepairConfig
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 import pytest
 
 from played import T, altered, reference, stage, view
-from sds_conformance.scenarios.repairing import LONGEST_MS, T_MAX_MS, T_MIN_MS, repairing, t_max, t_min
-from sds_conformance.scenarios.room import Room, everybody, nobody, requests_only
-from sds_harness.peer import signed
-from sds_harness.stage import Actor, ScheduleStopped, Stage
+from sds_conformance.protocols.sds.scenarios.core.room import Room, everybody, nobody, requests_only
+from sds_conformance.protocols.sds.scenarios.repair.repairing import (
+    LONGEST_MS,
+    T_MAX_MS,
+    T_MIN_MS,
+    repairing,
+    t_max,
+    t_min,
+)
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 

@@ -10,18 +10,18 @@ import psutil
 import pytest
 
 from played import Handle, altered, broken_adapter, certified, odd_adapter, reference, scenario, verdict_on
-from sds_conformance.catalogue import CURRENT, load_catalogue
-from sds_conformance.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify, plan
-from sds_conformance.registry import Run, Scenario
-from sds_conformance.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
-from sds_conformance.verdict import Verdict
+from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify, plan
+from sds_conformance.judging.registry import Run, Scenario
+from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
-from sds_harness.stage import Stage
+from sds_harness.sds.stage import Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=5, exit_s=5)
 FATAL = b"the content that breaks it"

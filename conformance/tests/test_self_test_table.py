@@ -9,8 +9,8 @@ import pytest
 
 from played import REPOSITORY
 from sds_conformance.cli.selftest import Proof, markdown
-from sds_conformance.exercise import Acceptance, Kill
-from sds_conformance.registry import CHECKS
+from sds_conformance.judging.exercise import Acceptance, Kill
+from sds_conformance.judging.registry import CHECKS
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words

@@ -12,7 +12,7 @@ from sds_conformance.exploration.shrinking import shrink, simpler_operations, to
 from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
 from sds_harness.schedules import operations as ops
 from sds_harness.schedules.files import from_json, named_in, to_json
-from sds_harness.schedules.generator import Grammar, generated
+from sds_harness.sds.generator import Grammar, generated
 
 Predicate = Callable[[Schedule], bool]
 

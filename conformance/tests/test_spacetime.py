@@ -6,9 +6,9 @@ import pytest
 
 from diagrams import CAUSES, NOT_BOB, SVG, arrival, crowd, of_class, parsed, texts, unordered
 from performed import TRIO, message, reference, shown
-from sds_conformance.exploration import placement
-from sds_conformance.exploration.drawing import Drawing, Text
-from sds_conformance.exploration.spacetime import draw, spacetime_svg
+from sds_conformance.drawing import placement
+from sds_conformance.drawing.shapes import Drawing, Text
+from sds_conformance.drawing.spacetime import draw, spacetime_svg
 from sds_harness.schedules import Member, Operation, Performance, Route
 from sds_harness.schedules import operations as ops
 from sds_proto.testee.v1 import testee_pb2 as pb

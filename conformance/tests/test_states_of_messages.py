@@ -7,10 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from played import T, altered, outcomes, reference, stage, view
-from sds_conformance.checks.ack import no_way_back_to_the_shorter_period
-from sds_conformance.checks.states import shown_states_go_forward, signals_go_forward, some_participants_are_enough
-from sds_conformance.judgement import Outcome
-from sds_harness.stage import Actor, Stage
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.checks.core.ack import no_way_back_to_the_shorter_period
+from sds_conformance.protocols.sds.checks.core.states import (
+    shown_states_go_forward,
+    signals_go_forward,
+    some_participants_are_enough,
+)
+from sds_harness.sds.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message
 from sds_reference.mutants import MUTANTS

@@ -7,14 +7,18 @@ from dataclasses import replace
 import pytest
 
 from played import CHECKS_OF_SDS, Handle, T, altered, outcomes, reference, stage, view
-from sds_conformance.checks.ephemeral import hybrids_are_delivered, hybrids_are_not_logged, not_logged
-from sds_conformance.checks.insweep import (
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.checks.core.ephemeral import (
+    hybrids_are_delivered,
+    hybrids_are_not_logged,
+    not_logged,
+)
+from sds_conformance.protocols.sds.checks.core.insweep import (
     dependencies_may_come_by_any_way,
     each_buffered_message_is_checked,
     given_up_after_the_timeout_only,
 )
-from sds_conformance.judgement import Outcome
-from sds_harness.stage import Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import AfterLoss, Channel, Config, Effects, HistoryEntry, Kind, Message, Participant
 from sds_reference.mutants import MUTANTS

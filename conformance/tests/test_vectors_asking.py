@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from played import ALL_CAPABILITIES, AMENDED, Handle, altered, reference
-from sds_conformance.catalogue import CURRENT
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.running.asking import ASKS, Examiner
 from sds_conformance.vectors.running.subject import Answer, Status, Subject, weighed
 from sds_conformance.vectors.schemas import SHAPES

@@ -12,8 +12,8 @@ import click
 import pytest
 
 from played import reference_command
-from sds_conformance.catalogue import CURRENT
 from sds_conformance.cli import main
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.folder import PROSE
 from sds_conformance.vectors.lint import lint
 from sds_reference import REVISIONS

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from played import Handle, altered, reference
-from sds_conformance.catalogue import CURRENT
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.model import weight
 from sds_conformance.vectors.running.asking import Examination, Examiner
 from sds_conformance.vectors.running.subject import Status

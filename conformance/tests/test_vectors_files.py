@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from sds_conformance.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.vectors.texts import ALIKE
 from sds_conformance.vectors.canonical import digest, formatted
 from sds_conformance.vectors.documents import MANIFEST, documents
 from sds_conformance.vectors.folder import default_folder, read_json
-from sds_conformance.vectors.groups.texts import ALIKE
 from sds_conformance.vectors.lint import lint
 from sds_conformance.vectors.model import ACCEPTABLE, EVERY, GROUPS, INVALID, SDS, VALID, group, result_of
 from sds_conformance.vectors.schemas import SHAPES, schema

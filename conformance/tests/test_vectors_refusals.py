@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from played import altered, reference
-from sds_conformance.catalogue import CURRENT
-from sds_conformance.cli.vectors_run import _sentence
+from sds_conformance.cli.vectors.run import _sentence
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
 from sds_conformance.vectors.running.subject import Answer, Status, weighed
 from sds_harness.faults import FaultKind, TesteeFault

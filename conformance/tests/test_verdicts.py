@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from played import scenario
-from sds_conformance import verdict as module
-from sds_conformance.catalogue import CURRENT, Catalogue, Requirement
-from sds_conformance.channel_view import ChannelView
-from sds_conformance.judgement import Observation, Outcome, held, noted, violated
-from sds_conformance.registry import Check, CheckFunction, Run, Scenario
-from sds_conformance.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
+from sds_conformance.judging import verdict as module
+from sds_conformance.judging.judgement import Observation, Outcome, held, noted, violated
+from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario
+from sds_conformance.judging.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT, Catalogue, Requirement
+from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.trace import Party, Step, Trace

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from played import OF_SDS, REPOSITORY
-from sds_conformance.catalogue import CURRENT, load_catalogue
 from sds_conformance.cli import main
-from sds_conformance.registry import CHECKS, SCENARIOS
+from sds_conformance.judging.registry import CHECKS, SCENARIOS
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_harness.environment import PLAIN
 
 pytestmark = pytest.mark.exhaustive

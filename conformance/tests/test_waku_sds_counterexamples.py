@@ -14,7 +14,7 @@ from sds_conformance.exploration.casting import Company
 from sds_conformance.exploration.judging import assess
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.schedules import load
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.exhaustive
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from played import REPOSITORY, Handle, reference
-from sds_conformance.catalogue import CURRENT
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, load_all

@@ -30,7 +30,7 @@ from sds_harness.corpus.recording import Recording, prepare, record_shard
 from sds_harness.corpus.schema import COMPARED_NAMES, SIDE_COLUMNS, SIDE_SCHEMA, STEP_COLUMNS, STEP_SCHEMA
 from sds_harness.corpus.shards import column_writer, file_name
 from sds_harness.link import LocalLink
-from sds_harness.schedules.generator import ANYTHING
+from sds_harness.sds.generator import ANYTHING
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256

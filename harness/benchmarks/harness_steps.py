@@ -26,13 +26,13 @@ from statistics import mean, median
 from time import perf_counter
 
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, build_filter
-from sds_reference.testee.framing import Framing
 from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.framing import Framing
 
 GOAL = 0.5
 COMMAND = [sys.executable, "-m", "sds_reference"]

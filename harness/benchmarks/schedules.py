@@ -17,14 +17,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from sds_conformance.certification import REGISTERED
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.judging.certification import REGISTERED
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.schedules import Performance
-from sds_harness.schedules.generator import generated
+from sds_harness.sds.generator import generated
 from sds_proto.testee.v1.testee_pb2 import Reply, Request
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 
 class TimedLink:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
 from sds_proto.testee.v1.testee_pb2 import Reply, Request
-from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
 from .faults import FaultKind, TesteeFault
 from .process import TesteeProcess

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, SDS_2026_01
-from sds_reference.testee.version import suite_version
+from sds_testee.version import suite_version
 
 from .declaration import Declaration, capability_name
 from .faults import FaultKind, TesteeFault

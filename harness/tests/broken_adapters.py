@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
 from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 FRAMING = Framing(os.environ.get(ENVIRONMENT_VARIABLE, "json"))
 LAST_WORDS = "panic: the log is inside out"

@@ -7,8 +7,8 @@ from typing import Any
 
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Act, Member, Operation, Performance, Route, Schedule, play
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 from sds_reference.testee.dialect import load_dialect

@@ -17,10 +17,10 @@ import pytest
 from sds_harness import faults
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
+from sds_harness.sds.stage import Actor, Stage
 from sds_harness.session import Session
-from sds_harness.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 JSON, BINARY = Framing.JSON, Framing.BINARY
 ADAPTERS = Path(__file__).with_name("broken_adapters.py")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from sds_harness import faults
-from sds_harness.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets, Undeclared
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets, Undeclared
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import BloomParameters, Config, HistoryEntry, Kind, Message, build_filter, encode
@@ -22,7 +22,7 @@ from sds_reference.mutants import MUTANTS
 from sds_reference.repair_times import in_response_group, t_req_offset, t_resp_offset
 from sds_reference.testee import server
 from sds_reference.testee.dialect import load_dialect
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 NIM = load_dialect("nim-sds")

@@ -9,18 +9,18 @@ import pytest
 
 from performed import NOT_CAROL, TRIO, reference, stage_on
 from sds_harness.schedules import Member, Operation, Performance, Schedule, play
-from sds_harness.schedules.generator import generated
 from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.generator import generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
 from sds_harness.corpus.digests import digest64, schedule_digest, signed, unsigned
-from sds_harness.corpus.naming import Names
 from sds_harness.corpus.rebuilding import Unsound, rebuild
 from sds_harness.corpus.rows import Recorded, rows_of
 from sds_harness.corpus.schema import COMPARED, COMPARED_NAMES, SIDE_COLUMNS, STEP_COLUMNS
+from sds_harness.sds.naming import Names
 
 pytestmark = pytest.mark.spark
 

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.framing import MAX_FRAME_BYTES, Framing, FramingError
-from sds_reference.testee.stdio import serve
+from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
+from sds_testee.stdio import serve
 
 JSON, BINARY = Framing.JSON, Framing.BINARY
 

@@ -16,9 +16,9 @@ import pytest
 from sds_harness.schedules import Schedule, dumps, loads
 from sds_harness.schedules import operations as ops
 from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
-from sds_harness.schedules.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
-from sds_harness.schedules.passages import PASSAGES
-from sds_harness.schedules.writer import PEERS, Writer
+from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.sds.passages import PASSAGES
+from sds_harness.sds.writer import PEERS, Writer
 
 HARNESS = Path(__file__).parents[1]
 OTHERS = [

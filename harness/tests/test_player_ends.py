@@ -24,9 +24,10 @@ from performed import (
     without,
 )
 from sds_harness.faults import FaultKind
-from sds_harness.schedules import Member, Performance, Schedule, play, player
+from sds_harness.schedules import Member, Performance, Schedule, play
 from sds_harness.schedules import operations as ops
-from sds_harness.schedules.player import hint_of
+from sds_harness.sds import player
+from sds_harness.sds.player import hint_of
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.dialect import load_dialect
 

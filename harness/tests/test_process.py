@@ -16,7 +16,7 @@ from sds_harness import faults, process
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_harness.session import Session
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 REFERENCE = (sys.executable, "-m", "sds_reference")

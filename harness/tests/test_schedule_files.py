@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 
 from sds_harness.schedules import Member, Operation, Route, Schedule, ScheduleFileError, dumps, load, loads
 from sds_harness.schedules import operations as ops
-from sds_harness.schedules.encodings import ENCODINGS
 from sds_harness.schedules.files import MAX_BYTES, from_json, named_in, schema, to_json
+from sds_harness.sds.encodings import ENCODINGS
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 MEMBERS = ("alice", "bob", "Žofie 🦊")

@@ -23,11 +23,11 @@ import pytest
 from google.protobuf import json_format
 
 from sds_harness import faults
-from sds_harness.codec import Codec, FilterSize, Refused
 from sds_harness.environment import ENVIRONMENTS
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.codec import Codec, FilterSize, Refused
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Message, Participant, decode, encode
 from sds_reference.bloom_filter import RollingBloomFilter
@@ -35,7 +35,7 @@ from sds_reference.effects import Effects
 from sds_reference.errors import SdsError
 from sds_reference.testee import server
 from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
-from sds_reference.testee.framing import ENVIRONMENT_VARIABLE, Framing
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 SKELETON = Path(__file__).parents[1] / "adapters" / "skeleton" / "adapter.py"
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)

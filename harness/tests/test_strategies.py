@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from performed import reference, stage_on
 from sds_harness.schedules import Performance, Schedule, dumps, loads, play
 from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Wait
-from sds_harness.schedules.passages import PASSAGES
-from sds_harness.schedules.strategies import schedules
+from sds_harness.sds.passages import PASSAGES
+from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from sds_harness.link import Limits, LocalLink, StdioLink
-from sds_harness.peer import ScriptedPeer
+from sds_harness.sds.peer import ScriptedPeer
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message, build_filter, decode, encode
 from sds_reference.testee import server
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 T = 1_800_000_000_000
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)

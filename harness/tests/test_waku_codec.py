@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets
 from sds_harness.session import Session
 from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
 FOLDER = Path(__file__).parents[1] / "adapters" / "waku-sds"
 LIMITS = Limits(start_s=30, command_s=10, exit_s=5)

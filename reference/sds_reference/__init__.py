@@ -11,14 +11,7 @@ from .bloom_profiles import PROFILES, BloomParameters, BloomProfile, FilterView
 from .channel import Channel
 from .config import AfterLoss, AfterRequest, Config, OwnIds, RepairConfig, UnknownChannelPolicy, bloom_profile
 from .effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
-from .errors import (
-    ConfigurationError,
-    ForeignFilter,
-    MalformedMessage,
-    RefusedSend,
-    SdsError,
-    UnknownChannel,
-)
+from .errors import ConfigurationError, ForeignFilter, MalformedMessage, RefusedSend, SdsError, UnknownChannel
 from .hash_profiles import HASH_PROFILES, HashProfile, hash_profile
 from .local_log import LocalLog, LogEntry
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message, decode, encode

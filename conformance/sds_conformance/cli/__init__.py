@@ -11,9 +11,9 @@ from typing import NoReturn
 
 import click
 
-from sds_reference.testee.version import suite_version
+from sds_testee.version import suite_version
 
-from ..certification import EXIT_INTERRUPTED
+from ..judging.certification import EXIT_INTERRUPTED
 from .corpus import corpus
 from .fuzz import fuzz
 from .hunt import hunt_command

@@ -14,18 +14,9 @@ import click
 from rich.console import Console
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules.generator import NAMES, Grammar
-from sds_harness.schedules.passages import PASSAGES
+from sds_harness.sds.generator import NAMES, Grammar
+from sds_harness.sds.passages import PASSAGES
 
-from ..certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOT_DRIVEN,
-    EXIT_NOTHING_EXERCISED,
-    EXIT_USAGE,
-    plan,
-)
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting, Company
 from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
@@ -39,9 +30,18 @@ from ..exploration.telling import (
     show_unstable,
     svg_of,
 )
-from ..runner import BrokenRun
-from ..story import show_breakdown, show_certificate
-from ..verdict import RANK, Verdict
+from ..judging.certification import (
+    EXIT_CONFORMANT,
+    EXIT_INTERRUPTED,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOT_DRIVEN,
+    EXIT_NOTHING_EXERCISED,
+    EXIT_USAGE,
+    plan,
+)
+from ..judging.runner import BrokenRun
+from ..judging.verdict import RANK, Verdict
+from ..telling.story import show_breakdown, show_certificate
 from .options import Driven, console, driving, judging, program, progress_bar
 
 _EPILOG = """

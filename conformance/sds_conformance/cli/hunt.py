@@ -19,8 +19,8 @@ from rich.text import Text
 
 from sds_reference.mutants import MUTANTS
 
-from ..catalogue import load_catalogue
 from ..exploration.hunt import EXAMPLES, OUT_OF_REACH, Catch, Peace, hunt, huntable, leave_in_peace
+from ..protocols.sds.catalogue import load_catalogue
 from .fuzz import seed_of
 from .options import console
 from .selftest import markdown_rows, matching, tracked

@@ -19,11 +19,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sds_harness.link import Limits, StdioLink
 from sds_reference import FORUM_2024, REVISIONS, ConfigurationError
 from sds_reference.testee.dialect import dialect_names, load_dialect
-from sds_reference.testee.framing import Framing
+from sds_testee.framing import Framing
 
-from ..catalogue import CURRENT
-from ..catalogue.positions import PREFIX
-from ..certification import PROFILES
+from ..judging.certification import PROFILES
+from ..protocols.sds.catalogue import CURRENT
+from ..protocols.sds.catalogue.positions import PREFIX
 
 POSITIONS = PREFIX.rstrip("-")
 """How a glob begins that asks for positions: the dash may be left to a wildcard."""

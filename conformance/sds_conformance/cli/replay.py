@@ -14,18 +14,18 @@ from rich.text import Text
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
 
-from ..catalogue import CURRENT
-from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ..drawing.proof import story
 from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.judging import SCHEDULED, Assessment, assess
-from ..exploration.proof import story
 from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
-from ..runner import BrokenRun
-from ..story import STYLES, labelled, show_breakdown
-from ..verdict import RANK, Finding, Verdict
+from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ..judging.runner import BrokenRun
+from ..judging.verdict import RANK, Finding, Verdict
+from ..protocols.sds.catalogue import CURRENT
+from ..telling.story import STYLES, labelled, show_breakdown
 from .options import Driven, console, driving
 
 _EPILOG = """

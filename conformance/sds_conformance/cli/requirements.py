@@ -16,11 +16,11 @@ from rich.text import Text
 
 from sds_reference.mutants import MUTANTS
 
-from ..catalogue import Requirement, load_catalogue
-from ..catalogue.positions import PREFIX, VERDICTS, Position, load_positions
-from ..catalogue.unchecked import unchecked
-from ..exercise import certify_every_revision
-from ..registry import CHECKS, SCENARIOS
+from ..judging.exercise import certify_every_revision
+from ..judging.registry import CHECKS, SCENARIOS
+from ..protocols.sds.catalogue import Requirement, load_catalogue
+from ..protocols.sds.catalogue.positions import PREFIX, VERDICTS, Position, load_positions
+from ..protocols.sds.catalogue.unchecked import unchecked
 from .options import POSITIONS, console, full_id
 
 Sightings = Mapping[str, Mapping[str, int]]

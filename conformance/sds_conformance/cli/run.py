@@ -15,8 +15,7 @@ from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
 from sds_reference import REVISIONS, V2026_01, ConfigurationError
 
-from ..catalogue import CURRENT, load_catalogue
-from ..certification import (
+from ..judging.certification import (
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
@@ -26,9 +25,10 @@ from ..certification import (
     not_driven,
     plan,
 )
-from ..registry import CHECKS
-from ..report import Invocation, report, write_report
-from ..story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
+from ..judging.registry import CHECKS
+from ..protocols.sds.catalogue import CURRENT, load_catalogue
+from ..telling.report import Invocation, report, write_report
+from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
 from .options import Driven, console, driving, full_id, judging, program, progress_bar
 
 _EPILOG = """

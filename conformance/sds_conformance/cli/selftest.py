@@ -25,9 +25,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
-from ..catalogue import load_catalogue
-from ..exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
-from ..registry import CHECKS, Check
+from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
+from ..judging.registry import CHECKS, Check
+from ..protocols.sds.catalogue import load_catalogue
 from .options import console
 
 _CAPABILITIES = {capability_name(c): c for c in pb.Capability.values() if c != pb.CAPABILITY_UNSPECIFIED}

@@ -11,10 +11,10 @@ from rich.text import Text
 from sds_harness.faults import TesteeFault
 from sds_reference import ConfigurationError
 
-from ..certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, plan
-from ..narration import Narrator
-from ..runner import BrokenRun, Runner
-from ..story import show_breakdown, show_certificate
+from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, plan
+from ..judging.runner import BrokenRun, Runner
+from ..telling.narration import Narrator
+from ..telling.story import show_breakdown, show_certificate
 from .options import Driven, console, driving, program
 
 _SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")

@@ -22,14 +22,14 @@ from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import Declaration, capability_name, printable
 from sds_harness.schedules import Performance, Schedule, dumps
-from sds_harness.schedules.generator import name_of
+from sds_harness.sds.generator import name_of
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .. import checks as _checks
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
 from ..exploration.judging import Scope, assess
-from ..verdict import RANK, Finding, Verdict
+from ..judging.verdict import RANK, Finding, Verdict
+from ..protocols.sds import checks as _checks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,8 @@ from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
 from ..exploration.judging import Scope, assess, in_time
-from ..verdict import Finding, Verdict
-from .freedoms import Case, Side, freedoms_of, softened
+from ..judging.verdict import Finding, Verdict
+from ..protocols.sds.freedoms import Case, Side, freedoms_of, softened
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 

@@ -14,7 +14,7 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.campaign import Order
 from ..exploration.casting import Company
 from ..exploration.casts import NotPlayed
-from ..exploration.properties import PROPERTIES, examine
+from ..protocols.sds.properties import PROPERTIES, examine
 
 TWINS = tuple(name for name, entry in PROPERTIES.items() if entry.twin is not None)
 """The properties that compare a performance with others."""

@@ -22,8 +22,8 @@ from sds_harness.corpus.reading import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile
 
-from .. import checks as _checks
 from ..exploration.judging import Scope
+from ..protocols.sds import checks as _checks
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .comparing import divergences
 from .ranges import DIFFERENT, Corpus, Divergence

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
-from ..markup import environment
+from ..telling.markup import environment
 from .classifying import AND, VIOLATIONS, Class
 from .diffing import Difference
 from .samples import Sample, of_cause

@@ -10,11 +10,11 @@ from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 from sds_harness.schedules import Schedule, ScheduleFileError, dumps, loads
 
+from ..drawing.spacetime import spacetime_svg
 from ..exploration.counterexample import Counterexample
 from ..exploration.judging import Scope, assess, in_time
-from ..exploration.spacetime import spacetime_svg
 from ..exploration.telling import in_words, proof_of
-from ..verdict import Verdict
+from ..judging.verdict import Verdict
 from .classifying import AND, VIOLATIONS, Class
 from .comparing import divergences
 from .diffing import Difference, stored

@@ -22,11 +22,11 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, TesteeFault
 from sds_harness.link import Limits
-from sds_harness.schedules.generator import ANYTHING, Grammar, generated
+from sds_harness.sds.generator import ANYTHING, Grammar, generated
 
-from ..catalogue import CURRENT
-from ..runner import Connect
-from ..verdict import RANK, Finding
+from ..judging.runner import Connect
+from ..judging.verdict import RANK, Finding
+from ..protocols.sds.catalogue import CURRENT
 from .casting import Casting, Company
 from .casts import NotPlayed
 from .judging import Assessment, Scope, assess

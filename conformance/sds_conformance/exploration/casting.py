@@ -11,10 +11,10 @@ from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Performance, Schedule
 from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.version import suite_version
+from sds_testee.version import suite_version
 
-from ..catalogue import CURRENT
-from ..runner import Connect
+from ..judging.runner import Connect
+from ..protocols.sds.catalogue import CURRENT
 from .casts import Cast, Implementation
 
 UNDER_TEST = "under test"

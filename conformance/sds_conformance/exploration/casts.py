@@ -17,16 +17,16 @@ from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits
 from sds_harness.schedules.operations import Schedule
 from sds_harness.schedules.performance import Performance
-from sds_harness.schedules.player import play
+from sds_harness.sds.player import play
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
-from sds_harness.stage import Stage
 from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import ConfigurationError
 from sds_reference.testee.dialect import Dialect, load_dialect
 
-from ..catalogue import CURRENT
-from ..runner import PATIENCE, BrokenRun, Connect
+from ..judging.runner import PATIENCE, BrokenRun, Connect
+from ..protocols.sds.catalogue import CURRENT
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, dumps
-from sds_harness.schedules.generator import generated
+from sds_harness.sds.generator import generated
 
-from ..verdict import RANK, Finding
+from ..judging.verdict import RANK, Finding
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.generator import generated
+from sds_harness.sds.generator import generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS, Mutant
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.version import suite_version
 from sds_reference.variants import VARIANTS
+from sds_testee.version import suite_version
 
-from ..catalogue import load_catalogue
-from ..verdict import Finding, Verdict
+from ..judging.verdict import Finding, Verdict
+from ..protocols.sds.catalogue import load_catalogue
 from .campaign import Order, explore, play_one
 from .casting import Casting, Company
 from .counterexample import counterexample

@@ -11,13 +11,13 @@ from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
 from sds_reference import REVISIONS, V2026_01
 
-from ..catalogue import CURRENT, Catalogue, Requirement, load_catalogue
-from ..channel_view import ChannelView, channel_views
-from ..judgement import Outcome
-from ..registry import CHECKS, Check
-from ..verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
-from .properties import PROPERTIES, GlobalProperty, Replay, Sighting, examine
-from .situations import situations
+from ..judging.judgement import Outcome
+from ..judging.registry import CHECKS, Check
+from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
+from ..protocols.sds.catalogue import CURRENT, Catalogue, Requirement, load_catalogue
+from ..protocols.sds.properties import PROPERTIES, GlobalProperty, Replay, Sighting, examine
+from ..protocols.sds.situations import situations
+from ..protocols.sds.view.channel_view import ChannelView, channel_views
 
 SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
 """Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""

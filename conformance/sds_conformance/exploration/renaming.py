@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, cast
 
 from sds_harness.schedules import Operation, Route, Schedule
-from sds_harness.schedules.generator import NAMES
+from sds_harness.sds.generator import NAMES
 
 _OF_LABELS = ("label", "after", "asks", "filter", "id_of")
 _OF_NAMES = ("who", "to", "sender", "listener", "senders", "listeners", "poses_as")

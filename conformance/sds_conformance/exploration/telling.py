@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..catalogue import load_catalogue
-from ..story import STYLES, labelled, show_softened
-from ..verdict import RANK, Finding, Verdict
+from ..drawing.proof import proof, story
+from ..drawing.spacetime import spacetime_svg
+from ..judging.verdict import RANK, Finding, Verdict
+from ..protocols.sds.catalogue import load_catalogue
+from ..protocols.sds.properties import PROPERTIES
+from ..protocols.sds.situations import SITUATIONS
+from ..telling.story import STYLES, labelled, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM
-from .proof import proof, story
-from .properties import PROPERTIES
-from .situations import SITUATIONS
-from .spacetime import spacetime_svg
 
 RARE_PERCENT = 2
 """What fewer of a hundred schedules reach is told."""

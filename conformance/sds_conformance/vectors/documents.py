@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..catalogue import load_catalogue
-from . import groups as _groups
+from ..protocols.sds import vectors as _groups
+from ..protocols.sds.catalogue import load_catalogue
 from .canonical import digest, file_digest, formatted
 from .model import GENERATOR_VERSION, GROUPS, SDS, Group, Vector, known_revisions
 from .schemas import SHAPES, schema, schema_path

@@ -11,8 +11,8 @@ from typing import Any
 from sds_harness.declaration import printable
 from sds_reference import REVISIONS
 
-from ..catalogue import load_catalogue
-from ..catalogue.positions import load_positions
+from ..protocols.sds.catalogue import load_catalogue
+from ..protocols.sds.catalogue.positions import load_positions
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
 from .folder import PROSE, Manifest, VectorsError, load_manifest, read_bytes, read_json, violations

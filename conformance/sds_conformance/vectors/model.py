@@ -12,7 +12,7 @@ from typing import Any
 from sds_reference import REVISIONS
 from sds_reference.revision import Revision
 
-from ..catalogue import load_catalogue
+from ..protocols.sds.catalogue import load_catalogue
 
 GENERATOR_VERSION = "1"
 """Version of the format: it changes with the meaning of a field, not with the vectors."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from sds_reference.testee.version import suite_version
+from sds_testee.version import suite_version
 
 from ..declaration import UNNAMED, Declaration, capability_name, printable
 from ..schedules import Performance
-from ..schedules.generator import Grammar
+from ..sds.generator import Grammar
 from .errors import CorpusError
 from .place import Place
 from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION

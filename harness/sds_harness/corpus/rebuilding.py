@@ -21,8 +21,8 @@ from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..link import Limits
 from ..schedules import Act, Performance, Schedule, ScheduleFileError, loads, play
+from ..sds.stage import Stage
 from ..session import Session
-from ..stage import Stage
 from .errors import CorpusError
 from .rows import NOT_COMPARED, bare
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ..declaration import Declaration, printable
 from ..faults import TesteeFault
 from ..schedules import Performance, Schedule
-from ..schedules.generator import Grammar, generated
+from ..sds.generator import Grammar, generated
 from .errors import CorpusError, NotDriven
 from .jobs import Progress, failures_told, over, watched
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Manifest, is_of_corpus, read_manifest

@@ -11,10 +11,10 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Message
 
 from ..schedules import Act, Performance, dumps
-from ..stage import START_MS
+from ..sds.naming import Key, Names
+from ..sds.stage import START_MS
 from ..trace import Step, Trace, Wire
 from .digests import digest64, exact_digest, plan_digest, row_hash, schedule_digest, signed
-from .naming import Key, Names
 from .schema import COMPARED_NAMES
 
 NOT_COMPARED = frozenset({"build_filter", "query_filter"})

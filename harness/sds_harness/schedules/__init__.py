@@ -4,10 +4,10 @@
 implementations, and ``strategies`` has the Hypothesis strategies for tests of your own.
 """
 
+from ..sds.player import play
 from .files import ScheduleFileError, dumps, load, loads
 from .operations import Member, Operation, Route, Schedule
 from .performance import Act, Loss, Packet, Performance
-from .player import play
 
 __all__ = [
     "Act",

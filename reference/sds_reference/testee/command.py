@@ -9,6 +9,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
+from sds_testee.stdio import serve
+from sds_testee.version import suite_version
 
 from ..bloom_profiles import PROFILES
 from ..config import Config, bloom_profile
@@ -18,10 +21,7 @@ from ..mutants import MUTANTS
 from ..participant import Participant
 from ..variants import VARIANTS
 from .dialect import load_dialect
-from .framing import ENVIRONMENT_VARIABLE, Framing
 from .server import Testee, TesteeOptions
-from .stdio import serve
-from .version import suite_version
 
 _EPILOG = """examples:
   sds-conformance run -- python -m sds_reference

@@ -12,18 +12,18 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
+from sds_harness.sds.stage import ScheduleStopped
 from sds_harness.session import Session
-from sds_harness.stage import ScheduleStopped
 from sds_reference.testee.dialect import Dialect, load_dialect
 
-from ...certification import (
+from ...judging.certification import (
     EXIT_CONFORMANT,
     EXIT_INTERRUPTED,
     EXIT_NON_CONFORMANT,
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
 )
-from ...runner import PATIENCE, Connect
+from ...judging.runner import PATIENCE, Connect
 from .buffer_shapes import ask_ack_review, ask_repair_buffers
 from .codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode
 from .conversations import ask_transcript

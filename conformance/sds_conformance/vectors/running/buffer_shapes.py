@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sds_harness.stage import Actor
+from sds_harness.sds.stage import Actor
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message

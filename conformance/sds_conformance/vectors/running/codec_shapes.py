@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from sds_harness.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
+from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
 from sds_reference import PROFILES, BloomParameters, ForeignFilter
 
 from ..fields import message_json, message_of

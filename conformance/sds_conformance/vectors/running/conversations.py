@@ -6,10 +6,10 @@ from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ... import checks as _checks
-from ...catalogue import load_catalogue
-from ...registry import CHECKS
-from ...verdict import Judge, Verdict
+from ...judging.registry import CHECKS
+from ...judging.verdict import Judge, Verdict
+from ...protocols.sds import checks as _checks
+from ...protocols.sds.catalogue import load_catalogue
 from ..transcripts.playing import NotPlayed, TranscriptPlayer, same, without_events
 from .subject import Answer, Skip, Status, Subject, tell
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sds_harness.stage import Actor, ScheduleStopped
+from sds_harness.sds.stage import Actor, ScheduleStopped
 
-from ..groups.forum_bytes import LARGEST
-from ..groups.forum_lamport import PLAUSIBLE
+from ...protocols.sds.vectors.forum_bytes import LARGEST
+from ...protocols.sds.vectors.forum_lamport import PLAUSIBLE
 from .subject import Answer, Skip, Status, Subject, among, refused
 
 Vector = dict[str, Any]

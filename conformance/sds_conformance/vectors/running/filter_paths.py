@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sds_harness.stage import Actor, ScheduleStopped
+from sds_harness.sds.stage import Actor, ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .subject import Subject

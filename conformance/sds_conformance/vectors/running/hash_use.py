@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.codec import RepairOffsets
+from sds_harness.sds.codec import RepairOffsets
 
 from .subject import Subject
 

@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sds_harness.codec import DecodedMessage
-from sds_harness.stage import Actor, ScheduleStopped
+from sds_harness.sds.codec import DecodedMessage
+from sds_harness.sds.stage import Actor, ScheduleStopped
 from sds_harness.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ..groups.lamport import LARGEST, SAFE, SIGNED
+from ...protocols.sds.vectors.lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
 from .subject import Answer, Skip, Status, Subject, among, refused, tell, worst
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.stage import ScheduleStopped, Stage
+from sds_harness.sds.stage import ScheduleStopped, Stage
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..groups.lamport import SAFE
+from ...protocols.sds.vectors.lamport import SAFE
 from .subject import Answer, Status, Subject
 
 Vector = dict[str, Any]

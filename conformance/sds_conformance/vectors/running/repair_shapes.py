@@ -9,7 +9,7 @@ from typing import Any
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
-from ..groups.repair_times import ANY
+from ...protocols.sds.vectors.repair_times import ANY
 from .codec_shapes import REFUSED, answered
 from .hash_use import ignored_argument
 from .subject import Answer, Skip, Status, Subject, among, tell

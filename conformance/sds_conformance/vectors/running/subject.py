@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from sds_harness.codec import Codec
 from sds_harness.declaration import Declaration, capability_name, printable
+from sds_harness.sds.codec import Codec
+from sds_harness.sds.stage import NEEDS, Actor, Stage
 from sds_harness.session import Session
-from sds_harness.stage import NEEDS, Actor, Stage
 from sds_reference.testee.dialect import Dialect
 
-from ...catalogue import load_catalogue
+from ...protocols.sds.catalogue import load_catalogue
 
 
 class Status(Enum):

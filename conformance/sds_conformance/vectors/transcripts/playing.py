@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sds_harness.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
 from sds_harness.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...filters import read_filter
+from ...protocols.sds.view.filters import read_filter
 from ..fields import entry_json, message_of
 from .recording import absolute, configuration, lamport_base, relative
 

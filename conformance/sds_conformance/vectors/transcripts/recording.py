@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.stage import COUNTING_START_MS, START_MS, Stage
 from sds_harness.session import Session
-from sds_harness.stage import COUNTING_START_MS, START_MS, Stage
 from sds_harness.trace import Party, Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config, Message
 from sds_reference.revision import Revision
 from sds_reference.testee.server import Testee, TesteeOptions
 
-from ...registry import Scenario
+from ...judging.registry import Scenario
 from ..fields import message_json
 
 CONFIGURED = (

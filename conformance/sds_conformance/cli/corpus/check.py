@@ -1,0 +1,159 @@
+"""``sds-conformance corpus check``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_reference import REVISIONS
+
+from ...exploration.campaign import Order, Tally
+from ...exploration.casting import Casting
+from ...exploration.judging import Scope, judged_revision
+from ...exploration.telling import finding_json, last_line, rule_of, show_coverage
+from ...judging.certification import PROFILES, plan
+from ...judging.verdict import RANK
+from ...protocols.sds.catalogue import CURRENT
+from ...telling.story import STYLES, labelled, show_certificate, show_softened
+from ..fuzz import exit_code
+from ..options import console, program
+from .shared import on_spark, shard_bar
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.manifest import Manifest
+    from sds_harness.corpus.spark import SparkOptions
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance corpus check mine
+  sds-conformance corpus check --strict --profile core mine
+
+The verdicts are those of `fuzz` with the same schedules. The implementation is
+not needed: what it answered is in the corpus.
+
+\b
+Exit codes:
+  0  nothing was found             2  wrong use, or a corpus that is damaged
+  1  a requirement is violated     4  nothing was exercised
+"""
+
+
+@click.command("check", epilog=_EPILOG)
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="full",
+    show_default=True,
+    help="Which part of SDS is judged.",
+)
+@click.option(
+    "--revision",
+    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    help="Which revision of the text is judged; by default the one that was recorded for.",
+)
+@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@on_spark
+def check_command(
+    spark_options: SparkOptions, folder: str, profile: str, revision: str | None, strict: bool, json_wanted: bool
+) -> None:
+    """Judge every requirement and every property on a stored corpus, without the implementation."""
+    from sds_harness.corpus.manifest import read_complete
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import spark_session
+
+    from ...corpus.checking import check
+
+    out, err = console(), console(stderr=True)
+    place = Place.at(folder)
+    manifest = read_complete(place)
+    judged = revision or judged_revision(manifest.revision)
+    scope = Scope.of(profile, judged, strict=strict)
+    began = time.monotonic()
+    with spark_session(spark_options, "corpus check") as spark, shard_bar(err, "shards") as progress:
+        tally = check(spark, place, manifest, scope, progress)
+    tally.seconds = time.monotonic() - began
+    if json_wanted:
+        click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
+    else:
+        show_certificate(out, tally.declaration, printable(manifest.dialect), plan((), (), profile, judged))
+        _tell(out, tally, folder)
+        show_coverage(out, tally, _order(manifest, judged, profile, strict=strict))
+        for where, what in tally.errors.items():
+            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        out.print(last_line(tally, manifest.name))
+    sys.exit(exit_code(tally))
+
+
+def _tell(out: Console, tally: Tally, folder: str) -> None:
+    for what in sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what)):
+        finding, index = tally.found[what], tally.found_at[what]
+        where, rule = rule_of(what)
+        style = STYLES[finding.severity]
+        out.print(Text.assemble((f"{finding.severity.value.upper():5}", style), (f" {what}", "bold"), f"  {where}"))
+        labelled(out, "Rule", Text(rule))
+        of = f"{tally.found_in[what]:,} of {tally.schedules:,} schedules, the first is number {index}"
+        labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
+        labelled(out, "Expected", Text(finding.expected or "-"))
+        labelled(out, "Seen", Text(finding.seen, "bold"))
+        show_softened(out, finding)
+        again = shlex.join([program(), "corpus", "show", folder, str(index)])
+        labelled(out, "Look", Text(again, "blue"), whole=True)
+        out.print()
+
+
+def _order(manifest: Manifest, revision: str, profile: str, *, strict: bool) -> Order:
+    """What a campaign of the same schedules would have been asked."""
+
+    def nobody(variables: object) -> Any:
+        raise AssertionError("what is stored needs nobody to play it")
+
+    return Order(
+        nobody,
+        revision=revision,
+        profile=profile,
+        casting=Casting(manifest.casting) if manifest.casting in {c.value for c in Casting} else Casting.TOGETHER,
+        seed=manifest.seed,
+        examples=manifest.schedules,
+        strict=strict,
+    )
+
+
+def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile: str) -> dict[str, Any]:
+    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
+    return {
+        "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
+        "revision": revision,
+        "profile": profile,
+        "cast": printable(manifest.casting),
+        "seed": manifest.seed,
+        "schedules": tally.schedules,
+        "steps": tally.steps,
+        "seconds": round(tally.seconds, 3),
+        "errors": tally.errors,
+        "findings": [
+            {
+                **finding_json(tally, what),
+                "participant": tally.found[what].participant,
+                "step": tally.found[what].step,
+                "expected": tally.found[what].expected,
+                "seen": tally.found[what].seen,
+            }
+            for what in ordered
+        ],
+        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
+        "not_exercised": [
+            what for what in [*(r.id for r in scope.requirements), *scope.properties] if not tally.exercised[what]
+        ],
+        "situations": dict(sorted(tally.situations.items())),
+    }

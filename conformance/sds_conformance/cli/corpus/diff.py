@@ -1,0 +1,175 @@
+"""``sds-conformance corpus diff``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...exploration.judging import Scope, judged_revision
+from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, PROFILES
+from ...telling.story import labelled
+from ..options import console, program
+from .shared import on_spark, shard_bar
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import SparkOptions
+
+    from ...corpus.diffing import Difference
+    from ...corpus.samples import Sample
+    from ...corpus.summing import Cause
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance corpus diff old new --out difference
+  sds-conformance corpus diff --verify-digests old new --out difference
+
+A and B are corpora of the same schedules. What differs is judged by the checks:
+legal, or a violation by A, by B or by both; what nothing explains is told, too.
+DIR gets index.html, summary.json, causes.parquet, divergences/ (Parquet) and
+samples/, schedules that `replay` plays on both. Whether what is the same is right
+as well, `corpus check` says.
+
+\b
+Exit codes:
+  0  the same, or only legal differences
+  1  anything else
+  2  wrong use, or corpora that are damaged or cannot be compared
+"""
+_SHOWN = 12
+"""Causes that are told on the terminal."""
+_LINES = 3
+"""Of what a violation rests on."""
+
+
+@click.command("diff", epilog=_EPILOG)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--out", "folder", required=True, metavar="DIR", help="Where the outcome is written to.")
+@click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
+@click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
+@click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="full",
+    show_default=True,
+    help="Which part of SDS is judged.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the outcome of another diff that is there.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@on_spark
+def diff_command(
+    spark_options: SparkOptions,
+    a: str,
+    b: str,
+    folder: str,
+    verify: bool,
+    read_all: bool,
+    checks: bool,
+    profile: str,
+    overwrite: bool,
+    json_wanted: bool,
+) -> None:
+    """Compare two corpora of the same schedules, and say whose fault each difference is."""
+    from sds_harness.corpus.manifest import read_complete
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.spark import spark_session
+
+    from ...corpus.diffing import Differ, comparable, diff, range_size
+    from ...corpus.outcome import as_json, finish, prepare_folder
+    from ...corpus.ranges import Corpus
+    from ...corpus.samples import write_samples
+
+    out, err = console(), console(stderr=True)
+    began = time.monotonic()
+    one, other = (Corpus(place, read_complete(place)) for place in (Place.at(a), Place.at(b)))
+    comparable(one, other)
+    place = Place.at(folder)
+    prepare_folder(place, overwrite=overwrite)
+    scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
+    size = range_size(one, other, 8 * (os.cpu_count() or 1))
+    differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
+    with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:
+        difference = diff(spark, differ, progress)
+    samples = write_samples(difference, differ.scopes, place)
+    difference.seconds = time.monotonic() - began
+    told = as_json(difference, samples)
+    finish(difference, samples, told, place)
+    if json_wanted:
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        _tell(out, difference, samples, place)
+    sys.exit(EXIT_CONFORMANT if difference.same else EXIT_NON_CONFORMANT)
+
+
+def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:
+    from ...corpus.page import WORDS
+    from ...corpus.samples import of_cause
+
+    labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
+    labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
+    out.print()
+    total = difference.identical + difference.divergent
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Class", no_wrap=True)
+    table.add_column("schedules", justify="right")
+    table.add_column("", justify="right")
+    table.add_column("")
+    table.add_row("identical", f"{difference.identical:,}", _percent(difference.identical, total), "")
+    for kind, count in difference.classes.items():
+        table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(WORDS[kind], "dim"))
+    out.print(table)
+    out.print()
+    for cause in difference.causes[:_SHOWN]:
+        _tell_cause(out, cause, of_cause(samples, cause), place)
+    more = difference.other_causes + sum(cause.schedules for cause in difference.causes[_SHOWN:])
+    if more:
+        out.print(f"{more:,} schedules have other causes; they are in {place.shown}.\n", soft_wrap=True)
+    labelled(out, "Page", Text(f"{place.shown}/index.html", "blue"), whole=True)
+    out.print()
+    out.print(_last_line(difference))
+
+
+def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
+    from ...corpus.page import rules_of
+
+    many = "schedule" if cause.schedules == 1 else "schedules"
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {cause.schedules:,} {many}")
+    out.print(head, soft_wrap=False)
+    for rule in rules_of(cause):
+        labelled(out, "Rule", Text(rule))
+    if cause.reason:
+        labelled(out, "Because", Text(cause.reason))
+    for sample in samples[:1]:
+        if sample.proof or sample.story:
+            labelled(out, "Example", Text(f"schedule {sample.schedule}. {'' if sample.proof else sample.story}"))
+        for line in sample.proof[:_LINES]:
+            labelled(out, "", Text(line))
+        again = shlex.join([program(), "replay", f"{place.shown}/{sample.file}", "--"])
+        labelled(out, "Again", Text(f"{again} COMMAND", "blue"), whole=True)
+    out.print()
+
+
+def _percent(count: int, total: int) -> str:
+    return f"{100 * count / total:.2f} %" if total else ""
+
+
+def _last_line(difference: Difference) -> Text:
+    total = difference.identical + difference.divergent
+    in_all = f"({total:,} schedules, {difference.seconds:.1f} s)"
+    if not difference.divergent:
+        return Text(f"Nothing differs {in_all}.", "bold green")
+    if difference.same:
+        return Text(f"Only legal differences, in {difference.divergent:,} schedules {in_all}.", "bold green")
+    return Text(f"{difference.divergent:,} schedules differ, and not all of them legally {in_all}.", "bold red")

@@ -1,0 +1,165 @@
+"""``sds-conformance corpus record``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import Declaration
+from sds_harness.faults import TesteeFault
+from sds_harness.sds.generator import Grammar
+
+from ...exploration.campaign import TWINS_EVERY, Order
+from ...exploration.casting import Casting
+from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
+from ...judging.runner import BrokenRun
+from ...telling.story import show_breakdown
+from ..fuzz import which_schedules
+from ..options import Driven, about, console, driving
+from .shared import on_spark, shard_bar
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.manifest import Manifest
+    from sds_harness.corpus.recording import Outcome
+    from sds_harness.corpus.spark import SparkOptions
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance corpus record --out mine --schedules 10000 -- ./my-adapter
+  sds-conformance corpus record --out model --schedules 10000
+  sds-conformance corpus record --out hdfs://host/mine --master spark://host:7077 -- ./my-adapter
+
+The same seed gives the same schedules everywhere. What was interrupted goes on
+where it stopped when the same command is typed again. On a cluster COMMAND and
+this package have to be there on every machine, under the same path.
+
+\b
+Exit codes:
+  0  recorded, or nothing was missing    3  the implementation could not be
+  2  wrong use, or another corpus there     driven; what was recorded stays
+                                         130  interrupted; the same
+"""
+
+
+@click.command("record", epilog=_EPILOG)
+@click.option("--out", "folder", required=True, metavar="DIR", help="Where to: a folder, or a URI such as hdfs://...")
+@click.option(
+    "--schedules", type=click.IntRange(1, 1 << 40), default=1_000, show_default=True, help="How many schedules."
+)
+@which_schedules
+@click.option(
+    "--twins/--no-twins",
+    default=True,
+    help=f"Keep what every {TWINS_EVERY}th schedule has to be compared with, for six properties of the group.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace a corpus that is there.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
+@on_spark
+@about
+@driving
+def record_command(
+    spark_options: SparkOptions,
+    driven: Driven,
+    folder: str,
+    schedules: int,
+    seed: int,
+    participants: tuple[int, int],
+    casting: str,
+    passages: tuple[str, ...],
+    twins: bool,
+    overwrite: bool,
+    json_wanted: bool,
+    profile: str,
+    revision: str,
+) -> None:
+    """Play generated schedules on an implementation and keep all that happens as a corpus."""
+    from sds_harness.corpus.manifest import Manifest, grammar_json, implementation_of, shard_size
+    from sds_harness.corpus.place import Place
+    from sds_harness.corpus.recording import Recording, prepare, record
+    from sds_harness.corpus.spark import spark_session
+
+    from ...corpus.company import Companies, play_twins
+
+    out, err = console(), console(stderr=True)
+    grammar = Grammar(participants[0], participants[1], {"core": False, "sds-r": True}.get(profile), passages=passages)
+    order = Order(
+        driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
+    )
+    declared = _declaration(err, driven, order)
+    place = Place.at(folder)
+    manifest = Manifest(
+        implementation_of(declared),
+        seed,
+        schedules,
+        grammar_json(grammar),
+        revision,
+        casting,
+        driven.dialect or declared.dialect,
+        shard_size(schedules),
+        list(driven.command),
+        TWINS_EVERY if twins else 0,
+    )
+    prepare(place, manifest, overwrite=overwrite)
+    began = time.monotonic()
+    recording = Recording(place, manifest, grammar, Companies(order), play_twins if twins else None)
+    try:
+        with spark_session(spark_options, "corpus record") as spark, shard_bar(err, "shards") as progress:
+            outcome = record(spark, recording, progress)
+    except KeyboardInterrupt:
+        err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
+        raise
+    _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
+    sys.exit(EXIT_NOT_DRIVEN if outcome.troubles else EXIT_CONFORMANT)
+
+
+def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
+    """Is it there at all? Asked before anything is written, and before Spark takes its time to start."""
+    company = order.company()
+    try:
+        return company.start()
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
+    finally:
+        company.kill()
+
+
+def _tell(
+    out: Console, err: Console, shown: str, manifest: Manifest, outcome: Outcome, seconds: float, *, json_wanted: bool
+) -> None:
+    if json_wanted:
+        told: dict[str, Any] = {
+            "corpus": shown,
+            "implementation": manifest.implementation,
+            "seed": manifest.seed,
+            "schedules": manifest.schedules,
+            "recorded": outcome.recorded,
+            "known": outcome.known,
+            "steps": outcome.steps,
+            "rows": outcome.rows,
+            "seconds": round(seconds, 3),
+            "task_seconds": round(outcome.seconds, 3),
+            "complete": not outcome.troubles,
+            "troubles": list(outcome.troubles),
+        }
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    for trouble in outcome.troubles:
+        err.print(trouble, style="bold red", soft_wrap=True)
+    before = f"; {outcome.known:,} were there before" if outcome.known else ""
+    speed = outcome.rows / outcome.seconds if outcome.seconds else 0.0
+    said = (
+        f"{outcome.recorded:,} schedules of {manifest.name} recorded in {shown}{before} "
+        f"({outcome.rows:,} steps, {seconds:.1f} s, {speed:,.0f} steps a second and task)."
+    )
+    out.print(Text(said, "yellow" if outcome.troubles else "bold green"), soft_wrap=True)
+    if outcome.troubles:
+        out.print("The corpus is not complete: the same command goes on with what is missing.", style="yellow")

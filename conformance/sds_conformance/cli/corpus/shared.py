@@ -1,0 +1,91 @@
+"""What the commands on corpora share: where Spark runs, and what is said when there is none."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ...judging.certification import EXIT_USAGE
+from ..options import console, memory_size, progress_bar
+
+SPARK_MEMORY = "1g"
+
+
+def on_spark(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say where Spark runs, as ``spark_options``; what is wrong with a corpus ends it
+    with one sentence. Without PySpark that sentence says what to type."""
+
+    @wraps(function)
+    def collected(master: str, spark_memory: int, **rest: Any) -> None:
+        with corpus_errors(console(stderr=True)):
+            from sds_harness.corpus.spark import SparkOptions
+
+            function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
+
+    names = ["--spark-memory"] if _has_memory(function) else ["--memory", "--spark-memory"]
+    for decorate in (
+        click.option(
+            *names,
+            "spark_memory",
+            callback=memory_size,
+            default=SPARK_MEMORY,
+            show_default=True,
+            metavar="SIZE",
+            help="Memory of Spark's Java process; of each executor on a cluster.",
+        ),
+        click.option(
+            "--master",
+            default="local[*]",
+            show_default=True,
+            metavar="URL",
+            help="Where Spark runs: in this process, on a cluster (spark://...), or through Spark Connect (sc://...).",
+        ),
+    ):
+        collected = decorate(collected)
+    return collected
+
+
+def _has_memory(function: Callable[..., None]) -> bool:
+    """Has the command a --memory already, that of the implementation?"""
+    return any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
+
+
+@contextmanager
+def corpus_errors(err: Console) -> Iterator[None]:
+    """One sentence for whatever is wrong with a corpus, and exit code 2."""
+    try:
+        from sds_harness.corpus.errors import CorpusError
+    except ImportError as missing:
+        _without_extra(err, missing)
+    try:
+        yield
+    except CorpusError as error:
+        err.print(str(error), style="bold red", soft_wrap=True)
+        sys.exit(EXIT_USAGE)
+    except ImportError as missing:
+        if missing.name not in ("pyspark", "pyarrow", "pandas"):
+            raise
+        _without_extra(err, missing)
+
+
+def _without_extra(err: Console, missing: ImportError) -> None:
+    err.print(
+        f"Corpora need PySpark and Arrow, and there is no {missing.name}: type `pip install 'sds-conformance[spark]'`.",
+        style="bold red",
+        soft_wrap=True,
+    )
+    sys.exit(EXIT_USAGE)
+
+
+@contextmanager
+def shard_bar(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar over the tasks of a job."""
+    with progress_bar(err) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)

@@ -1,0 +1,197 @@
+"""``sds-conformance corpus show``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import dumps
+
+from ...drawing.spacetime import spacetime_svg
+from ...exploration.counterexample import Counterexample
+from ...exploration.judging import Scope, assess, in_time, judged_revision
+from ...exploration.telling import in_words, proof_of, rule_of
+from ...judging.certification import EXIT_CONFORMANT
+from ...judging.verdict import RANK
+from ...telling.story import STYLES, labelled
+from ..options import console
+from .shared import corpus_errors
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.manifest import Manifest
+    from sds_harness.corpus.reading import Stored
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance corpus show mine 17
+  sds-conformance corpus show --steps 40-60 --save pictures mine 17
+  sds-conformance replay pictures/schedule-17.json -- ./my-adapter
+
+Message names are those of the corpus: alice#m1 is what alice sent under the
+label m1, bob/sync2 the second sync message of bob, =ID what came from outside.
+"""
+
+
+def steps_between(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """ "40-60" or "40"."""
+    if value is None:
+        return None
+    first, _, last = value.partition("-")
+    try:
+        bounds = int(first), int(last or first)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example 40-60, or 40", context, parameter) from None
+    if not 1 <= bounds[0] <= bounds[1]:
+        raise click.BadParameter(f"{value!r}: there are no such steps", context, parameter)
+    return bounds
+
+
+@click.command("show", epilog=_EPILOG)
+@click.argument("folder", metavar="DIR")
+@click.argument("index", type=click.IntRange(0))
+@click.option("--steps", callback=steps_between, metavar="A-B", help="Only these steps.")
+@click.option(
+    "--save",
+    "saved",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("shown"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the diagram is written to, and the schedule for `replay`.",
+)
+@click.option("--json", "json_wanted", is_flag=True, help="Print the rows as JSON; nothing is written.")
+def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: Path, json_wanted: bool) -> None:
+    """Show one schedule of a corpus: its steps as a table, and its space-time diagram."""
+    with corpus_errors(console(stderr=True)):
+        from sds_harness.corpus.manifest import read_manifest
+        from sds_harness.corpus.place import Place
+        from sds_harness.corpus.reading import find
+
+        place = Place.at(folder)
+        manifest = read_manifest(place)
+        if index >= manifest.schedules:
+            raise click.UsageError(f"{folder} has the schedules 0 to {manifest.schedules - 1}, and no {index}.")
+        stored = find(place, manifest, index, every_column=True)
+        if stored is None:
+            raise click.UsageError(f"{folder} does not have schedule {index}.")
+        rows = [row for row in stored.rows if steps is None or steps[0] <= row["step"] <= steps[1]]
+        if json_wanted:
+            click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2))
+        else:
+            _show(console(), stored, manifest, rows, saved)
+    sys.exit(EXIT_CONFORMANT)
+
+
+def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str, Any]], saved: Path) -> None:
+    rebuilt = stored.performance(manifest.revision)
+    performance = rebuilt.performance
+    assessment = assess(performance, Scope.of("full", judged_revision(manifest.revision)), rebuilt.judged)
+    when = in_time(performance)
+    findings = sorted(assessment.findings, key=lambda f: (-RANK[f.severity], when(f)))
+    labelled(out, "Schedule", Text(f"{performance.schedule.name}, played by {manifest.name}", "bold"))
+    side = stored.side
+    ended = "" if side["ending"] == "played" else f"; it ended with {printable(side['ending'], 40)}"
+    who = ", ".join(printable(name, 40) for name in performance.schedule.names)
+    labelled(out, "Members", Text(who))
+    labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
+    out.print()
+    out.print(_table(rows))
+    out.print()
+    blamed, caption = None, ""
+    first = {finding.requirement: finding for finding in reversed(findings)}
+    for finding in [f for f in findings if first[f.requirement] is f]:
+        example = Counterexample(
+            finding.requirement, finding, performance.schedule, performance, performance.schedule, 0
+        )
+        where, _ = rule_of(finding.requirement)
+        style = STYLES[finding.severity]
+        out.print(
+            Text.assemble((finding.severity.value.upper(), style), (f" {finding.requirement}", "bold"), f"  {where}")
+        )
+        labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
+        for line in proof_of(example)[:3] or [in_words(example)]:
+            labelled(out, "", Text(line))
+        if blamed is None:
+            blamed, caption = example.act, in_words(example)
+    if findings:
+        out.print()
+    svg = spacetime_svg(performance, blamed, f"{performance.schedule.name}: {manifest.name}", caption)
+    try:
+        saved.mkdir(parents=True, exist_ok=True)
+        picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
+        picture.write_text(svg, "utf-8", errors="backslashreplace")
+        plan.write_text(dumps(performance.schedule), "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
+    labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
+    labelled(out, "Replay", Text(f"sds-conformance replay {plan} -- COMMAND", "blue"), whole=True)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (("step", "right"), ("ms", "right"), ("who", "left"), ("does", "left"), ("what", "left")):
+        table.add_column(name, justify=justify, no_wrap=name != "what", overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(
+            str(row["step"] or "·"),
+            f"{row['at_ms']:,}",
+            printable(row["participant"], 16),
+            Text(printable(row["command"], 40).replace("_", " ")),
+            Text(printable(what_of(row), 400), "" if row["step"] else "dim"),
+        )
+    return table
+
+
+_SIGNALS = (
+    ("delivered", "delivers"),
+    ("acknowledged", "acknowledged"),
+    ("possibly_acknowledged", "possibly acknowledged"),
+    ("missing", "misses"),
+    ("lost", "gives up"),
+    ("repair_requests", "asks for"),
+)
+
+
+def what_of(row: dict[str, Any]) -> str:
+    """What a step was about, and what came of it, in words."""
+    said = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
+    if row["command"] == "receive" and row["broadcasts"]:
+        said.append(f"sends {', '.join(row['broadcasts'])}")
+    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
+    if row["answer"] not in ("effects", "opened", "state"):
+        said.append(row["answer"] or "no answer")
+    return "; ".join(text for text in said if text)
+
+
+def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    side = stored.side
+    return {
+        "schedule": stored.schedule,
+        "steps": side["steps"],
+        "digest": side["digest"].hex(),
+        "ending": side["ending"],
+        "judged": side["judged"],
+        "plan": _plan(side["json"]),
+        "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
+    }
+
+
+def _plan(text: str) -> Any:
+    """The schedule as JSON values; as the text that it is where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _plain(value: Any) -> Any:
+    return value.hex() if isinstance(value, bytes) else value

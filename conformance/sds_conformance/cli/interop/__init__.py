@@ -1,0 +1,5 @@
+"""``sds-conformance interop``."""
+
+from .command import interop
+
+__all__ = ["interop"]

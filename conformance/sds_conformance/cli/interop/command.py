@@ -1,0 +1,199 @@
+"""``sds-conformance interop``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.cells import cell_len
+from rich.console import Console
+
+from sds_harness.declaration import printable
+from sds_harness.link import Limits, StdioLink
+from sds_testee.framing import Framing
+
+from ...exploration.casts import Cast, Implementation
+from ...interop.matrix import Interop, explore
+from ...interop.story import InteropStory
+from ...judging.certification import (
+    EXIT_CONFORMANT,
+    EXIT_INTERRUPTED,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOTHING_EXERCISED,
+    EXIT_USAGE,
+)
+from ...judging.runner import BrokenRun
+from ...telling.story import show_breakdown
+from ..fuzz import seed_of
+from ..options import Driven, console, program, progress_bar, talking
+from .again import PlayedAgain, needed, schedule_of
+from .mixed import BAR_WIDTH, MixedGroups
+
+_LONGEST_NAME = 16
+_EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
+
+_EPILOG = f"""
+\b
+Examples:
+  sds-conformance interop {_EXAMPLE}
+  sds-conformance interop --json 'a=./adapter-a' 'b=./adapter-b'
+  sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
+  sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
+  sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
+
+\b
+Exit codes:
+  0  all is understood            3  an implementation could not be driven
+  1  something is not, or fails   4  nothing got through
+  2  wrong use of this command    130  interrupted
+"""
+
+
+# What looks like an option is mostly part of a COMMAND that was not quoted: that is said below.
+@click.command(epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
+@click.option(
+    "--examples",
+    type=click.IntRange(0, 10_000_000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="How many generated schedules all of them play in one group after that; 0 for none.",
+)
+@click.option(
+    "--seed",
+    callback=seed_of,
+    default="0",
+    show_default=True,
+    metavar="S",
+    help="Which ones; `random` for others each time, the seed is printed.",
+)
+@click.option(
+    "--save",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("counterexamples"),
+    show_default=True,
+    metavar="DIR",
+    help="Where counterexamples are kept; made only if there is one.",
+)
+@click.option(
+    "--replay",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@talking
+def interop(
+    named: tuple[str, ...],
+    examples: int,
+    seed: int,
+    folder: Path,
+    file: Path | None,
+    as_json: bool,
+    framing: Framing,
+    limits: Limits,
+) -> None:
+    """See what implementations understand of each other.
+
+    Each COMMAND starts one, and is quoted as a whole; NAME is what it is called here. Every two of them play short
+    schedules, in which messages of one really go to the other, and two of a kind do, too. The matrix says what came
+    of it: rows send, columns receive. Then all of them play generated schedules in one group, in which everything is
+    judged; what fails is shrunk to a short story.
+    """
+    commands = _commands(named, fewest=0 if file is not None else 2)
+    out, err = console(), console(stderr=True)
+    if file is not None:
+        schedule, roles = schedule_of(file)
+        names = needed(file, roles, commands)
+        with Cast(_implementation(name, commands[name], framing, limits) for name in names) as cast:
+            code = PlayedAgain(out, err, cast, schedule, roles).play(as_json=as_json)
+        sys.exit(code)
+    cast = Cast(_implementation(name, command, framing, limits) for name, command in commands.items())
+    started = time.monotonic()
+    with cast:
+        outcome = _explore(err, cast)
+        # What breaks from here on is told elsewhere.
+        outcome.breakdowns = list(outcome.breakdowns)
+        for name, breakdown in outcome.undriven.items():
+            err.print(name, style="bold")
+            show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+        if not as_json:
+            InteropStory(out, outcome).show(time.monotonic() - started)
+        options = Driven((), framing, "", limits).options
+        groups = MixedGroups(out, err, cast, commands, options)
+        if examples:
+            groups.play(seed, examples, folder, quiet=as_json)
+    code = _exit_code(outcome, groups)
+    if as_json:
+        data = outcome.to_json()
+        for row in data["implementations"]:
+            row["command"] = [printable(part, 1_000) for part in commands[row["name"]]]
+        data |= {"mixed_groups": groups.to_json(), "exit_code": code}
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    sys.exit(code)
+
+
+def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
+    mixed = groups.mixed
+    if mixed is not None and mixed.interrupted:
+        return EXIT_INTERRUPTED
+    if groups.unkept:
+        return EXIT_USAGE
+    if outcome.exit_code in (EXIT_CONFORMANT, EXIT_NOTHING_EXERCISED) and mixed is not None and mixed.failing:
+        return EXIT_NON_CONFORMANT
+    return outcome.exit_code
+
+
+def _implementation(name: str, command: tuple[str, ...], framing: Framing, limits: Limits) -> Implementation:
+    def connect(variables: Mapping[str, str]) -> StdioLink:
+        return StdioLink(command, framing, limits, variables)
+
+    return Implementation(name, connect, limits)
+
+
+def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:
+    """The commands by name, as typed. Raises UsageError, which says what to type."""
+    commands: dict[str, tuple[str, ...]] = {}
+    for one in named:
+        name, equals, command = one.partition("=")
+        name = name.strip()
+        shown = printable(one, 60)
+        if one.startswith("-") or not equals:
+            raise click.UsageError(
+                f"{shown!r} is neither an option nor NAME=COMMAND. A COMMAND of several words is quoted with its NAME: "
+                f"{_EXAMPLE}"
+            )
+        if not name or not name.isprintable() or cell_len(name) > _LONGEST_NAME:
+            raise click.UsageError(f"{shown!r} needs a NAME of 1 to {_LONGEST_NAME} printable characters before '='")
+        if name in commands:
+            raise click.UsageError(f"the name {name!r} stands for two implementations: give each its own")
+        try:
+            parts = tuple(shlex.split(command))
+        except ValueError as error:
+            raise click.UsageError(f"the COMMAND of {name!r} cannot be split into words: {error}") from None
+        if not parts:
+            raise click.UsageError(f"{name!r} has no COMMAND after '='")
+        commands[name] = parts
+    if len(commands) < fewest:
+        given = next((shlex.quote(printable(one, 200)) for one in named), "'mine=./my-adapter'")
+        example = f"{program()} interop {given} 'ref=python -m sds_reference'"
+        raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
+    return commands
+
+
+def _explore(err: Console, cast: Cast) -> Interop:
+    with progress_bar(err, BAR_WIDTH) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def progress(what: str, number: int, total: int) -> None:
+            bar.update(task, description=f"{what[:40]:<40}", completed=number, total=total)
+
+        return explore(cast, progress)

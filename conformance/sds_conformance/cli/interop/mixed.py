@@ -1,0 +1,269 @@
+"""The part of ``sds-conformance interop`` that plays generated schedules in mixed groups."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.schedules import Performance
+
+from ...drawing.proof import story
+from ...exploration.casts import Cast, NotPlayed
+from ...exploration.judging import Scope
+from ...exploration.telling import proof_of, rule_of
+from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
+from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
+from ...interop.troupe import Troupe
+from ...judging.verdict import Finding
+from ...telling.story import STYLES, labelled
+from ..options import program, progress_bar
+
+IN_FULL = 3
+"""So many counterexamples are told; of the others the file is named."""
+STORY_LINES = 16
+BAR_WIDTH = 20
+Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
+"""What was found, its counterexample if it showed again, and the files."""
+
+
+class MixedGroups:
+    """Plays mixed groups and tells what came of it."""
+
+    def __init__(
+        self, out: Console, err: Console, cast: Cast, commands: Mapping[str, tuple[str, ...]], options: list[str]
+    ) -> None:
+        """``options`` are those that a command line has to have besides the implementations."""
+        self._out, self._err, self._cast = out, err, cast
+        self._commands, self._options = commands, options
+        self._scope = Scope.of()
+        self.mixed: Mixed | None = None
+        self.found: list[Found] = []
+        self.unkept = ""
+        """Why counterexamples could not be kept."""
+
+    def play(self, seed: int, examples: int, folder: Path, *, quiet: bool) -> None:
+        """All of it; an interrupt ends it, and what there is is told."""
+        if len(self._cast.driven) < 2:
+            return
+        self._err.print(f"Seed {seed}: {examples:,} schedules in mixed groups", soft_wrap=True)
+        with Troupe(self._cast) as troupe:
+            self.mixed = self._explore(troupe, seed, examples)
+            if not quiet:
+                self._show_counts(self.mixed)
+            try:
+                self._shrink(troupe, self.mixed, folder, quiet=quiet)
+            except KeyboardInterrupt:
+                self.mixed.interrupted = True
+        if self.mixed.interrupted and not quiet:
+            self._out.print("Interrupted: this is what was done until then.", style="yellow")
+
+    def to_json(self) -> dict[str, Any] | None:
+        """For programs; None if nothing was played."""
+        mixed = self.mixed
+        if mixed is None:
+            return None
+        told = {(d.name, d.what): (example, files) for d, example, files in self.found}
+        nothing: tuple[None, dict[str, Path]] = (None, {})
+        return {
+            "seed": mixed.seed,
+            "examples": mixed.examples,
+            "schedules": mixed.schedules,
+            "steps": mixed.steps,
+            "seconds": round(mixed.seconds, 3),
+            "interrupted": mixed.interrupted,
+            "errors": mixed.errors,
+            "implementations": [
+                {
+                    "name": name,
+                    "schedules": mixed.played[name],
+                    "given_up": mixed.given_up.get(name, ""),
+                    "exercised": sorted(mixed.exercised.get(name, ())),
+                    "findings": [_as_json(d, *told.get((name, d.what), nothing)) for d in mixed.of(name)],
+                }
+                for name in mixed.names
+            ],
+            "group": [_as_json(d, *told.get((GROUP, d.what), nothing)) for d in mixed.of(GROUP)],
+        }
+
+    # ---- playing ---------------------------------------------------------------------------------------------------
+
+    def _explore(self, troupe: Troupe, seed: int, examples: int) -> Mixed:
+        with progress_bar(self._err, BAR_WIDTH) as bar:
+            task = bar.add_task("mixed groups", total=examples)
+
+            def progress(mixed: Mixed) -> None:
+                found = f", {len(mixed.discoveries)} found" if mixed.discoveries else ""
+                bar.update(task, completed=mixed.schedules, description=f"mixed groups{found}")
+
+            return explore_mixed(troupe, seed, examples, self._scope, progress)
+
+    def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
+        """Shrink, keep and tell what was found, the worst first."""
+        if mixed.interrupted:
+            return
+        total = len(mixed.ordered)
+        for number, discovery in enumerate(mixed.ordered):
+            with progress_bar(self._err, BAR_WIDTH) as bar:
+                bar.add_task(f"shrinking {discovery.what}", total=total, completed=number)
+                try:
+                    example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)
+                except NotPlayed:
+                    example = None
+            files = self._kept(example, folder) if example is not None else {}
+            self.found.append((discovery, example, files))
+            if not quiet:
+                self._show(number, discovery, example, files)
+        if total > IN_FULL and not quiet:
+            self._out.print()
+
+    def _kept(self, example: MixedExample, folder: Path) -> Mapping[str, Path]:
+        if self.unkept:
+            return {}
+        try:
+            return keep(example, folder)
+        except OSError as error:
+            self.unkept = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
+            self._err.print(self.unkept, style="red")
+            return {}
+
+    # ---- telling ---------------------------------------------------------------------------------------------------
+
+    def _show_counts(self, mixed: Mixed) -> None:
+        """A line for each implementation."""
+        out = self._out
+        played = f"seed {mixed.seed}, {mixed.steps:,} steps, {mixed.seconds:.1f} s"
+        out.print()
+        out.print(Text.assemble(("Mixed groups", "bold"), f", all of them in one ({played})"), soft_wrap=True)
+        width = max(cell_len(name) for name in (*mixed.names, *(["group"] if mixed.of(GROUP) else [])))
+        for name in (*mixed.names, GROUP):
+            found = mixed.of(name)
+            if name == GROUP and not found:
+                continue
+            before = Text(f"  {name or 'group'}{' ' * (width - cell_len(name or 'group'))}  ", "bold")
+            number = mixed.played[name] if name else mixed.schedules
+            start = f"{number:,} generated schedule{'' if number == 1 else 's'} in mixed groups: "
+            parts = [Text(start + ("" if found else "nothing found"), "" if found else "green")]
+            if found:
+                parts += [
+                    Text.assemble(
+                        (discovery.finding.severity.value.upper(), STYLES[discovery.finding.severity]),
+                        f" {discovery.what} ({discovery.schedules}){'' if discovery is found[-1] else ', '}",
+                    )
+                    for discovery in found
+                ]
+            if name == GROUP:
+                parts += [Text("; "), Text("nobody's own part shows whose doing it is")]
+            if name in mixed.given_up:
+                parts += [Text("; "), Text(f"then it {mixed.given_up[name]}", "yellow")]
+            _lines(out, before, parts)
+        for where, what in mixed.errors.items():
+            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        out.print()
+
+    def _show(self, number: int, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
+        if number >= IN_FULL:
+            _show_line(self._out, discovery, example, files)
+            return
+        out, whole = self._out, len(discovery.schedule.operations)
+        show_head(out, discovery.finding, discovery.name)
+        found = f"by {discovery.schedule.name}"
+        if example is None:
+            labelled(out, "Found", Text(f"{found}, and not when that was played again:"))
+            labelled(out, "", Text("somebody does not do the same twice, so nothing could be shrunk."))
+            labelled(out, "Expected", Text(discovery.finding.expected or "-"))
+            labelled(out, "Seen", Text(discovery.finding.seen, "bold"))
+            out.print()
+            return
+        left = len(example.schedule.operations)
+        steps = f"{left} step{'' if left == 1 else 's'}"
+        schedules = f"{discovery.schedules:,} schedule{'' if discovery.schedules == 1 else 's'}"
+        labelled(out, "Found", Text(f"{found} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"))
+        labelled(out, "Played by", Text(example.parts + (": it needs nobody else" if example.alone else "")))
+        _show_story(out, example.performance, example, files.get("story"))
+        if files:
+            labelled(out, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+            labelled(out, "Again", Text(self._again(example, files["schedule"]), "blue"), whole=True)
+        out.print()
+
+    def _again(self, example: MixedExample, file: Path) -> str:
+        needed = dict.fromkeys(example.roles.values())
+        pairs = [f"{name}={shlex.join(self._commands[name])}" for name in needed]
+        return shlex.join([program(), "interop", *self._options, "--replay", str(file), *pairs])
+
+
+def show_head(out: Console, finding: Finding, name: str) -> None:
+    """Who violated what."""
+    where, rule = rule_of(finding.requirement)
+    severity = finding.severity
+    before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
+    parts = [Text(f"{name or 'the group'}: {finding.requirement}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
+    _lines(out, before, parts)
+    labelled(out, "Rule", Text(rule))
+
+
+def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
+    what = "not shown again" if example is None else str(files.get("story", "not kept"))
+    severity = discovery.finding.severity
+    out.print(
+        Text.assemble(
+            (f"{severity.value.upper():5}", STYLES[severity]),
+            (f" {discovery.name or 'the group'}: {discovery.what}", "bold"),
+            (f"  {what}", "blue" if files else "dim"),
+        ),
+        soft_wrap=True,
+    )
+
+
+def _show_story(out: Console, performance: Performance, example: MixedExample | None, file: Path | None) -> None:
+    """The story, without its end if it is long, and the proof."""
+    lines = story(performance, example.act if example is not None else None)
+    if len(lines) > STORY_LINES:
+        more = f"  ... {len(lines) - STORY_LINES} more lines{f', in {file}' if file is not None else ''}"
+        lines = [*lines[:STORY_LINES], more]
+    for number, line in enumerate(lines):
+        labelled(out, "" if number else "Story", Text(line))
+    for number, line in enumerate(proof_of(example) if example is not None else ()):
+        labelled(out, "" if number else "Proof", Text(line))
+
+
+def _lines(out: Console, before: Text, parts: list[Text]) -> None:
+    """Parts, none of which is torn, in as many lines as they need."""
+    line, indent = before.copy(), before.cell_len
+    for part in parts:
+        if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:
+            line.rstrip()
+            out.print(line, soft_wrap=True)
+            line = Text(" " * indent)
+        line.append_text(part)
+    out.print(line, soft_wrap=True)
+
+
+def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> dict[str, Any]:
+    finding = example.finding if example is not None else discovery.finding
+    out: dict[str, Any] = {
+        "id": discovery.what,
+        "severity": finding.severity.value,
+        "check": finding.check,
+        "position": finding.position,
+        "schedules": discovery.schedules,
+        "first": discovery.index,
+        "expected": finding.expected,
+        "seen": finding.seen,
+        "reproduced": example is not None,
+        "files": {key: str(path) for key, path in files.items()},
+    }
+    if example is not None:
+        out |= {
+            "operations": len(example.schedule.operations),
+            "shrunk_from": len(example.original.operations),
+            "plays": dict(example.roles),
+            "proof": proof_of(example),
+        }
+    return out

@@ -1,0 +1,5 @@
+"""``sds-conformance vectors``."""
+
+from .command import vectors
+
+__all__ = ["vectors"]

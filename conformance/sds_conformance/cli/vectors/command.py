@@ -1,0 +1,254 @@
+"""``sds-conformance vectors``: make, check, release, list and export the golden vectors; ``vectors_run`` asks them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_reference import REVISIONS
+
+from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ...vectors.documents import MANIFEST
+from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, read_bytes, writable_folder
+from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
+from ...vectors.lint import lint as lint_folder
+from ...vectors.released import released
+from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
+from ..options import console, program
+from .run import run
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance vectors list
+  sds-conformance vectors run -- ./my-adapter
+  sds-conformance vectors run --group wire-decoding -- ./my-adapter
+  sds-conformance vectors generate --check
+  sds-conformance vectors lint
+  sds-conformance vectors release 1.1.0
+  sds-conformance vectors export vectors-1.0.0
+"""
+_MANY = 20
+"""So many complaints are shown at most."""
+LONGEST = 1000
+"""Characters of a sentence, which can quote names that strangers gave to files."""
+
+
+@click.group(epilog=_EPILOG)
+def vectors() -> None:
+    """Golden vectors: inputs and legal outcomes as plain JSON files.
+
+    For implementers in any language; vectors/README.md explains each group.
+    """
+
+
+def _telling(function: Callable[..., None]) -> Callable[..., None]:
+    """What is wrong with files ends a command as a wrong use of it, with the sentence."""
+
+    @wraps(function)
+    def told(*arguments: Any, **options: Any) -> None:
+        try:
+            function(*arguments, **options)
+        except (VectorsError, OSError) as error:
+            raise click.UsageError(printable(str(error), LONGEST)) from None
+
+    return told
+
+
+def _complain(sentences: list[str]) -> None:
+    err = console(stderr=True)
+    for sentence in sentences[:_MANY]:
+        err.print(printable(sentence, LONGEST), style="red", soft_wrap=True)
+    if len(sentences) > _MANY:
+        err.print(f"and {len(sentences) - _MANY} more")
+
+
+@vectors.command()
+@click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.",
+)
+@_telling
+def generate(check: bool, folder: Path | None) -> None:
+    """Write all files, or --check that they are current.
+
+    The version is that of the changelog. Of one that is released nothing is written any more: what changes wants a new
+    one. Exit code 1 for that, and if --check finds a difference.
+    """
+    out = console()
+    folder = folder or writable_folder()
+    wanted = wanted_files(folder)
+    if check:
+        found = differences(folder, wanted)
+        gap = changelog_gap(folder, wanted[MANIFEST])
+        _complain([*found, *([gap] if gap else [])])
+        if found:
+            console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
+        if found or gap:
+            sys.exit(EXIT_NON_CONFORMANT)
+        out.print(f"{len(wanted)} files are current.")
+        return
+    if released_otherwise(folder, wanted[MANIFEST]):
+        _complain([changelog_gap(folder, wanted[MANIFEST])])
+        sys.exit(EXIT_NON_CONFORMANT)
+    refuse_strangers(folder, wanted)
+    changed = write(folder, wanted)
+    for path in changed:
+        out.print(f"  {path}", soft_wrap=True)
+    out.print(f"{len(changed)} of {len(wanted)} files changed.")
+    gap = changelog_gap(folder, wanted[MANIFEST])
+    if gap:
+        out.print(gap, style="yellow", soft_wrap=True)
+
+
+@vectors.command()
+@click.argument(
+    "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="[DIR]"
+)
+@_telling
+def lint(folder: Path | None) -> None:
+    """Hold the files to what their README promises.
+
+    That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
+    """
+    folder = folder or default_folder()
+    found = lint_folder(folder)
+    _complain(found)
+    if found:
+        sys.exit(EXIT_NON_CONFORMANT)
+    console().print(f"{sum(1 for _ in (folder / 'sds').glob('*.json'))} files of vectors are in order.")
+
+
+@vectors.command()
+@click.argument("version")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="The folder of vectors, by default vectors/ of the checkout.",
+)
+@_telling
+def release(version: str, folder: Path | None) -> None:
+    """Write into the ledger that VERSION is released.
+
+    From then on its tests stand as they are: lint finds whatever changes, goes or is used again. Only files that are
+    current and in order are released. There is no way back.
+    """
+    folder = folder or writable_folder()
+    found = [*differences(folder, wanted_files(folder)), *lint_folder(folder)]
+    if found:
+        _complain(found)
+        sys.exit(EXIT_NON_CONFORMANT)
+    ledger = released(folder, version, load_all(folder))
+    (folder / LEDGER).write_bytes(ledger)
+    console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
+
+
+@vectors.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
+@_telling
+def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
+    """List the groups, or with --group the vectors of some."""
+    files = load_all(default_folder())
+    unknown = set(groups) - {file["group"] for file in files}
+    if unknown:
+        raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
+    if groups:
+        rows = [
+            {"id": test["id"], "result": test["result"], "comment": test["comment"]}
+            for file in files
+            if file["group"] in groups
+            for test in file["tests"]
+        ]
+    else:
+        names = ("group", "shape", "numberOfTests", "revisions", "title")
+        rows = [{name: file[name] for name in names} for file in files]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    console().print(_tests(rows) if groups else _groups(files))
+
+
+def _tests(rows: list[dict[str, str]]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name.capitalize(), overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row.values()))
+    return table
+
+
+def _groups(files: list[dict[str, Any]]) -> Table:
+    """A row for each group: how many tests it has for each revision, wherever they stand."""
+    shapes = {file["group"]: file["shape"] for file in files}
+    counts = Counter({(file["group"], name): 0 for file in files for name in file["revisions"]})
+    for file in files:
+        for name in file["revisions"]:
+            counts[file["group"], name] += file["numberOfTests"]
+    revisions = [name for name in REVISIONS if any(name == told for _, told in counts)]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Group", "Shape"):
+        table.add_column(name, vertical="bottom")
+    for name in revisions:
+        table.add_column(name.replace("-amended", "\n-amended"), justify="right", vertical="bottom")
+    for group, shape in shapes.items():
+        table.add_row(Text(group), shape, *(str(counts[group, name] or "·") for name in revisions))
+    totals = [sum(counts[group, name] for group in shapes) for name in revisions]
+    table.add_row("All", "", *map(str, totals), style="bold")
+    return table
+
+
+@vectors.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
+@_telling
+def export(folder: Path, overwrite: bool) -> None:
+    """Copy vectors, schemas, manifest, ledger, README and changelog to DIR.
+
+    What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
+    """
+    source = default_folder()
+    found = lint_folder(source)
+    if found:
+        _complain(found)
+        sys.exit(EXIT_NON_CONFORMANT)
+    refuse_overlap(source, folder)
+    # Read before anything is deleted: what cannot be read must not cost what is there.
+    files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
+    if folder.exists() and any(folder.iterdir()):
+        if not overwrite:
+            raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
+        old = replaceable(folder)
+        refuse_links(folder, files)
+        for name in old:
+            (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    console().print(f"{len(files)} files in {folder}", soft_wrap=True)
+    sys.exit(EXIT_CONFORMANT)
+
+
+def _exported(source: Path) -> list[Path]:
+    parts = [*(source / "sds").glob("*.json"), *(source / "schema").glob("*.json")]
+    return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
+
+
+vectors.add_command(run)

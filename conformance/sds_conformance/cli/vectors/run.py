@@ -1,0 +1,267 @@
+"""``sds-conformance vectors run``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.faults import TesteeFault
+from sds_reference import REVISIONS, ConfigurationError
+
+from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
+from ...judging.runner import PATIENCE, BrokenRun
+from ...protocols.sds.catalogue import CURRENT
+from ...telling.story import show_breakdown
+from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
+from ...vectors.running.asking import Asked, Examination, Examiner, chosen
+from ...vectors.running.subject import Status, about
+from ..options import Driven, console, driving, program, progress_bar
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance vectors run
+  sds-conformance vectors run -- ./my-adapter
+  sds-conformance vectors run --group 'bloom-*' -- ./my-adapter
+  sds-conformance vectors run --revision forum-2024 -- ./my-adapter
+  sds-conformance vectors run --json -- ./my-adapter > vectors.json
+
+\b
+Exit codes:
+  0  every answer is legal             3  it could not be driven
+  1  something failed or broke         4  nothing could be asked
+  2  wrong use of this command         130  interrupted
+"""
+_LONGEST = 1000
+_SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
+_HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
+"""What is no wrong answer is not to look like one."""
+_STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
+@click.option(
+    "--revision",
+    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    default=CURRENT,
+    show_default=True,
+    help="Which revision of the text the vectors are of.",
+)
+@click.option(
+    "--vectors",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="The folder of vectors, by default those of this suite.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
+@driving
+def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
+    """Ask an implementation the vectors, and judge its answers.
+
+    Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
+    expected is never sent. What an implementation does not declare is skipped, and skipped is no pass.
+    """
+    out, err = console(), console(stderr=True)
+    try:
+        source = folder or default_folder()
+        whole, manifest = load_all(source), load_manifest(source)
+    except VectorsError as error:
+        raise click.UsageError(printable(str(error), _LONGEST)) from None
+    unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
+    if unknown:
+        raise click.UsageError(
+            f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
+        )
+    files = list(chosen(whole, revision, groups))
+    examiner = Examiner(driven.connect, driven.limits, revision, driven.dialect)
+    try:
+        outcome = _examine(err, examiner, files)
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
+    except ConfigurationError as error:
+        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
+        sys.exit(EXIT_NOT_DRIVEN)
+    if as_json:
+        click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
+    else:
+        _show(out, outcome)
+        _show_again(out, outcome, driven, groups, folder)
+    sys.exit(outcome.exit_code)
+
+
+def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) -> Examination:
+    with progress_bar(err) as bar:
+        task = bar.add_task("vectors", total=None)
+
+        def progress(group: str, number: int, total: int) -> None:
+            bar.update(task, description=group, completed=number, total=total)
+
+        return examiner.examine(files, progress)
+
+
+def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
+        "revision": outcome.revision,
+        "set": {"version": manifest.version, "manifest": manifest.digest},
+        "exitCode": outcome.exit_code,
+        "interrupted": outcome.interrupted,
+        "counts": {status.value: outcome.count(status) for status in Status},
+        "groups": {
+            group: {
+                **{status.value: outcome.count(status, group) for status in Status},
+                "unasked": sum(group == other for other, _ in outcome.left_out),
+            }
+            for group in outcome.groups
+        },
+        "unasked": outcome.unasked,
+        "notAsked": [test_id for _, test_id in outcome.left_out],
+        "vectors": [_row(asked, outcome.revision) for asked in outcome.asked],
+    }
+
+
+def _row(asked: Asked, revision: str) -> dict[str, Any]:
+    answer = asked.answer
+    told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
+    requirements = list(answer.requirements or about(asked.vector, revision))
+    return {
+        "id": asked.vector["id"],
+        "group": asked.group,
+        "result": asked.vector["result"],
+        "comment": asked.vector["comment"],
+        "status": answer.status.value,
+        **{key: value for key, value in told.items() if value},
+        **({"requirements": requirements} if answer.status in _SHOWN else {}),
+    }
+
+
+def _show(out: Console, outcome: Examination) -> None:
+    declared = outcome.declaration
+    out.print(f"  Asking    {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
+    out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
+    warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
+    for asked in outcome.asked:
+        if asked.answer.status in _SHOWN and asked.answer.status is not Status.WARN:
+            _show_answer(out, asked, outcome.revision)
+    for asked in warned:
+        _show_warning(out, asked, outcome.revision)
+    if warned:
+        out.print()
+    out.print(_table(outcome))
+    out.print()
+    rows = [(f"{outcome.count(status)} {name}", meaning) for status, name, meaning in _MEANT if outcome.count(status)]
+    skipped = sum((outcome.reasons(group) for group in outcome.groups), Counter[str]())
+    rows += [(f"{count} skipped", reason) for reason, count in skipped.most_common()]
+    if rows:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(justify="right", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for told, why in rows:
+            grid.add_row(Text(told), Text(why))
+        out.print(grid)
+        out.print()
+    out.print(_sentence(outcome), soft_wrap=True)
+
+
+def _show_again(
+    out: Console, outcome: Examination, driven: Driven, groups: tuple[str, ...], folder: Path | None
+) -> None:
+    """How to ask the first group again in which something is wrong."""
+    bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
+    if not bad or groups:
+        return
+    asked = ["--revision", outcome.revision] if outcome.revision != CURRENT else []
+    asked += ["--vectors", str(folder)] if folder is not None else []
+    options = ["--group", bad[0], *asked, *driven.options]
+    again = shlex.join([program(), "vectors", "run", *options, "--", *driven.command])
+    out.print(f"  Again     {again}", soft_wrap=True)
+
+
+def _show_warning(out: Console, asked: Asked, revision: str) -> None:
+    """A warning in a line: what it is about, and the position that tolerates it."""
+    answer = asked.answer
+    why = answer.reason if answer.reason.startswith("AMB-") else ""
+    named = [*(answer.requirements or about(asked.vector, revision))[:2], *([why] if why else [])]
+    line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
+    out.print(line, soft_wrap=True)
+
+
+def _show_answer(out: Console, asked: Asked, revision: str) -> None:
+    answer, vector = asked.answer, asked.vector
+    named = ", ".join(answer.requirements or about(vector, revision))
+    headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}"
+    out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
+    rows = (
+        ("Comment", printable(vector["comment"], _LONGEST)),
+        ("Expected", answer.expected),
+        ("Seen", answer.seen),
+        ("Why", answer.reason),
+    )
+    grid = Table.grid(padding=(0, 1), pad_edge=True)
+    grid.add_column(width=9)
+    grid.add_column(overflow="fold")
+    for title, text in (*rows, ("About", named)):
+        if text:
+            grid.add_row(Text(title), Text(text))
+    out.print(grid)
+    out.print()
+
+
+_MEANT = (
+    (Status.ACCEPTABLE, "acceptable", "another legal outcome than the recommended one"),
+    (Status.WARN, "warned", "tolerated, or against a SHOULD; --json tells what was seen"),
+)
+"""Columns that do not explain themselves."""
+_TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKEN, Status.SKIPPED, Status.ERROR)
+
+
+def _table(outcome: Examination) -> Table:
+    table = Table(box=None, pad_edge=False)
+    shown = [status for status in _TABLE if outcome.count(status) or status in (Status.PASS, Status.FAIL)]
+    table.add_column("Group")
+    for status in shown:
+        table.add_column(status.value, justify="right")
+    for group in outcome.groups:
+        table.add_row(group, *(str(outcome.count(status, group) or "·") for status in shown))
+    table.add_row("All", *(str(outcome.count(status)) for status in shown), style="bold")
+    return table
+
+
+def _sentence(outcome: Examination) -> Text:
+    """The last word: what is wrong with the implementation, told apart from what kept it from answering."""
+    name = outcome.declaration.name
+    if outcome.interrupted:
+        return Text(f"Interrupted: {outcome.unasked} vectors were not asked.", "bold yellow")
+    if outcome.exit_code == EXIT_CONFORMANT:
+        skipped = outcome.count(Status.SKIPPED)
+        asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
+        return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
+    said = []
+    if outcome.count(Status.FAIL):
+        said.append(f"{name} gives the wrong answer to {_vectors(outcome.count(Status.FAIL))}.")
+    if outcome.count(Status.BROKEN):
+        said.append(f"{name} broke down at {_vectors(outcome.count(Status.BROKEN))} instead of answering.")
+    if outcome.unasked:
+        said.append(f"{_vectors(outcome.unasked)} not asked: after {PATIENCE} breakdowns in a row a group is left.")
+    if outcome.count(Status.ERROR):
+        said.append(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}: please report that.")
+    return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
+
+
+def _vectors(count: int) -> str:
+    return "1 vector" if count == 1 else f"{count} vectors"

@@ -1,0 +1,384 @@
+"""A finding proved in words, and a whole schedule told operation by operation, with the names of the diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import Act, Loss, Packet, Performance
+from sds_harness.schedules.operations import (
+    Again,
+    Crash,
+    Ephemeral,
+    Garble,
+    Join,
+    Look,
+    Operation,
+    Say,
+    Send,
+    StepClock,
+    Sync,
+    Tick,
+    Wait,
+)
+from sds_reference import Kind, Message
+
+from ..telling.narration import clock
+from .course import KEPT, Course, Fate, received
+from .names import Key, short
+from .operation_words import operation_note
+
+T = TypeVar("T")
+
+FEW = 4
+"""A step that is about more messages than these is no help in telling which of them matter."""
+MOST_OF_ONE = 15
+"""Lines of what one operation led to."""
+MOST_FACTS = 8
+LONGEST_LINE = 600
+MOST_LINES = 500
+"""Of a longer story, what is told is around the step that is blamed."""
+QUIET_LINES = 3
+"""So many steps without effect of one operation are told one by one."""
+
+
+def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
+    """What a finding at ``act`` rests on: what was wrong, then a line of facts for each message that it is about."""
+    return [printable(line, LONGEST_LINE) for line in _Proof(Course(performance), act, expected, seen).lines()]
+
+
+def story(performance: Performance, act: Act | None = None) -> list[str]:
+    """What was done and what came out, a line each; ``act``, the step that is blamed, is marked with ">"."""
+    lines = [printable(line, LONGEST_LINE) for line in _Story(Course(performance), act).lines()]
+    if len(lines) <= MOST_LINES:
+        return lines
+    marked = next((number for number, line in enumerate(lines) if line.startswith(">")), 0)
+    start = max(0, min(marked - MOST_LINES // 2, len(lines) - MOST_LINES))
+    before = [f"  ... {start} lines before"] if start else []
+    after = len(lines) - start - MOST_LINES
+    return before + lines[start : start + MOST_LINES] + ([f"  ... {after} lines after"] if after else [])
+
+
+class _Proof:
+    """Makes one proof."""
+
+    def __init__(self, course: Course, act: Act, expected: str, seen: str) -> None:
+        self._course = course
+        self._act = act
+        message = received(act)
+        self._channel = act.step.channel_id or (message.channel_id if message is not None else "")
+        self._expected, self._seen = expected, seen
+        self._about = course.names.mentioned(f"{expected} {seen}", self._channel)
+
+    def lines(self) -> list[str]:
+        course, act = self._course, self._act
+        words = course.names.in_words
+        where = f"step {act.number}, at {course.at(act.at_ms)}"
+        causes = self._causes()
+        out = [line for _, line in causes] or [f"{where}: {_Story(course, None).of_act(act)}"]
+        if self._expected:
+            out.append(f"expected: {words(self._expected, self._channel)}")
+        if self._seen:
+            out.append(f"seen: {words(self._seen, self._channel)}")
+        about = [*self._about, *(key for pair, _ in causes for key in pair)] or self._touched()
+        keys = list(dict.fromkeys(about))
+        out += [f"- {self._facts(key)}" for key in keys[:MOST_FACTS]]
+        return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
+
+    def _causes(self) -> list[tuple[tuple[Key, Key], str]]:
+        """What the step delivered before something that it depends on, as far as the finding is about it."""
+        course, act = self._course, self._act
+        out = []
+        order = [
+            (e.channel_id, e.delivered.message_id) for e in act.step.events if e.WhichOneof("event") == "delivered"
+        ]
+        for place, key in enumerate(order):
+            message = self._message(key)
+            if message is None or (self._about and key not in self._about):
+                continue
+            for entry in message.causal_history:
+                cause = (key[0], entry.message_id)
+                had = course.had.get((act.who, cause))
+                in_time = cause in order[:place] or (had is not None and had.number < act.number)
+                if in_time or cause == key or (self._about and cause not in self._about and len(self._about) > 1):
+                    continue
+                name, before = course.names.name_of(*key), course.names.name_of(*cause)
+                later = "" if had is not None else f", which {short(act.who)} never delivered"
+                out.append(
+                    (
+                        (key, cause),
+                        f"{name} was delivered at {short(act.who)} (step {act.number}) before {before}, "
+                        f"although {name}'s causal history names {before}{later}:",
+                    )
+                )
+        return out[:3]
+
+    def _message(self, key: Key) -> Message | None:
+        return next((p.wire.message for p in self._course.packets.get(key, ())), None)
+
+    def _touched(self) -> list[Key]:
+        """What the step itself is about, if that is not too much."""
+        keys: list[Key] = []
+        arrived = received(self._act)
+        messages = [arrived, *(p.wire.message for p in self._course.broadcasts.get(self._act.number, ()))]
+        keys += [(message.channel_id, message.message_id) for message in messages if message is not None]
+        keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]
+        keys = list(dict.fromkeys(keys))
+        return keys if len(keys) <= FEW else keys[:1]
+
+    def _facts(self, key: Key) -> str:
+        """All that happened to one message."""
+        course = self._course
+        name, packets = course.names.name_of(*key), course.packets.get(key, [])
+        if not packets:
+            named = sorted({p.sender for p in course.performance.packets if _names(p.wire.message, key)})
+            by = f", but named by {course.listed([short(n) for n in named])}" if named else ""
+            return f"{name}: never sent by anybody{by}"
+        first = packets[0]
+        parts = [self._sent(first)]
+        if copies := packets[1:]:
+            parts.append("sent again by " + self._several(copies, lambda p: f"{short(p.sender)} {self._when(p)}"))
+        parts += self._ways(key)
+        parts += self._ends(key)
+        return f"{name}: {'; '.join(parts)}"
+
+    def _sent(self, packet: Packet) -> str:
+        message = packet.wire.message
+        assert message is not None
+        history = self._course.after(message)
+        details = ["no Lamport timestamp"]
+        if message.lamport_timestamp is not None:
+            details = [f"Lamport timestamp {clock(message.lamport_timestamp)}"]
+        details.append(f"after {history}" if history else "no causal history")
+        kind = "" if message.kind is Kind.CONTENT else f"{message.kind.value}, "
+        return f"{kind}sent by {short(packet.sender)} {self._when(packet)} ({', '.join(details)})"
+
+    def _when(self, packet: Packet) -> str:
+        return f"at {self._course.at(packet.at_ms)}" + (f", step {packet.act}" if packet.act else "")
+
+    def _ways(self, key: Key) -> list[str]:
+        course = self._course
+        out = []
+        arrivals = course.arrivals.get(key, [])
+        if arrivals:
+            out.append(
+                "arrived at " + self._several(arrivals, lambda a: f"{self._place(a)}{_ORIGINS.get(a.source, '')}")
+            )
+        losses: dict[str, list[str]] = {}
+        for packet in course.packets[key]:
+            for loss in course.losses.get(packet.number, ()):
+                losses.setdefault(loss.why, []).append(short(loss.listener))
+        out += [_LOST[why].format(course.listed(list(dict.fromkeys(who)))) for why, who in losses.items()]
+        return out
+
+    def _ends(self, key: Key) -> list[str]:
+        course = self._course
+        out = []
+        delivered = course.deliveries.get(key, [])
+        sender = course.packets[key][0].sender
+        if delivered:
+            out.append("delivered at " + self._several(delivered, self._place))
+        there = {act.who for act in delivered} | {sender}
+        held = list(dict.fromkeys(act.who for act in course.arrivals.get(key, ()) if act.who not in there))
+        message = self._message(key)
+        if held and message is not None and message.kind is not Kind.SYNC:
+            out.append(f"never delivered at {course.listed([short(who) for who in held])}")
+        if course.acknowledged.get(key):
+            out.append("acknowledged at " + self._several(course.acknowledged[key], self._place))
+        return out
+
+    def _place(self, act: Act) -> str:
+        return f"{short(act.who)} {self._course.at(act.at_ms)} (step {act.number})"
+
+    def _several(self, items: Iterable[T], tell: Callable[[T], str]) -> str:
+        return self._course.listed([tell(item) for item in items], 8)
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """What one operation led to, without the middle if it is much; the line that is blamed stays."""
+    if len(lines) <= MOST_OF_ONE:
+        return lines
+    first, last = MOST_OF_ONE * 2 // 3, MOST_OF_ONE // 3
+    middle = lines[first:-last]
+    blamed = [line for line in middle if line.startswith(">")]
+    return [*lines[:first], f"              ... {len(middle) - len(blamed)} more lines", *blamed, *lines[-last:]]
+
+
+class _Story:
+    """Tells one performance."""
+
+    def __init__(self, course: Course, blamed: Act | None) -> None:
+        self._course = course
+        self._show = course.performance
+        self._blamed = blamed
+        self._losses: dict[int, list[Loss]] = {}
+        """By the operation that broadcast what was lost."""
+        for loss in self._show.losses:
+            self._losses.setdefault(loss.packet.operation, []).append(loss)
+
+    def lines(self) -> list[str]:
+        acts: dict[int, list[Act]] = {}
+        for act in self._show.acts:
+            acts.setdefault(act.operation, []).append(act)
+        late = {member.name for member in self._show.schedule.members if member.late}
+        there = self._course.listed([short(n) for n in self._show.schedule.names if n not in late], 12)
+        out = [f"  {self._course.at(0):<9} {there} join{'s' if len(acts.get(-1, ())) == 1 else ''}"]
+        out += self._effects(acts.get(-1, []))
+        for number, operation in enumerate(self._show.schedule.operations):
+            if number not in self._show.began:
+                continue
+            out += self._operation(number, operation, acts.get(number, []))
+        if self._show.breakdown is not None:
+            out.append(f"  the conversation with {short(self._show.broken) or 'an implementation'} breaks down")
+        if self._show.storm:
+            out.append("  broken off: there is no end of messages")
+        return out
+
+    def _operation(self, number: int, op: Operation, acts: list[Act]) -> list[str]:
+        own = acts[0] if acts and _is_done_by(op, acts[0]) else None
+        text = self._done(number, op, own)
+        if number in self._show.left_out:
+            text += f" - left out: {printable(self._show.left_out[number], 120)}"
+        if own is not None:
+            text += "".join(f", {part}" for part in self._outcome(own))
+        losses = self._losses.get(number, [])
+        out = [self._line(text, own, self._course.at(self._show.began[number]))]
+        out += _shortened(self._effects([act for act in acts if act is not own], self._show.began[number]))
+        told: dict[tuple[int, str], list[str]] = {}
+        for loss in losses:
+            if loss.why != "absent":
+                told.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
+        for (packet, why), who in list(told.items())[:12]:
+            name = self._course.names.of_packet(self._show.packets[packet - 1])
+            verb = "lose" if len(who) > 1 else "loses"
+            out.append(self._line(f"  {self._course.listed(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
+        if len(told) > 12:
+            out.append(self._line(f"  and {len(told) - 12} more losses"))
+        return out
+
+    def _done(self, number: int, op: Operation, own: Act | None) -> str:
+        """The operation itself."""
+        match op:
+            case Send():
+                packets = self._course.broadcasts.get(own.number, []) if own is not None else []
+                message = packets[0].wire.message if packets else None
+                after = self._course.after(message) if message is not None else ""
+                name = self._course.names.of_packet(packets[0]) if packets else short(op.label)
+                more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
+                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
+            case Sync() | Ephemeral():
+                what = "a sync message" if isinstance(op, Sync) else "an ephemeral message"
+                packets = self._course.broadcasts.get(own.number, []) if own is not None else []
+                named = f" ({self._course.names.of_packet(packets[0])})" if packets else ""
+                return f"{short(op.who) or 'everybody'} sends {what}{named}"
+            case Tick():
+                return f"{short(op.who) or 'everybody'} does periodic work"
+            case Look():
+                return f"{short(op.who) or 'everybody'} shows the state"
+            case Join():
+                return f"{short(op.who)} joins"
+            case Crash():
+                return f"{short(op.who)} crashes"
+            case StepClock():
+                return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
+            case Wait():
+                return f"{op.ms:,} ms pass"
+            case Again():
+                return f"the network brings {short(op.to)} a copy of {short(op.label)}"
+            case Say():
+                return self._said(number, op)
+            case Garble():
+                return f"{len(op.wire) // 2} bytes arrive at {short(op.to)}"
+            case _:
+                return operation_note(op)
+
+    def _said(self, number: int, op: Say) -> str:
+        packets = self._course.said.get(number, [])
+        told = self._course.about(packets[0]) if packets else short(op.label)
+        return f"{short(op.peer)}, a scripted peer, says {told}"
+
+    def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
+        """What came out; steps without any effect are counted where there are many."""
+        quiet = [act for act in acts if act is not self._blamed and not self._counts(act)]
+        counted = {act.number for act in quiet} if len(quiet) > QUIET_LINES else set()
+        out: list[str] = []
+        at = began
+        for act in acts:
+            shown = self._counts(act) or act.step.command in ("receive", "send_sync", "send_ephemeral")
+            if act is self._blamed or (shown and act.number not in counted):
+                when = self._course.at(act.at_ms) if act.at_ms != at else ""
+                out.append(self._line(f"  {self.of_act(act)}", act, when))
+                at = act.at_ms
+        if heard := sum(act.step.command == "receive" for act in quiet if act.number in counted):
+            out.append(self._line(f"  {heard} arrivals without any effect"))
+        return out
+
+    def _counts(self, act: Act) -> bool:
+        """Did anything come of it that matters?"""
+        sent = self._course.broadcasts.get(act.number, ())
+        content = any(p.wire.message is None or p.wire.message.kind is not Kind.SYNC for p in sent)
+        waits = self._course.fates.get(act.number) in KEPT
+        return bool(act.step.events or content or waits or self._course.refusal(act))
+
+    def of_act(self, act: Act) -> str:
+        """A step with what came of it."""
+        arrived = self._course.arrives(act)
+        done = f"receives {arrived}" if arrived else _DOES.get(act.step.command, act.step.command.replace("_", " "))
+        return ", ".join([f"{short(act.who)} {done}", *self._outcome(act, sent=True)])
+
+    def _outcome(self, act: Act, *, sent: bool = False) -> list[str]:
+        fate = self._course.fates.get(act.number)
+        out = [f"which {fate.value}"] if fate in KEPT else []
+        out += ["which it has already"] if fate is Fate.AGAIN else []
+        out += [text for _, text in self._course.signals(act)]
+        if sent or act.step.command not in ("send", "send_sync", "send_ephemeral"):
+            out += [f"{verb} {self._course.names.of_packet(packet)}" for packet, verb in self._course.sends(act)][:6]
+        return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
+
+    def _line(self, text: str, act: Act | None = None, at: str = "") -> str:
+        blamed = act is not None and act is self._blamed
+        return f"{'>' if blamed else ' '} {at:<9} {text}" + (f"  <- step {act.number}" if blamed and act else "")
+
+
+def _is_done_by(op: Operation, act: Act) -> bool:
+    """Is a step what the operation itself does, and not what comes of it?"""
+    if not isinstance(op, Send | Sync | Ephemeral | Tick | Look | Join):
+        return False
+    alone = op.who == act.who
+    return alone and act.step.command == _COMMANDS[type(op)]
+
+
+def _names(message: Message | None, key: Key) -> bool:
+    return (
+        message is not None
+        and message.channel_id == key[0]
+        and any(entry.message_id == key[1] for entry in message.causal_history + message.repair_request)
+    )
+
+
+_COMMANDS: dict[type[Operation], str] = {
+    Send: "send",
+    Sync: "send_sync",
+    Ephemeral: "send_ephemeral",
+    Tick: "tick",
+    Look: "observe",
+    Join: "open",
+}
+_DOES = {
+    "open": "joins",
+    "tick": "does its periodic work",
+    "observe": "shows its state",
+    "send": "sends",
+    "send_sync": "sends a sync message",
+    "send_ephemeral": "sends an ephemeral message",
+}
+_WHY = {"cut": " (the network is cut)", "crashed": ", having crashed"}
+_LOST = {
+    "lost": "lost on the way to {}",
+    "cut": "cut off from {}",
+    "crashed": "too late for {}: crashed",
+    "absent": "too early for {}: not there yet",
+}
+"""Why a copy did not arrive."""
+_ORIGINS = {"again": " out of the blue", "store": " from a store"}

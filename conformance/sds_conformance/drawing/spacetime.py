@@ -1,0 +1,350 @@
+"""Space-time diagrams of performances: participants as lines that time runs down, messages as arrows between them.
+
+What an implementation says (names, IDs, contents) is hostile: it is cut, cleared of control characters, and escaped.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import hypot
+
+from jinja2 import Template
+
+from sds_harness.declaration import printable
+from sds_harness.schedules import Act, Performance
+
+from ..telling.markup import environment
+from .course import Course, LogAt
+from .lettering import char_width, line_height, lines_of, text_width
+from .names import LONGEST_NAME, short
+from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
+from .shapes import Arrow, Dot, Drawing, Text, cross, head, path
+
+GUTTER = 140
+"""Pixels left of the first line, for steps and times."""
+HEADER = 42
+AGAIN_AFTER = 760
+"""Pixels after which the names of the participants are repeated."""
+STRAIGHT_AFTER = 170
+"""Pixels from a broadcast down to a late arrival after which the arrow takes the straight way."""
+LONGEST_TITLE = 300
+"""Characters of what is shown on hovering."""
+UNLIKE = "≠"
+_LOG_SHOWN = 80
+_LOG_REPEATED = 10
+"""A log with more messages that is the same as the first is not written out again."""
+_LEGEND = (
+    ("content", "line", "content message"),
+    ("copy", "line", "copy: resend or repair"),
+    ("sync", "line", "sync message"),
+    ("ephemeral", "line", "ephemeral message"),
+    ("noise", "line", "no message at all"),
+    ("loss", "cross", "lost on the way"),
+    ("stray", "line", "out of a store, or out of the blue"),
+    ("deliver", "dot", "delivers on the spot"),
+    ("wait", "dot", "arrives, and is not delivered"),
+    ("again", "dot", "arrives again"),
+    ("refuse", "dot", "refuses"),
+    ("blame", "dot", "the step that is blamed"),
+    ("about", "text", f"at about that time, to {ALMOST_AT_ONCE_MS} ms"),
+)
+
+
+def spacetime_svg(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> str:
+    """A performance as SVG: complete in itself, without scripts.
+
+    ``blamed`` is the step that a finding speaks of, ``caption`` what is wrong with it: IDs that it quotes are replaced
+    by the names that the messages have in the diagram.
+    """
+    return _template().render(
+        drawing=draw(performance, blamed, title, caption),
+        title=printable(title, 200) or "Space-time diagram",
+        summary=_summary(performance, blamed),
+        gutter=GUTTER,
+    )
+
+
+@cache
+def _template() -> Template:
+    return environment(__package__ or "").get_template("spacetime.svg.j2")
+
+
+def _summary(performance: Performance, blamed: Act | None) -> str:
+    names = ", ".join(short(name) for name in performance.schedule.names[:12])
+    lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
+    what = f"{len(performance.packets)} broadcasts between {names}{lost}; time runs down."
+    return what + (f" Step {blamed.number} of {short(blamed.who)} is marked." if blamed is not None else "")
+
+
+def draw(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> Drawing:
+    """Where everything stands in the diagram."""
+    return _Artist(Course(performance), blamed).draw(title, caption)
+
+
+class _Artist:
+    """Makes one drawing."""
+
+    def __init__(self, course: Course, blamed: Act | None) -> None:
+        self._course = course
+        self._blamed = blamed
+        count = len(columns_of(course))
+        self._pitch = max(122, min(230, 1060 // max(1, count)))
+        self._plan = Placement(course, blamed, self._pitch - 24)
+        self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
+        """Acts with a mark, at which arrows have to stop."""
+        self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
+        self._ys: list[float] = []
+
+    def draw(self, title: str, caption: str) -> Drawing:
+        out = self._out
+        y = self._write(printable(title, 200), 14, 30, "title", 11.2, 24) if title else 12
+        y = self._caption(caption, y)
+        out.top = y + HEADER
+        self._lay_rows(out.top)
+        self._frame()
+        for flight in self._plan.flights:
+            self._fly(flight)
+        for spot in self._plan.spots:
+            self._mark(spot)
+        self._gutter()
+        self._logs()
+        self._legend()
+        return out
+
+    # ---- rows and lines --------------------------------------------------------------------------------------------
+
+    def _lay_rows(self, top: int) -> None:
+        y = float(top)
+        last = y
+        self._names(top - 10, first=True)
+        for number, row in enumerate(self._plan.rows):
+            if number and y - last > AGAIN_AFTER:
+                y += 26
+                self._names(int(y) - 6, first=False)
+                last = y
+            y += row.above
+            self._ys.append(y)
+            y += row.below
+        self._out.foot = int(y) + 12
+
+    def _names(self, y: int, *, first: bool) -> None:
+        members = {member.name: member for member in self._course.performance.schedule.members}
+        for column, name in enumerate(self._plan.columns):
+            member = members.get(name)
+            more = "scripted peer" if member is None else ""
+            if member is not None and member.clock_ms:
+                more = f"clock {member.clock_ms:+,} ms"
+            if member is not None and self._course.told:
+                who = self._course.performance.cast[name].declaration.name
+                more = printable(who, max(4, int(self._pitch / 6.2) - 2))
+            fits = printable(name, min(LONGEST_NAME, int(self._pitch / 8.4) - 1))
+            self._out.heads.append((self._x(column), y, fits, more if first else "", member is None))
+
+    def _frame(self) -> None:
+        out, plan = self._out, self._plan
+        for column, rows in plan.lives.items():
+            start = self._ys[rows[0]] if rows[0] else float(out.top - 4)
+            end = self._ys[rows[1]] if len(rows) > 1 else float(out.foot)
+            out.lives.append((self._x(column), start, end, plan.columns[column] not in plan.members))
+        out.shades = [(self._ys[a], self._ys[b]) for a, b in plan.shades]
+        if plan.blamed_row >= 0:
+            row = plan.rows[plan.blamed_row]
+            out.band = (self._ys[plan.blamed_row] - row.above, row.above + row.below)
+
+    def _x(self, column: int) -> float:
+        return GUTTER + 40 + column * self._pitch
+
+    def _gutter(self) -> None:
+        before = -1
+        self._time("step", 58, self._out.top - 28, "step")
+        self._time("time", GUTTER - 10, self._out.top - 28, "step")
+        for number, row in enumerate(self._plan.rows):
+            y = self._ys[number]
+            if row.note:
+                x = GUTTER + 8
+                note = lines_of(row.note, self._out.width - x - 12, limit=1)[0]
+                box = (x, y - 9, x + text_width(note), y + 5)
+                self._out.notes.append(Text(x, y + 3.5, "note", note, box))
+            if (row.first or row.note) and row.at_ms != before:
+                before = row.at_ms
+                self._time(f"{'≈' if row.about else ''}{self._course.at(row.at_ms)}", GUTTER - 10, y, "time")
+            if row.first:
+                steps = str(row.first) if row.first == row.last else f"{row.first}\N{EN DASH}{row.last}"
+                self._time(steps, 58, y, "step")
+
+    def _time(self, text: str, right: float, y: float, css: str) -> None:
+        box = (right - text_width(text, 5.6), y - 5, right, y + 5)
+        self._out.times.append(Text(right, y + 3.5, css, text, box))
+
+    # ---- arrows ----------------------------------------------------------------------------------------------------
+
+    def _fly(self, flight: Flight) -> None:
+        x, y = self._x(flight.column), self._ys[flight.row]
+        origin = self._plan.origins.get(flight.packet.number)
+        stray = flight.stray or origin is None or origin.column == flight.column
+        points = [(x - 34.0, y - 13), (x, y)] if stray or origin is None else self._way(origin, flight)
+        if flight.loss is not None:
+            (bx, by), (ex, ey) = points[-2:]
+            along = max(0.45, 1 - 44 / max(1.0, hypot(ex - bx, ey - by)))
+            points[-1] = (bx + (ex - bx) * along, by + (ey - by) * along)
+            end = cross(*points[-1])
+        else:
+            end, points[-1] = head(points[-2], points[-1], 5 if flight.act and self._is_marked(flight.act) else 0)
+        loud = flight.kind != "sync"
+        kind = "stray" if stray and flight.kind != "noise" else flight.kind
+        title = self._flight_title(flight)
+        self._out.arrows.append(Arrow(kind, path(points), end, flight.loss is not None, loud, title))
+
+    def _way(self, origin: Spot, flight: Flight) -> list[tuple[float, float]]:
+        """Along the row it leaves from, and down to where it arrives; what comes late goes straight."""
+        x0, y0 = self._x(origin.column), self._ys[origin.row]
+        x1, y1 = self._x(flight.column), self._ys[flight.row]
+        late = flight.act is not None and flight.act.at_ms > flight.packet.at_ms
+        if late and y1 - y0 > STRAIGHT_AFTER:
+            return [(x0, y0), (x1, y1)]
+        return [(x0, y0), (x1 - (1 if x1 > x0 else -1) * 0.62 * self._pitch, y0), (x1, y1)]
+
+    def _is_marked(self, act: Act) -> bool:
+        return act.number in self._marked
+
+    def _flight_title(self, flight: Flight) -> str:
+        course, packet = self._course, flight.packet
+        message = flight.act.step.received.message if flight.act is not None else packet.wire.message
+        step = f" (step {packet.act})" if packet.act else ""
+        what = (
+            f"{course.about(packet, message)}; broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
+        )
+        if flight.loss is not None:
+            why = {"cut": "the network is cut", "crashed": "it has crashed"}.get(flight.loss.why, "lost on the way")
+            return printable(f"{what}; never arrives at {short(flight.loss.listener)}: {why}", LONGEST_TITLE)
+        assert flight.act is not None
+        act = flight.act
+        return printable(
+            f"{what}; arrives at {short(act.who)} at {course.at(act.at_ms)} (step {act.number})", LONGEST_TITLE
+        )
+
+    # ---- marks and labels ------------------------------------------------------------------------------------------
+
+    def _mark(self, spot: Spot) -> None:
+        x, y = self._x(spot.column), self._ys[spot.row]
+        blamed = spot.act is not None and spot.act is self._blamed
+        if spot.shape != "none" or blamed:
+            self._out.dots.append(Dot(x, y, spot.shape, self._dot_title(spot), blamed))
+        shift = 15 if blamed else 9
+        top = y - 4 - sum(line_height(css) for css, _ in spot.above)
+        for css, text in spot.above:
+            top = self._label(x + (15 if blamed else 4), top, css, text)
+        top = y + 1
+        for css, text in spot.below:
+            top = self._label(x + shift, top, css, text)
+
+    def _label(self, x: float, top: float, css: str, text: str) -> float:
+        size = line_height(css)
+        box = (x, top, x + text_width(text, char_width(css)), top + size)
+        self._out.labels.append(Text(x, top + size - 3, css, text, box))
+        return top + size
+
+    def _dot_title(self, spot: Spot) -> str:
+        act, course = spot.act, self._course
+        if act is None:
+            return "; ".join(text for _, text in spot.above + spot.below)
+        said = [course.arrives(act) and f"{course.arrives(act)} arrives"]
+        said += [f"{verb} {course.about(packet)}" for packet, verb in course.sends(act)]
+        said += [text for _, text in course.signals(act)] + [course.refusal(act)]
+        what = "; ".join(text for text in said if text) or act.step.command.replace("_", " ")
+        return printable(f"step {act.number}, {course.at(act.at_ms)}, {short(act.who)}: {what}", LONGEST_TITLE)
+
+    # ---- title, caption, logs and legend ---------------------------------------------------------------------------
+
+    def _write(self, text: str, x: int, y: int, css: str, char: float, line: int, limit: int = 6) -> int:
+        """Text across the diagram; the baseline after it."""
+        for part in lines_of(text, self._out.width - x - 24, char, limit):
+            box = (x, y - line * 0.75, x + text_width(part, char), y + line * 0.25)
+            self._out.texts.append(Text(x, y, css, part, box))
+            y += line
+        return y
+
+    def _caption(self, caption: str, y: int) -> int:
+        plan, blamed = self._plan, self._blamed
+        if self._plan.dropped:
+            steps = len(self._course.performance.acts)
+            y = self._write(f"{plan.dropped:,} of {steps:,} steps are not drawn", 14, y + 4, "note", 6.5, 18)
+        if not caption and blamed is None:
+            return y
+        top = y - 4
+        y += 16
+        if blamed is not None:
+            where = f"Step {blamed.number}, {self._course.at(blamed.at_ms)}, {short(blamed.who)}"
+            y = self._write(where, 28, y, "where", 8.8, 17)
+        for line in caption.splitlines()[:6] or [""]:
+            if line:
+                told = self._course.names.in_words(line, blamed.step.channel_id if blamed is not None else "")
+                y = self._write(printable(told, 600), 28, y, "caption", 7.7, 17)
+        self._out.caption = (top, y - top - 6)
+        return y + 12
+
+    def _logs(self) -> None:
+        y = self._out.foot + 30
+        if self._blamed is not None:
+            logs = [log for log in self._course.logs(self._blamed.number) if log.who == self._blamed.who]
+            y = self._log_lines(f"Log at step {self._blamed.number}", logs, y)
+        y = self._log_lines("Logs at the end", self._course.logs(), y)
+        self._out.height = y
+
+    def _log_lines(self, heading: str, logs: list[LogAt], y: int) -> int:
+        first: dict[str, LogAt] = {}
+        for log in logs:
+            first.setdefault(log.channel_id, log)
+        if any(_differs(log, first[log.channel_id]) is not None for log in logs):
+            heading += f" ({UNLIKE} from here on not as the first)"
+        y = self._write(heading, 14, y, "heading", 8.4, 19)
+        several = len(self._course.performance.schedule.channels) > 1
+        for log in logs:
+            who = printable(log.who, 16) + (f" in {short(log.channel_id)}" if several else "")
+            self._out.texts.append(Text(28, y, "who", who, (28, y - 11, 28 + text_width(who, 7), y + 3)))
+            text = self._log_text(log, first[log.channel_id])
+            y = self._write(text, GUTTER + 40, y, "log", 7.0, 17, 8)
+        return y + 10
+
+    def _log_text(self, log: LogAt, first: LogAt) -> str:
+        unlike = _differs(log, first)
+        if log is not first and unlike is None and log.shown and len(log.entries) > _LOG_REPEATED:
+            return f"the same {len(log.entries)} messages as {short(first.who)}"
+        start = max(0, (unlike if unlike is not None else len(log.entries)) - _LOG_SHOWN // 2)
+        start = max(0, min(start, len(log.entries) - _LOG_SHOWN))
+        names = log.entries[start : start + _LOG_SHOWN]
+        if unlike is not None:
+            at = unlike - start
+            names = [*names[:at], f"{UNLIKE} {names[at]}" if at < len(names) else UNLIKE, *names[at + 1 :]]
+        before = [f"{start} before"] if start else []
+        after = [f"{len(log.entries) - start - _LOG_SHOWN} after"] if len(log.entries) > start + _LOG_SHOWN else []
+        text = " · ".join(before + names + after) or "nothing"
+        if log.since:
+            text += f" — later {self._course.listed(log.since, _LOG_SHOWN)}"
+        return text if log.shown or not names else f"{text} (sent and delivered, in this order: no log was shown)"
+
+    def _legend(self) -> None:
+        out = self._out
+        used = {arrow.kind for arrow in out.arrows} | {dot.shape for dot in out.dots}
+        used |= {"loss"} if any(arrow.lost for arrow in out.arrows) else set()
+        used |= {"blame"} if self._blamed is not None else set()
+        used |= {"about"} if any(row.about for row in self._plan.rows) else set()
+        used -= {dot.shape for dot in out.dots if dot.shape in ("plain", "none", "end")}
+        x, y = 28.0, out.height + 10.0
+        for css, sample, words in _LEGEND:
+            if css not in used:
+                continue
+            width = 62 + text_width(words)
+            if x + width > out.width:
+                x, y = 28.0, y + 22
+            out.legend.append((x, y, css, sample, words))
+            x += width
+        out.height = int(y + 22)
+
+
+def _differs(log: LogAt, first: LogAt) -> int | None:
+    """The place from which on a log is not as the first one; None if it is, or if one of them was never shown."""
+    if log.entries == first.entries or not (log.shown and first.shown):
+        return None
+    pairs = zip(log.entries, first.entries, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(log.entries), len(first.entries)))

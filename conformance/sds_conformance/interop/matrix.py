@@ -1,0 +1,192 @@
+"""Interoperability: every implementation of a cast meets every other, and one of its own kind, exchange by exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sds_harness.faults import Breakdown
+from sds_harness.schedules.operations import Schedule
+from sds_harness.schedules.performance import Performance
+
+from ..exploration.casts import Cast, NotPlayed
+from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ..judging.runner import SOFT_FAULTS, BrokenRun
+from .aspects import Aspect, Cell, Mark, Pair, Side, left_open, no
+from .exchanges import RECEIVER, Exchange
+from .heard import Heard
+from .long_exchanges import EXCHANGES
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is played now, its number from 0, and how many there are."""
+
+
+@dataclass
+class Meeting:
+    """What one implementation, the sender, and another make of each other."""
+
+    pair: Pair
+    cells: dict[Aspect, Cell] = field(default_factory=dict)
+
+    @property
+    def understood(self) -> bool:
+        """Nothing is misunderstood, and content does get through."""
+        marks = {aspect: cell.mark for aspect, cell in self.cells.items()}
+        return Mark.NO not in marks.values() and marks.get(Aspect.CONTENT) is Mark.YES
+
+    @property
+    def misunderstood(self) -> tuple[Aspect, ...]:
+        return tuple(aspect for aspect, cell in self.cells.items() if cell.mark is Mark.NO)
+
+
+@dataclass
+class Interop:
+    """The outcome."""
+
+    names: tuple[str, ...]
+    sides: dict[str, Side]
+    """Of those that could be driven."""
+    undriven: dict[str, Breakdown]
+    meetings: dict[tuple[str, str], Meeting] = field(default_factory=dict)
+    """By sender and receiver. Each meets itself, too: what it does not understand then is its own doing."""
+    breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
+    performances: int = 0
+    steps: int = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """What is declared and differs, and is no fault of anybody."""
+        pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
+        out = []
+        for pair in pairs:
+            if pair.filters_differ:
+                out.append(f"{pair.filters_differ}. The text leaves hash and encoding open: they have to agree on one")
+            if pair.hashes_differ and pair.both_repair:
+                out.append(f"{pair.hashes_differ}. T_req, T_resp and response groups need not agree")
+        return out
+
+    @property
+    def misunderstandings(self) -> list[Meeting]:
+        """The pairs that do not understand each other, in the order of the matrix."""
+        return [meeting for meeting in self.meetings.values() if not meeting.understood]
+
+    @property
+    def exit_code(self) -> int:
+        """0 all is understood, 1 something is not, 3 an implementation could not be driven, 4 nothing got through
+        although nothing went wrong."""
+        if self.undriven:
+            return EXIT_NOT_DRIVEN
+        hard = [run for _, run in self.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
+        if hard or any(meeting.misunderstood for meeting in self.meetings.values()):
+            return EXIT_NON_CONFORMANT
+        return EXIT_CONFORMANT if not self.misunderstandings else EXIT_NOTHING_EXERCISED
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs; all strings that come from an implementation are bounded."""
+        return {
+            "implementations": [self._implementation(name) for name in self.names],
+            "aspects": [{"id": aspect.value, "meaning": aspect.meaning} for aspect in Aspect],
+            "pairs": [
+                {
+                    "sender": sender,
+                    "receiver": receiver,
+                    "understood": meeting.understood,
+                    "translated": meeting.pair.translated,
+                    "aspects": {
+                        aspect.value: {"mark": cell.mark.value, "reason": cell.reason}
+                        for aspect, cell in meeting.cells.items()
+                    },
+                }
+                for (sender, receiver), meeting in self.meetings.items()
+            ],
+            "notes": self.notes,
+            "breakdowns": [
+                {
+                    "implementation": name,
+                    "where": run.where,
+                    "step": run.step,
+                    "command": run.command,
+                    "kind": run.breakdown.kind.value,
+                    "detail": run.breakdown.detail,
+                    "stderr": list(run.breakdown.stderr),
+                }
+                for name, run in self.breakdowns
+            ],
+            "performances": self.performances,
+            "steps": self.steps,
+            "exit_code": self.exit_code,
+        }
+
+    def _implementation(self, name: str) -> dict[str, Any]:
+        if name in self.undriven:
+            breakdown = self.undriven[name]
+            return {"name": name, "driven": False, "kind": breakdown.kind.value, "detail": breakdown.detail}
+        side = self.sides[name]
+        return {
+            "name": name,
+            "driven": True,
+            "calls_itself": f"{side.declared.name} {side.declared.version}".strip(),
+            "dialect": side.dialect,
+            "bloom_profile": side.declared.bloom_profile,
+            "hash_profile": side.declared.hash_profile,
+        }
+
+
+def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
+    """Start a cast, let each ordered pair of it play all exchanges, and close it."""
+    cast.start()
+    sides = {name: _side(cast, name) for name in cast.driven}
+    out = Interop(tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
+    pairs = [Pair(sender, receiver) for sender in sides.values() for receiver in sides.values()]
+    total = len(pairs) * len(EXCHANGES)
+    for number, (pair, exchange) in enumerate((pair, exchange) for pair in pairs for exchange in EXCHANGES):
+        names = (pair.sender.name, pair.receiver.name)
+        progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
+        meeting = out.meetings.setdefault(names, Meeting(pair))
+        meeting.cells |= _met(cast, pair, exchange, out)
+    cast.close()
+    progress("done", total, total)
+    return out
+
+
+def _side(cast: Cast, name: str) -> Side:
+    dialect = cast.dialect(name)
+    return Side(name, cast.declarations[name], dialect.name if dialect is not None else "")
+
+
+def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[Aspect, Cell]:
+    """The cells that an exchange fills."""
+    lacking = exchange.needs(pair)
+    if lacking:
+        return dict.fromkeys(exchange.judges, left_open(lacking))
+    cells: dict[Aspect, Cell] = {}
+    for schedule in exchange.schedules:
+        roles = {m: (pair.receiver if m == RECEIVER else pair.sender).name for m in schedule.names}
+        try:
+            show = cast.play(schedule, roles, translated=exchange.translated)
+        except NotPlayed as without:
+            return cells or dict.fromkeys(exchange.judges, no(str(without)))
+        out.performances += 1
+        out.steps += show.steps
+        cells = _judged(cast, pair, exchange, schedule, show, roles)
+        if show.breakdown is not None or not any(cell.mark is Mark.NO for cell in cells.values()):
+            break
+    return cells
+
+
+def _judged(
+    cast: Cast, pair: Pair, exchange: Exchange, schedule: Schedule, show: Performance, roles: dict[str, str]
+) -> dict[Aspect, Cell]:
+    heard = Heard(show, {member: cast.dialect(roles[member]) for member in schedule.names})
+    cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
+    broken = cast.broken_in(show, roles)
+    if broken is not None:
+        name, breakdown = broken
+        broke = no(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
+    elif show.storm:
+        broke = no("broken off: there was no end of messages")
+    else:
+        return cells
+    # What was not reached for that reason says nothing of its own.
+    return {aspect: cell if cell.mark is Mark.YES else broke for aspect, cell in cells.items()}

@@ -1,0 +1,238 @@
+"""Mixed groups: generated schedules whose participants are different implementations, all of a cast in one group.
+
+Every requirement is judged on the trace of one implementation alone, so the faults of others do not count against it.
+A property of the group is another matter: where two logs differ, one of them may be right. So whoever it accuses plays
+the schedule again among references, and is to blame only if it is accused there, too. What nobody is to blame for is a
+finding against the group.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from sds_harness.schedules import Performance, Schedule
+from sds_harness.sds.generator import generated
+
+from ..exploration.campaign import TWINS_EVERY
+from ..exploration.casts import NotPlayed
+from ..exploration.judging import BREAKDOWN, STORM, Assessment, Scope, assess
+from ..judging.runner import PATIENCE
+from ..judging.verdict import RANK, Finding, Verdict
+from ..protocols.sds.properties import PROPERTIES, Replay
+from .troupe import Roles, Troupe, grammar_for, members_of, roles_for, with_one_capacity
+
+GROUP = ""
+"""Stands for an implementation in what nobody in particular is to blame for."""
+
+
+# ---- Judging ---------------------------------------------------------------------------------------------------------
+
+
+def judge(
+    troupe: Troupe,
+    performance: Performance,
+    roles: Roles,
+    scope: Scope,
+    *,
+    twins: bool = False,
+    known: Collection[tuple[str, str]] = (),
+) -> dict[str, Assessment]:
+    """What is to be said of each implementation in a performance, and of the group.
+
+    ``known`` are implementations with what they are known to be to blame for.
+    """
+    schedule = performance.schedule
+    if performance.storm:
+        scope = replace(scope, properties=())  # of thousands of messages that mean nothing
+    replay = _Replay(lambda changed: troupe.play(changed, roles)) if twins and performance.breakdown is None else None
+    out: dict[str, Assessment] = {}
+    doubtful: dict[str, Finding] = {}
+    for name in dict.fromkeys(roles[member] for member in schedule.names):
+        judged = out[name] = assess(performance, scope, members_of(name, schedule, roles), replay)
+        if replay is not None and replay.given_up:
+            judged.errors.pop("global properties", None)
+        of_group = [f for f in judged.findings if _is_of_the_group(f) and (name, f.requirement) not in known]
+        doubted = _not_shown_again(troupe, schedule, roles, name, of_group, twins=twins) if of_group else []
+        doubtful |= {finding.requirement: finding for finding in doubted}
+        breakdowns = [f for f in judged.findings if f.requirement == BREAKDOWN]
+        kept = [finding for finding in judged.findings if finding not in doubted and finding not in breakdowns]
+        judged.findings = kept + [own for f in breakdowns for own in _own_breakdown(f, performance, name, roles)]
+    group = out[GROUP] = Assessment()
+    if not any(finding.severity is Verdict.FAIL for judged in out.values() for finding in judged.findings):
+        group.findings = list(doubtful.values())
+    return out
+
+
+class _Replay:
+    """Plays twins once, whoever asks for them, and remembers whether it was possible."""
+
+    def __init__(self, play: Replay) -> None:
+        self._play = play
+        self._played: dict[Schedule, Performance] = {}
+        self.given_up = False
+
+    def __call__(self, schedule: Schedule) -> Performance:
+        if schedule not in self._played:
+            try:
+                self._played[schedule] = self._play(schedule)
+            except NotPlayed:
+                self.given_up = True
+                raise
+        return self._played[schedule]
+
+
+def _is_of_the_group(finding: Finding) -> bool:
+    return finding.requirement in PROPERTIES or finding.requirement == STORM
+
+
+def _not_shown_again(
+    troupe: Troupe, schedule: Schedule, roles: Roles, name: str, findings: list[Finding], *, twins: bool
+) -> list[Finding]:
+    """Those findings of which an implementation is not accused among references."""
+    if set(roles.values()) == {name}:
+        return []
+    replay = _Replay(lambda changed: troupe.play_among_references(name, changed, roles))
+    try:
+        performance = replay(schedule)
+    except NotPlayed:
+        return findings
+    properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
+    whether_twins = replay if twins and performance.breakdown is None else None
+    scope = Scope((), () if performance.storm else properties)
+    again = assess(performance, scope, members_of(name, schedule, roles), whether_twins)
+    return [finding for finding in findings if RANK[again.worst(finding.requirement)] < RANK[finding.severity]]
+
+
+def _own_breakdown(finding: Finding, performance: Performance, name: str, roles: Roles) -> Iterator[Finding]:
+    """The breakdown of an implementation, with its own last step."""
+    for member, trace in performance.cast.items():
+        if roles[member] == name and trace.breakdown is not None:
+            step = trace.steps[-1].index if trace.steps else 0
+            yield replace(finding, participant=member, step=step)
+            return
+
+
+# ---- A campaign ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Discovery:
+    """What was found against one implementation: the worst of one requirement or property, by the first schedule."""
+
+    name: str
+    """The implementation, or ``GROUP``."""
+    what: str
+    finding: Finding
+    index: int
+    """The number of that schedule."""
+    schedule: Schedule
+    roles: Roles
+    schedules: int = 0
+    """In how many it was found."""
+
+
+@dataclass
+class Mixed:
+    """What all schedules say together."""
+
+    names: tuple[str, ...]
+    seed: int
+    examples: int
+    """As many as were asked for."""
+    schedules: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    played: Counter[str] = field(default_factory=Counter)
+    """In how many schedules each implementation took part."""
+    discoveries: dict[tuple[str, str], Discovery] = field(default_factory=dict)
+    """By implementation and requirement or property."""
+    exercised: dict[str, Counter[str]] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    """Faults of ours."""
+    given_up: dict[str, str] = field(default_factory=dict)
+    """Implementations that did not go on, and why."""
+    interrupted: bool = False
+
+    @property
+    def failing(self) -> bool:
+        """Does anything fail?"""
+        return bool(self.errors) or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
+
+    @property
+    def ordered(self) -> list[Discovery]:
+        """Everything that was found: the worst first, requirements before properties, the frequent before the rare."""
+        return sorted(
+            self.discoveries.values(),
+            key=lambda d: (-RANK[d.finding.severity], d.what in PROPERTIES, -d.schedules, d.what, d.name),
+        )
+
+    def of(self, name: str) -> list[Discovery]:
+        """What was found against one implementation, in the same order."""
+        return [discovery for discovery in self.ordered if discovery.name == name]
+
+    def add(self, index: int, performance: Performance, roles: Roles, judged: Mapping[str, Assessment]) -> None:
+        """Take in what was found in one schedule."""
+        self.schedules += 1
+        self.steps += performance.steps
+        self.played.update(set(roles.values()))
+        for name, assessment in judged.items():
+            self.errors |= assessment.errors
+            reached = {what: 1 for what, count in assessment.exercised.items() if count}
+            self.exercised.setdefault(name, Counter()).update(reached)
+            for what in dict.fromkeys(finding.requirement for finding in assessment.findings):
+                worst = max((f for f in assessment.findings if f.requirement == what), key=lambda f: RANK[f.severity])
+                known = self.discoveries.get((name, what))
+                if known is None or RANK[worst.severity] > RANK[known.finding.severity]:
+                    new = Discovery(name, what, worst, index, performance.schedule, roles)
+                    new.schedules = known.schedules if known is not None else 0
+                    known = self.discoveries[name, what] = new
+                known.schedules += 1
+
+
+Progress = Callable[[Mixed], None]
+
+
+def explore_mixed(
+    troupe: Troupe, seed: int, examples: int, scope: Scope, progress: Progress = lambda mixed: None
+) -> Mixed:
+    """Play generated schedules with all that can be driven, and judge them.
+
+    Whoever was given up is left out of what follows; an interrupt (Ctrl-C) ends the playing, and what was played
+    counts.
+    """
+    began = time.monotonic()
+    names = troupe.cast.driven
+    mixed = Mixed(names, seed, examples)
+    try:
+        capacity = troupe.fixed_capacity()
+        for index in range(examples):
+            # The schedule does not hang on who has been given up, so that its number says which it is.
+            schedule = with_one_capacity(generated(seed, index, grammar_for(names)), capacity)
+            _play_one(troupe, mixed, index, schedule, scope)
+            progress(mixed)
+            if len(mixed.given_up) >= len(names) - 1:
+                break
+    except KeyboardInterrupt:
+        mixed.interrupted = True
+    mixed.seconds = time.monotonic() - began
+    return mixed
+
+
+def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scope: Scope) -> None:
+    while len(names := tuple(name for name in mixed.names if name not in mixed.given_up)) > 1:
+        roles = roles_for(schedule, names, index)
+        try:
+            performance = troupe.play(schedule, roles)
+        except NotPlayed as reason:
+            mixed.given_up[reason.name] = reason.reason
+            continue
+        judged = judge(troupe, performance, roles, scope, twins=not index % TWINS_EVERY, known=mixed.discoveries)
+        mixed.add(index, performance, roles, judged)
+        for name in (*names, GROUP):
+            storms = mixed.discoveries.get((name, STORM))
+            if storms is not None and storms.schedules >= PATIENCE:
+                mixed.given_up |= dict.fromkeys([name] if name else names, "sent messages without end again and again")
+        return

@@ -1,0 +1,196 @@
+"""An interoperability matrix as a person reads it on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..judging.certification import EXIT_NOT_DRIVEN
+from ..judging.runner import SOFT_FAULTS
+from ..telling.story import show_breakdown
+from .aspects import Aspect, Mark, Side
+from .matrix import Interop
+
+_SIGNS = {Mark.YES: "✓", Mark.NO: "✗", Mark.OPEN: "–"}  # noqa: RUF001
+_ASCII_SIGNS = {Mark.YES: "+", Mark.NO: "x", Mark.OPEN: "-"}
+STYLES = {Mark.YES: "green", Mark.NO: "bold red", Mark.OPEN: "dim"}
+_FEW = 4
+_GAP = "   "
+_NUMBERS = {2: "Both", 3: "All three", 4: "All four", 5: "All five"}
+
+
+class InteropStory:
+    """Prints an outcome."""
+
+    def __init__(self, console: Console, outcome: Interop) -> None:
+        self._console = console
+        self._outcome = outcome
+        self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
+
+    def show(self, seconds: float) -> None:
+        """All of it; ``seconds`` is how long it took."""
+        for name, side in self._outcome.sides.items():
+            self._labelled(name, _introduction(side))
+        self._console.print()
+        if self._outcome.meetings:
+            self._show_matrix()
+            self._show_legend()
+        for mark in (Mark.NO, Mark.YES, Mark.OPEN):
+            self._show_reasons(mark)
+        for note in self._outcome.notes:
+            self._paragraph(Text("Note    ", "yellow"), note)
+        if self._outcome.notes:
+            self._console.print()
+        self._show_breakdowns()
+        self._show_overall(seconds)
+
+    # ---- the matrix ------------------------------------------------------------------------------------------------
+
+    def _show_matrix(self) -> None:
+        """In as many blocks of columns as the width asks for."""
+        names = list(self._outcome.sides)
+        head = max(cell_len("sends"), *(cell_len(name) for name in names))
+        translated = any(meeting.pair.translated for meeting in self._outcome.meetings.values())
+        space = self._console.width - head
+        for between in (" ", ""):
+            width = len(Aspect) + len(between) * (len(Aspect) - 1) + 2 * translated
+            if len(names) * (width + len(_GAP)) <= space:
+                break
+        width = max(width, *(cell_len(name) for name in names))
+        block = max(1, space // (width + len(_GAP)))
+        for start in range(0, len(names), block):
+            self._show_block(names, names[start : start + block], head, width, between)
+
+    def _show_block(self, rows: list[str], columns: list[str], head: int, width: int, between: str) -> None:
+        numbers = between.join(str(aspect.number) for aspect in Aspect)
+        self._line(Text.assemble(" " * head, _GAP, ("receives", "dim")))
+        self._line(Text(_padded("sends", head), "dim"), *(Text(_padded(name, width), "bold") for name in columns))
+        self._line(Text(" " * head), *(Text(_padded(numbers, width), "dim") for _ in columns))
+        for row in rows:
+            cells = [self._cell(row, column, width, between) for column in columns]
+            self._line(Text(_padded(row, head), "bold"), *cells)
+        self._console.print()
+
+    def _cell(self, sender: str, receiver: str, width: int, between: str) -> Text:
+        meeting = self._outcome.meetings[sender, receiver]
+        marks = [meeting.cells[aspect].mark for aspect in Aspect if aspect in meeting.cells]
+        cell = Text(between).join(Text(self._signs[mark], STYLES[mark]) for mark in marks)
+        if meeting.pair.translated:
+            cell.append(" t", "yellow")
+        cell.append(" " * (width - cell.cell_len))
+        return cell
+
+    def _line(self, *cells: Text) -> None:
+        line = Text(_GAP).join(cells)
+        line.rstrip()
+        self._console.print(line, soft_wrap=True)
+
+    def _show_legend(self) -> None:
+        for aspect in Aspect:
+            self._console.print(Text(f"  {aspect.number}  {aspect.meaning}", "dim"), soft_wrap=True)
+        signs = "   ".join(f"{self._signs[mark]} {mark.value}" for mark in Mark)
+        self._console.print(Text(f"  {signs}, or not declared", "dim"), soft_wrap=True)
+        if any(meeting.pair.translated for meeting in self._outcome.meetings.values()):
+            line = "t  wire layouts differ: 2 to 9 were played with translation between them"
+            self._console.print(Text(f"  {line}", "yellow"), soft_wrap=True)
+        self._console.print()
+
+    # ---- words -----------------------------------------------------------------------------------------------------
+
+    def _show_reasons(self, mark: Mark) -> None:
+        """The reasons for one mark; what is the same for several pairs, or in several aspects of them, once."""
+        pairs: dict[tuple[Aspect, str], list[str]] = {}
+        for aspect in Aspect:
+            for (sender, receiver), meeting in self._outcome.meetings.items():
+                cell = meeting.cells.get(aspect)
+                if cell is not None and cell.mark is mark and cell.reason:
+                    pairs.setdefault((aspect, cell.reason), []).append(self._pair(sender, receiver))
+        aspects: dict[tuple[str, tuple[str, ...]], list[Aspect]] = {}
+        for (aspect, reason), those in pairs.items():
+            aspects.setdefault((reason, tuple(those)), []).append(aspect)
+        for (reason, whose), about in aspects.items():
+            sign = Text(f"{self._signs[mark]} {' '.join(str(aspect.number) for aspect in about)}  ", STYLES[mark])
+            self._paragraph(sign, f"{', '.join(whose)}: {reason}.")
+        if pairs:
+            self._console.print()
+
+    def _pair(self, sender: str, receiver: str) -> str:
+        return f"{sender} {'→' if _fits(self._console, '→') else '->'} {receiver}"
+
+    def _show_breakdowns(self) -> None:
+        seen: dict[tuple[str, str, str], list[str]] = {}
+        for name, run in self._outcome.breakdowns:
+            key = (name, run.breakdown.kind.value, run.breakdown.detail)
+            seen.setdefault(key, []).append(run.where)
+        for name, run in self._outcome.breakdowns:
+            where = seen.pop((name, run.breakdown.kind.value, run.breakdown.detail), None)
+            if where is not None:
+                self._console.print(Text(name, "bold"))
+                show_breakdown(self._console, run, list(dict.fromkeys(where[1:])))
+
+    def _show_overall(self, seconds: float) -> None:
+        """The last lines: who agrees, or who does not understand whom."""
+        outcome = self._outcome
+        played = f"{outcome.performances} schedules, {outcome.steps} steps, {seconds:.1f} s"
+        for name in outcome.undriven:
+            self._console.print(Text(f"{name} could not be driven: nothing was learnt of it.", "bold red"))
+        hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
+        if not outcome.misunderstandings and not hard and outcome.exit_code != EXIT_NOT_DRIVEN:
+            number = len(outcome.names)
+            self._paragraph(Text(), f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
+            return
+        agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
+        if agreeing:
+            self._paragraph(Text("Understood      ", "green"), ", ".join(agreeing))
+        for (sender, receiver), meeting in outcome.meetings.items():
+            if not meeting.understood:
+                text = f"{self._pair(sender, receiver)}: {_listed(meeting.misunderstood) or 'nothing got through'}"
+                self._paragraph(Text("Not understood  ", "bold red"), text)
+        for name in dict.fromkeys(hard):
+            self._paragraph(Text("Broke down      ", "bold red"), name)
+        self._paragraph(Text(), f"({played})", "dim")
+
+    def _labelled(self, name: str, text: str) -> None:
+        width = max(cell_len(name) for name in self._outcome.sides)
+        self._paragraph(Text(f"  {_padded(name, width)}  ", "bold"), text)
+
+    def _paragraph(self, before: Text, words: str, style: str = "") -> None:
+        """Words with something before their first line; lines that follow stand under the words."""
+        width = max(20, self._console.width - before.cell_len)
+        for line in Text(words, style).wrap(self._console, width, overflow="fold"):
+            line.rstrip()
+            self._console.print(Text.assemble(before, line), soft_wrap=True)
+            before = Text(" " * before.cell_len)
+
+
+def _listed(aspects: Sequence[Aspect]) -> str:
+    """Aspects by number and, if they are few, by name."""
+    few = len(aspects) <= _FEW
+    return ", ".join(f"{aspect.number} {aspect.value}" if few else str(aspect.number) for aspect in aspects)
+
+
+def _introduction(side: Side) -> str:
+    declared = side.declared
+    name = printable(f"{declared.name} {declared.version}".strip(), 60)
+    language = f" ({printable(declared.language, 20)})" if declared.language else ""
+    bloom = f"filters {printable(declared.bloom_profile, 30) or 'of no name'}"
+    repair = f"SDS-R hash {printable(declared.hash_profile, 30)}" if declared.hash_profile else "no SDS-R hash"
+    return f"{name}{language}: {side.speaks}, {bloom}, {repair}"
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
+
+
+def _fits(console: Console, text: str) -> bool:
+    """Can the terminal show it?"""
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""A cast that plays in mixed groups: who plays whom, and who stands in for the others when blame is in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sds_harness.link import Limits
+from sds_harness.schedules import Member, Performance, Schedule
+from sds_harness.sds.generator import NAMES, Grammar
+
+from ..exploration.casting import stand_in
+from ..exploration.casts import Cast, Implementation, NotPlayed
+
+MIXED = "mixed"
+"""The note "cast" of a schedule that was found in a mixed group."""
+STAND_IN = "reference"
+_PLAYS = "plays "
+_ROOM = "bloom_capacity"
+_TRIAL = 24
+
+Roles = Mapping[str, str]
+"""The implementation of each participant."""
+
+
+def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str, str]:
+    """The implementations in turn; ``turn`` says which is the first."""
+    return {member: names[(turn + place) % len(names)] for place, member in enumerate(schedule.names)}
+
+
+def grammar_for(names: tuple[str, ...]) -> Grammar:
+    """Schedules in which there is a place for everybody, as far as there are places."""
+    return Grammar(fewest=max(Grammar().fewest, min(len(names), len(NAMES))))
+
+
+def with_one_capacity(schedule: Schedule, capacity: int | None) -> Schedule:
+    """The schedule with filters of a size that all have in common; None, as each is asked to configure it.
+
+    Of another size they are foreign: some drop what carries such a filter, and after that nothing of note happens.
+    """
+    if capacity is None:
+        return schedule
+    return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {_ROOM: capacity}).items())))
+
+
+def noted(roles: Roles) -> dict[str, str]:
+    """Roles as notes of a schedule."""
+    return {"cast": MIXED, **{f"{_PLAYS}{member}": name for member, name in roles.items()}}
+
+
+def roles_noted(schedule: Schedule) -> dict[str, str]:
+    """The roles that are noted in a schedule; participants of whom nothing is noted are not among them."""
+    notes = dict(schedule.notes)
+    return {member: notes[f"{_PLAYS}{member}"] for member in schedule.names if f"{_PLAYS}{member}" in notes}
+
+
+def members_of(name: str, schedule: Schedule, roles: Roles) -> list[str]:
+    """The participants that an implementation plays."""
+    return [member for member in schedule.names if roles[member] == name]
+
+
+class Troupe:
+    """A cast, and for each of its implementations another one in which it is among references."""
+
+    def __init__(self, cast: Cast) -> None:
+        """``cast`` has been started, and whoever started it ends it."""
+        self.cast = cast
+        self._own: list[Cast] = []
+        self._among: dict[str, Cast] = {}
+
+    def __enter__(self) -> Troupe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def play(self, schedule: Schedule, roles: Roles) -> Performance:
+        """Raises NotPlayed."""
+        return self.cast.play(schedule, roles)
+
+    def play_afresh(self, schedule: Schedule, roles: Roles) -> Performance:
+        """Even if somebody was given up who broke too often: a breakdown that is shrunk does just that."""
+        try:
+            return self.cast.play(schedule, roles)
+        except NotPlayed:
+            self.cast.kill()
+            self.cast = self._started(Cast(self.cast.implementations.values()))
+            return self.cast.play(schedule, roles)
+
+    def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
+        """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
+        if name not in self._among:
+            declared = self.cast.declarations[name]
+            others = Implementation(f"{STAND_IN} of {name}", lambda _: stand_in(declared), Limits())
+            self._among[name] = self._started(Cast([self.cast.implementations[name], others]))
+        other = f"{STAND_IN} of {name}"
+        return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
+
+    def fixed_capacity(self) -> int | None:
+        """How many IDs the filters have room for of those who do not let it be configured; None if all do."""
+        for name in self.cast.driven:
+            schedule = Schedule((Member("alice"),), configuration=((_ROOM, _TRIAL),), name="filters of one size")
+            try:
+                parties = self.cast.play(schedule, {"alice": name}).parties
+            except NotPlayed:
+                continue
+            capacity = parties["alice"].in_force.bloom_capacity if "alice" in parties else 0
+            if capacity not in (0, _TRIAL):
+                return capacity
+        return None
+
+    def kill(self) -> None:
+        """End what was started here."""
+        for cast in self._own:
+            cast.kill()
+
+    def _started(self, cast: Cast) -> Cast:
+        self._own.append(cast)
+        cast.start()
+        return cast

@@ -1,0 +1,25 @@
+"""What many checks ask of the same view is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from ..protocols.sds.view.channel_view import ChannelView
+
+T = TypeVar("T")
+
+
+def once(function: Callable[[ChannelView], T]) -> Callable[[ChannelView], T]:
+    """``function`` with its answers kept for as long as the view lives, which does not change."""
+    known: WeakKeyDictionary[ChannelView, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def asked(view: ChannelView) -> T:
+        if view not in known:
+            known[view] = function(view)
+        return known[view]
+
+    return asked

@@ -1,0 +1,137 @@
+"""Plays scenarios against an implementation and goes on when it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.link import Limits, Link
+from sds_harness.sds.stage import ScheduleStopped, Stage
+from sds_harness.session import Session
+from sds_harness.trace import Trace
+from sds_reference import REVISIONS, V2026_01
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from .registry import Run
+
+PATIENCE = 4
+"""So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
+
+
+Connect = Callable[[Mapping[str, str]], Link]
+"""Starts the implementation, in a process with these environment variables beside those it inherits."""
+
+
+@dataclass(frozen=True)
+class BrokenRun:
+    """A breakdown and where it happened: a run, or "handshake", "honesty probe" or "end of the session"."""
+
+    where: str
+    step: int
+    command: str
+    breakdown: Breakdown
+
+
+class Runner:
+    """One implementation under test and everything that is needed to talk to it again after it broke."""
+
+    def __init__(self, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+        self._connect = connect
+        self._variables: Mapping[str, str] = {}
+        self._limits = limits
+        self._revision = revision
+        self._asked_dialect = dialect
+        self._session: Session | None = None
+        self.breakdowns: list[BrokenRun] = []
+        self.declaration: Declaration | None = None
+        self.gave_up = False
+
+    def start(self) -> Declaration:
+        """Handshake and honesty probe. Raises TesteeFault if the implementation cannot be driven at all."""
+        self.declaration = self._open().declaration
+        session = self._open()
+        try:
+            session.probe_honesty()
+        except TesteeFault as fault:
+            self._broke("honesty probe", None, fault)
+        return self.declaration
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """The wire dialect in use: asked for, or declared. It is one of SDS, and of no other layout."""
+        if REVISIONS[self._revision].wire is not V2026_01:
+            return None
+        name = self._asked_dialect or (self.declaration.dialect if self.declaration else "")
+        return load_dialect(name) if name else None
+
+    def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace]]:
+        """The trace of each run, as far as it got."""
+        in_a_row = 0
+        for run in runs:
+            try:
+                session = self._open(run.environment.variables)
+            except TesteeFault as fault:
+                self._broke("handshake", None, fault)
+                in_a_row += 1
+                if in_a_row >= PATIENCE:
+                    self.gave_up = True
+                    return
+                continue
+            stage = Stage(session, run.name, self.dialect, run.environment)
+            try:
+                try:
+                    run.scenario.function(stage)
+                    in_a_row = 0
+                except ScheduleStopped as stopped:
+                    stage.trace.stopped = str(stopped)
+                    in_a_row = 0 if stage.trace.steps else in_a_row
+                stage.close()
+            except TesteeFault as fault:
+                self._broke(run.name, stage.trace, fault)
+                in_a_row += 1
+            except Exception as error:  # a fault of ours in one scenario must not cost the others
+                stage.trace.suite_error = f"{run.name}: {type(error).__name__}: {error}"
+                self.kill()
+            yield run, stage.trace
+            if in_a_row >= PATIENCE:
+                self.gave_up = True
+                return
+
+    def close(self) -> None:
+        """End the session; a process that does not end is noted as a breakdown."""
+        session, self._session = self._session, None
+        if session is not None:
+            try:
+                session.close()
+            except TesteeFault as fault:
+                self.breakdowns.append(BrokenRun("end of the session", 0, "", fault.breakdown))
+
+    def kill(self) -> None:
+        """End the session at once."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.kill()
+
+    def _open(self, variables: Mapping[str, str] = PLAIN.variables) -> Session:
+        if variables != self._variables:
+            self.close()
+        if self._session is None:
+            self._variables = variables
+            self._session = Session(lambda: self._connect(variables), self._limits, self._revision)
+        return self._session
+
+    def _broke(self, where: str, trace: Trace | None, fault: TesteeFault) -> None:
+        self.kill()
+        step = trace.steps[-1] if trace is not None and trace.steps else None
+        if trace is not None and trace.breakdown is None:
+            trace.breakdown = fault.breakdown
+        self.breakdowns.append(
+            BrokenRun(where, step.index if step else 0, step.command if step else "", fault.breakdown)
+        )
+
+
+SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
+"""Breakdowns that are reported but do not make an implementation non-conformant: nothing of SDS was at stake."""

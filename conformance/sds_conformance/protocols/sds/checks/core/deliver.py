@@ -1,0 +1,144 @@
+"""Section DELIVER: "Deliver Message"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.dependencies import depends
+from ...view.log_orders import neighbours
+from .send import lamport_rule, lamport_sends
+
+
+@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
+    """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source == "delivery" and e.low > sent.step.now_ms and not e.late_delivery:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"lamport_timestamp {e.low}: one more than what was delivered", f"{seen}")
+    for observed in view.observed:
+        e = observed.lamport
+        if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
+            if e.tolerates(observed.state.lamport_timestamp + 1):
+                yield held(observed.step)
+            else:
+                yield violated(
+                    observed.step,
+                    f"the local timestamp {e.previous}, that of the message delivered",
+                    f"{observed.state.lamport_timestamp}",
+                )
+
+
+@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
+    """Delivering a timestamp that is not greater leaves the local one alone."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.late_delivery and e.low > sent.step.now_ms:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"{lamport_rule(sent)}, whatever late message was delivered", f"{seen}")
+
+
+@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
+    """A message that waits in the buffer does not move the clock; its delivery does."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.buffered_high > max(e.high, e.sync_high):
+            if seen <= e.high:
+                yield held(sent.step)
+            elif seen <= e.buffered_high:
+                yield violated(
+                    sent.step, f"{lamport_rule(sent)}: the message from further ahead still waits", f"{seen}", "AMB-15"
+                )
+
+
+@check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)
+def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
+    """A late message is inserted where its Lamport timestamp belongs, not where it arrived."""
+    for pair in neighbours(view):
+        if pair.tied or not pair.inserted_before:
+            continue
+        if pair.in_order:
+            yield held(pair.step)
+        else:
+            yield violated(pair.step, pair.expected, "the order of arrival")
+
+
+@check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED)
+def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
+    """Among equal timestamps the place is decided by "Resolve Conflicts", not by the order of arrival."""
+    tied = [pair for pair in neighbours(view) if pair.tied and not (pair.first.own or pair.second.own)]
+    by_arrival = all(pair.first.arrival < pair.second.arrival for pair in tied)
+    for pair in tied:
+        if not pair.inserted_before:
+            continue
+        if by_arrival:
+            yield violated(
+                pair.step,
+                f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID",
+                "the order in which they arrived",
+                "AMB-88" if pair.in_utf16_order else "",
+            )
+        else:
+            yield held(pair.step)
+
+
+@check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
+def logged_once(view: ChannelView) -> Iterator[Observation]:
+    """However often a message arrives, it is in the log once."""
+    twice = {r.message.message_id for r in view.received if r.duplicate and not r.own}
+    for observed in view.observed:
+        ids = [entry.message_id for entry in observed.state.log.entries]
+        copies = {r.message.message_id for r in view.received if r.duplicate and r.step.index < observed.step.index}
+        double = next((message_id for message_id in ids if ids.count(message_id) > 1), None)
+        if double is not None:
+            yield violated(observed.step, f"{double!r} once in the log", f"{ids.count(double)} times")
+        elif copies & set(ids):
+            yield held(observed.step)
+    for delivery in view.delivered:
+        if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
+            yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")
+    for sent in view.outgoing:
+        double = next((message_id for message_id in sent.history if sent.history.count(message_id) > 1), None)
+        if double is not None:
+            yield violated(sent.step, f"{double!r} once in causal_history", f"{sent.history.count(double)} times")
+        elif twice & set(sent.history):
+            yield held(sent.step)
+
+
+@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED)
+def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
+    """What a message depends on is delivered before it."""
+    if view.gives_up:
+        return
+    place: dict[str, int] = {}
+    for number, delivery in enumerate(view.delivered):
+        place.setdefault(delivery.message_id, number)
+    for delivery in view.delivered:
+        received = delivery.received
+        if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
+            continue
+        late = [
+            entry.message_id
+            for entry in received.message.causal_history
+            if place.get(entry.message_id, -1) > place[delivery.message_id]
+            and not depends(view, entry.message_id, delivery.message_id)
+        ]
+        if late:
+            yield violated(
+                delivery.step, f"{late[0]!r} delivered before {delivery.message_id!r}, which names it", "after it"
+            )
+        else:
+            yield held(delivery.step)

@@ -1,0 +1,196 @@
+"""Section EPHEMERAL: "Ephemeral Messages"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, noted, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Received
+from .receive import quiet_after
+from .send import lamport_rule, lamport_sends
+
+
+@check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
+def broadcast_once(view: ChannelView) -> Iterator[Observation]:
+    """Sending an ephemeral message broadcasts exactly one message."""
+    for sent in view.ephemerals:
+        count = len(sent.step.broadcasts)
+        if count == 1:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "one broadcast", f"{count}")
+
+
+@check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)
+def fields_unset(view: ChannelView) -> Iterator[Observation]:
+    """Lamport timestamp, causal history and filter are unset."""
+    for sent in view.ephemerals:
+        message = sent.message
+        fields = [
+            name
+            for name, is_set in (
+                ("lamport_timestamp", message.lamport_timestamp is not None),
+                ("causal_history", bool(message.causal_history)),
+                ("bloom_filter", message.bloom_filter is not None),
+            )
+            if is_set
+        ]
+        if fields:
+            yield violated(
+                sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set"
+            )
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+def not_buffered(view: ChannelView) -> Iterator[Observation]:
+    """An ephemeral message is not in the outgoing buffer and never broadcast again."""
+    own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
+    again = [(step, wire.message) for step, wire in view.strays if wire.message and wire.message.message_id in own]
+    for step, message in again:
+        yield violated(step, f"the ephemeral message {message.message_id!r} never broadcast again", "a copy")
+    for observed in view.observed:
+        buffered = set(own) & {entry.message_id for entry in observed.state.outgoing.entries}
+        earlier = [s for s in own.values() if s.step.index < observed.step.index]
+        if buffered:
+            yield violated(observed.step, "no ephemeral message in the outgoing buffer", f"{min(buffered)!r} in it")
+        elif earlier and observed.state.HasField("outgoing"):
+            yield held(observed.step)
+    for tick in view.ticks if not again else ():
+        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in own.values()):
+            yield held(tick)
+
+
+@check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED)
+def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
+    """A received ephemeral message is delivered immediately, whatever else waits."""
+    for received in view.received:
+        if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected:
+            continue
+        earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
+        if _is_hybrid(received) or received.message.message_id in earlier:
+            continue  # SDS-EPHEMERAL-06, or a second copy: one event or two (AMB-38)
+        if received.delivered_at_once:
+            yield held(received.step)
+        elif received.delivered:
+            yield violated(
+                received.step,
+                f"the ephemeral message {received.message.message_id!r} delivered at once",
+                f"its delivery only at step {received.delivered[0].step.index}",
+            )
+        else:
+            yield violated(
+                received.step,
+                f"the ephemeral message {received.message.message_id!r} delivered to the application",
+                "nothing",
+            )
+
+
+def _is_hybrid(received: Received) -> bool:
+    """No Lamport timestamp, hence ephemeral, but with what else synchronisation needs (AMB-31)."""
+    message = received.message
+    return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
+
+
+def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
+    received = {
+        r.message.message_id
+        for r in view.received
+        if r.kind is Kind.EPHEMERAL and r.step.index < before and not _is_hybrid(r)
+    }
+    return (received | {s.message.message_id for s in view.ephemerals if s.step.index < before}) - view.known_ids
+
+
+@check("SDS-EPHEMERAL-05")
+def not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Ephemeral messages are in no log and in no causal history."""
+    return _in_no_log(view, "ephemeral message", lambda before: _ephemeral_ids(view, before))
+
+
+@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
+def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
+    """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
+    for received in view.received if not view.gives_up else ():
+        if not received.unmet or not received.acceptable:
+            continue
+        on = received.unmet & _ephemeral_ids(view, received.step.index)
+        if on and received.delivered:
+            expected = f"{received.message.message_id!r} to wait: {min(on)!r} is ephemeral, and never in the log"
+            yield violated(received.step, expected, "its delivery")
+        elif on:
+            yield held(received.step)
+
+
+def _in_no_log(view: ChannelView, what: str, ids_before: Callable[[int], set[str]]) -> Iterator[Observation]:
+    for sent in view.outgoing:
+        ids = ids_before(sent.step.index)
+        named = [message_id for message_id in sent.history if message_id in ids]
+        if named:
+            yield violated(sent.step, f"no {what} in causal_history", f"{named[0]!r}")
+        elif ids:
+            yield held(sent.step)
+    for observed in view.observed:
+        ids = ids_before(observed.step.index)
+        logged = ids & {entry.message_id for entry in observed.state.log.entries}
+        if logged:
+            yield violated(observed.step, f"no {what} in the log", f"{min(logged)!r} in it")
+        elif ids and observed.state.HasField("log"):
+            yield held(observed.step)
+
+
+@check("SDS-EPHEMERAL-06")
+def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
+    taken = [(r.step.index, r.message.message_id) for r in view.received if _is_hybrid(r) and not (r.own or r.rejected)]
+    if not taken:
+        return iter(())
+    return _in_no_log(
+        view,
+        "message without a Lamport timestamp",
+        lambda before: {message_id for index, message_id in taken if index < before} - view.known_ids,
+    )
+
+
+@check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED)
+def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Content without a Lamport timestamp is delivered at once, or when what it names has been delivered (AMB-31).
+
+    Refusing it is legal, and so is waiting for ever for what never comes. Where no ephemeral message is delivered at
+    all, hybrids were not mistaken for anything else.
+    """
+    ephemeral = [r for r in view.received if r.kind is Kind.EPHEMERAL and not (r.own or r.odd or r.rejected)]
+    delivers_others = any(r.delivered and not _is_hybrid(r) for r in ephemeral)
+    seen: set[str] = set()
+    for received in ephemeral:
+        message_id = received.message.message_id
+        if not _is_hybrid(received) or message_id in seen | view.known_ids:
+            continue
+        seen.add(message_id)
+        if received.delivered:
+            yield held(received.step)
+            continue
+        due = received.unmet <= view.logged_ids and quiet_after(view, received)
+        if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
+            yield violated(
+                received.step,
+                f"{message_id!r}, ephemeral because it has no Lamport timestamp, delivered: all that it names has been",
+                "nothing",
+            )
+
+
+@check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
+    """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.ephemeral and e.low > sent.step.now_ms and not e.rebroadcast:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield noted(sent.step, f"{seen} where {lamport_rule(sent)}: an ephemeral message moved the clock")

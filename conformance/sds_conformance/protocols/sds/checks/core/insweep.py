@@ -1,0 +1,171 @@
+"""Section INSWEEP: "Periodic Incoming Buffer Sweep"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.dependencies import waiting_dependencies
+from ...view.facts import Received
+from .receive import quiet_after
+
+_OTHERS = 2
+"""With so many that wait before it, a message is neither the first nor the second of the buffer."""
+
+
+def _swept(view: ChannelView, received: Received) -> bool:
+    """Has the sweep run since? Where an implementation goes by its own clock, ticks do not tell."""
+    return view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and quiet_after(view, received)
+
+
+@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
+def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]:
+    """A message is delivered once what it waits for has come, though others before it in the buffer go on waiting."""
+    if view.gives_up:
+        return
+    waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
+    for number, received in enumerate(waiting):
+        if number < _OTHERS or waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
+            continue
+        end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
+        others = [
+            other
+            for other in waiting[:number]
+            if not other.unmet & received.unmet and not any(d.step.index <= end for d in other.delivered)
+        ]
+        if len(others) < _OTHERS:
+            continue
+        if received.delivered and not received.delivered_at_once:
+            yield held(received.step)
+        elif not received.delivered and _swept(view, received):
+            yield violated(
+                received.step,
+                f"{received.message.message_id!r} delivered: all that it depends on has been, whatever the "
+                f"{len(others)} messages buffered before it wait for",
+                "it still waits after two quiet sweeps",
+            )
+
+
+@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
+def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]:
+    """A message that waits for one that the participant then sends itself is delivered by a sweep at the latest."""
+    if view.gives_up:
+        return
+    for received in view.received:
+        if not received.unmet:
+            continue
+        own = [view.own(message_id) for message_id in received.unmet]
+        later = [sent for sent in own if sent is not None and sent.step.index > received.step.index]
+        if not later or not received.acceptable or received.rejected or not received.unmet <= view.logged_ids:
+            continue
+        if received.delivered and not received.delivered_at_once:
+            yield held(received.step)
+        elif not received.delivered and _swept(view, received):
+            yield violated(
+                received.step,
+                f"{received.message.message_id!r} delivered: the own message {later[0].message.message_id!r} is in the "
+                "log, which is what it waited for",
+                "it still waits after two quiet sweeps",
+            )
+
+
+@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING)
+def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
+    """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
+    for received in view.received:
+        entries = {
+            entry.message_id
+            for event in received.step.events
+            if event.channel_id == view.channel_id and event.WhichOneof("event") == "missing"
+            for entry in event.missing.entries
+        }
+        if received.acceptable and received.unmet and entries:
+            # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
+            if received.unmet - received.unmet_buffered <= entries <= received.unmet:
+                yield held(received.step)
+            else:
+                yield violated(received.step, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
+
+
+@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
+def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Once the root has come, a whole chain of waiting messages is delivered."""
+    if view.gives_up:
+        return
+    for received in view.received:
+        if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
+            continue
+        if received.delivered and not received.delivered_at_once:
+            yield held(received.step)
+        elif not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received):
+            yield violated(
+                received.step,
+                f"{received.message.message_id!r} delivered: all that it depends on has been delivered",
+                "it still waits after two quiet sweeps",
+            )
+
+
+@check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
+def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
+    """Dependencies are reported lost after the timeout in force and not before; without one, never."""
+    if not view.configuration.HasField("lost_timeout_ms"):
+        return
+    timeout = view.configuration.lost_timeout_ms
+    since: dict[str, int] = {}
+    """When a message that may wait, sync messages included (AMB-42), and what it waits for, was first heard of."""
+    for received in view.received:
+        for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
+            since[message_id] = min(received.step.now_ms, since.get(message_id, received.step.now_ms))
+    here = [(step, event.lost) for step, event in view.losses if event.channel_id == view.channel_id]
+    lost = [(step, message_id) for step, event in here for message_id in event.message_ids]
+    for step, message_id in lost:
+        elapsed = step.now_ms - since[message_id] if message_id in since else None
+        if not timeout:
+            yield violated(step, "nothing given up, for no time is in force after which it may be", f"{message_id!r}")
+        elif elapsed is not None and elapsed < timeout:
+            yield violated(step, f"{message_id!r} not given up before {timeout} ms are over", f"it is, after {elapsed}")
+        elif elapsed is not None:
+            yield held(step)
+    waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
+    first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
+    for tick in reversed(view.ticks):
+        waits = [
+            r
+            for r in waiting
+            if r.step.index < tick.index < first and not any(d.step.index < tick.index for d in r.delivered)
+        ]
+        if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):
+            yield held(tick)
+            return
+
+
+@check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED)
+def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
+    """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""
+    for received in view.received:
+        if not (received.acceptable and received.unmet and received.delivered):
+            continue
+        first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
+        if any(d.step.command == "tick" for d in again):
+            yield violated(
+                again[0].step, f"{received.message.message_id!r} delivered once", "delivered by a second sweep"
+            )
+        elif sum(1 for tick in view.ticks if tick.index > first.step.index):
+            yield held(first.step)
+    for observed in view.observed:
+        if not observed.state.HasField("incoming"):
+            continue
+        waited = {
+            r.message.message_id
+            for r in view.received
+            if r.acceptable and r.unmet and any(d.step.index < observed.step.index for d in r.delivered)
+        }
+        left = waited & set(observed.state.incoming.message_ids)
+        if left:
+            yield violated(observed.step, f"{min(left)!r}, delivered, out of the incoming buffer", "it is still there")
+        elif waited:
+            yield held(observed.step)

@@ -1,0 +1,343 @@
+"""Section MSG, the meaning: whose, which, where, and what. These checks see messages after the dialect, if any."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+
+
+@check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
+def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
+    """What is delivered is what was received, byte for byte."""
+    for delivery in view.delivered:
+        if delivery.received is None or not delivery.received.message.content:
+            continue
+        expected = delivery.received.message.content
+        if delivery.content == expected:
+            yield held(delivery.step)
+        else:
+            yield violated(
+                delivery.step,
+                f"the {len(expected)} bytes of content that were received",
+                f"{len(delivery.content)} bytes delivered that differ from them",
+            )
+
+
+@check("SDS-MSG-10")
+def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
+    """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
+    for sent in view.outgoing:
+        for message_id in sent.history:
+            if message_id in view.known_ids:
+                yield held(sent.step)
+            else:
+                yield violated(
+                    sent.step, "only IDs of messages of the channel in causal_history", f"{message_id!r}, an ID of none"
+                )
+
+
+@check("SDS-MSG-11", pb.CAPABILITY_MISSING)
+def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
+    """Retrieval hints of missing dependencies reach the application as they were received."""
+    for received in view.received:
+        given = {e.message_id: e.retrieval_hint for e in received.message.causal_history if e.retrieval_hint}
+        for event in received.step.events:
+            if event.channel_id != view.channel_id or event.WhichOneof("event") != "missing":
+                continue
+            for entry in event.missing.entries:
+                if entry.message_id in given and entry.HasField("retrieval_hint"):
+                    if entry.retrieval_hint in view.hints[entry.message_id]:
+                        yield held(received.step)
+                    else:
+                        yield violated(
+                            received.step,
+                            f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged",
+                            f"{entry.retrieval_hint!r}",
+                        )
+
+
+@check("SDS-MSG-11")
+def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
+    """A retrieval hint in a causal history belongs to the ID it stands next to."""
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            if entry.retrieval_hint is None:
+                continue
+            if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
+                yield held(sent.step)
+            elif view.hints.get(entry.message_id) or any(entry.retrieval_hint in h for h in view.hints.values()):
+                yield violated(
+                    sent.step,
+                    f"the hint of {entry.message_id!r}, or none",
+                    f"{entry.retrieval_hint!r}",
+                )
+
+
+@check("SDS-MSG-13")
+def sender_is_self(view: ChannelView) -> Iterator[Observation]:
+    """Content, sync, ephemeral messages and rebroadcasts carry the participant's own ID as sender."""
+    everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
+    for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
+        own_id = view.party.participant_id
+        if message.sender_id == own_id:
+            yield held(step)
+        else:
+            what = message.kind.value
+            yield violated(step, f"sender_id {own_id!r} in a {what} message", f"{message.sender_id!r}")
+
+
+@check("SDS-MSG-14")
+def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
+    """IDs are non-empty and differ from all others, of the same and of other participants, for equal contents too."""
+    if view.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+        return
+    first_use: dict[str, int] = {}
+    messages = [(s.step, s.message.message_id) for s in view.sent + view.ephemerals if not _suggested(s.step)]
+    messages += [
+        (r.step, r.message.message_id)
+        for r in view.received
+        if r.kind is Kind.CONTENT and not r.own and not r.duplicate
+    ]
+    elsewhere = [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
+    messages += [
+        (step, step.broadcasts[0].message.message_id)
+        for step in elsewhere
+        if (step.participant, step.channel_id) != (view.party.name, view.channel_id)
+        if step.broadcasts and step.broadcasts[0].message is not None
+    ]
+    for step, message_id in sorted(messages, key=lambda item: item[0].index):
+        mine = (step.participant, step.channel_id) == (view.party.name, view.channel_id)
+        if step.command == "receive" or not mine:
+            first_use.setdefault(message_id, step.index)
+        elif not message_id:
+            yield violated(step, "a non-empty message_id", "an empty one")
+        elif message_id in first_use:
+            yield violated(
+                step,
+                "an ID that no other message has",
+                f"{message_id!r} again, the ID of the message of step {first_use[message_id]}",
+            )
+        else:
+            first_use[message_id] = step.index
+            if len(first_use) > 1:
+                yield held(step)
+
+
+def _suggested(step: Step) -> bool:
+    return bool(step.request.send.message_id if step.command == "send" else step.request.send_ephemeral.message_id)
+
+
+@check("SDS-MSG-15")
+def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
+    """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
+    others = {
+        step.broadcasts[0].message.message_id
+        for step in view.trace.of(view.party.name)
+        if step.command == "send" and step.channel_id != view.channel_id
+        if step.broadcasts and step.broadcasts[0].message is not None
+    }
+    for sent in view.outgoing + view.ephemerals:
+        foreign = [message_id for message_id in sent.history if message_id in others - view.known_ids]
+        if sent.message.channel_id != view.channel_id and not view.party.unnamed:
+            yield violated(sent.step, f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}")
+        elif foreign:
+            yield violated(sent.step, f"a causal history of channel {view.channel_id!r}", f"{foreign[0]!r} of another")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-17")
+def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
+    """Content and sync messages carry Lamport timestamp, filter, and as much history as there is."""
+    for sent in view.outgoing:
+        size = view.history_size
+        if sent.message.lamport_timestamp is None:
+            yield violated(sent.step, "lamport_timestamp set", "it is unset")
+        elif sent.message.bloom_filter is None:
+            yield violated(sent.step, "bloom_filter set", "it is unset")
+        elif (
+            sent.certain
+            and not sent.repeat
+            and size
+            and not min(size, sent.log_size) <= len(sent.history) <= min(size, sent.log_most)
+        ):
+            yield violated(
+                sent.step,
+                f"{min(size, sent.log_size)} entries in causal_history (log of {sent.log_size}, history of {size})",
+                f"{len(sent.history)}",
+            )
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-18", pb.CAPABILITY_DELIVERED)
+def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
+    """An ephemeral message without Lamport timestamp, history and filter is not refused."""
+    for received in view.received:
+        message = received.message
+        bare = not message.causal_history and message.bloom_filter is None
+        if received.kind is Kind.EPHEMERAL and not received.own and bare:
+            if received.rejected:
+                yield violated(received.step, "an ephemeral message to be accepted", "a refusal")
+            else:
+                yield held(received.step)
+
+
+@check("SDS-MSG-19")
+def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
+    """A sync message is accepted with its content unset and with its content of zero length."""
+    for received in view.received:
+        if received.kind is Kind.SYNC and not received.own and not received.odd:
+            how = "unset" if received.message.content is None else "present with zero length"
+            if received.rejected:
+                yield violated(received.step, f"a sync message with content {how} to be accepted", "a refusal")
+            else:
+                yield held(received.step)
+
+
+@check("SDS-MSG-20")
+def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
+    """Content and ephemeral messages carry the application's content."""
+    for sent in view.sent + view.ephemerals:
+        request = sent.step.request
+        expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
+        if sent.message.content == expected:
+            yield held(sent.step)
+        else:
+            seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
+            yield violated(sent.step, f"the {len(expected)} bytes of content that the application gave", seen)
+
+
+@check("SDS-MSG-20")
+def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
+    """Every content message in the participant's name is one that the application sent."""
+    yield from (held(sent.step) for sent in view.sent)
+    for step, wire in view.strays:
+        message = wire.message
+        if message is not None and message.kind is Kind.CONTENT and message.sender_id == view.party.participant_id:
+            yield violated(step, "content messages of the application only", f"{message.message_id!r}, sent unasked")
+
+
+@check("SDS-MSG-17")
+def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
+    """repair_request is populated only with SDS-R."""
+    for sent in view.outgoing if view.terms is None else ():
+        if sent.message.repair_request:
+            count = len(sent.message.repair_request)
+            yield violated(sent.step, "no repair_request, for SDS-R is not in use", f"{count} entries")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
+def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
+    """A message is delivered in the channel that it names, and in no other."""
+    for step in view.trace.of(view.party.name):
+        message = step.received.message if step.command == "receive" else None
+        if message is None or message.channel_id == view.channel_id:
+            continue
+        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "delivered"]
+        # A message of that ID may have come in this channel, too, and have waited.
+        waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
+        if any(event.delivered.message_id == message.message_id for event in here) and message.message_id not in waited:
+            expected = f"no delivery in {view.channel_id!r} of a message of {message.channel_id!r}"
+            yield violated(step, expected, "its delivery")
+        else:
+            yield held(step)
+
+
+@check("SDS-MSG-21", pb.CAPABILITY_RESEND)
+def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
+    """All copies of a message agree in ID, sender, channel, Lamport timestamp, causal IDs and content."""
+    for copy in view.copies:
+        was, now = copy.original.message, copy.message
+        pairs = {
+            "sender_id": (was.sender_id, now.sender_id),
+            "channel_id": (was.channel_id, now.channel_id),
+            "lamport_timestamp": (was.lamport_timestamp, now.lamport_timestamp),
+            "causal_history": ([e.message_id for e in was.causal_history], [e.message_id for e in now.causal_history]),
+            "content": (was.content, now.content),
+        }
+        changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
+        if changed:
+            name, (before, after) = changed[0]
+            yield violated(copy.step, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}")
+        else:
+            yield held(copy.step)
+
+
+@check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
+def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
+    """A dependency is identified by its ID alone; a sender beside it, if there is one, is that of the message.
+
+    Of messages with one ID and several senders, as damage on the way makes them, any may be meant (AMB-25).
+    """
+    for received in view.received:
+        dressed = [
+            e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None
+        ]
+        if received.plain and dressed and not received.unmet:
+            if received.delivered:
+                yield held(received.step)
+            else:
+                yield violated(
+                    received.step,
+                    f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
+                    "no delivery",
+                )
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
+                if entry.sender_id in authors:
+                    yield held(sent.step)
+                else:
+                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
+                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+
+
+@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)
+def proto3_reading(view: ChannelView) -> Iterator[Observation]:
+    """Field order, unknown fields and over-long varints make no difference to a reader."""
+    for received in view.received:
+        canonical = view.revision.wire.encode(received.message)
+        if received.plain and not received.unmet and received.step.received.text != canonical:
+            if received.delivered:
+                yield held(received.step)
+            elif received.rejected:
+                yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "a refusal")
+            else:
+                yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "no delivery")
+
+
+@check("SDS-MSG-17", pb.CAPABILITY_RESEND)
+def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
+    """Copies carry a filter, the original one or a newer one."""
+    for copy in view.copies:
+        if copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None:
+            yield violated(copy.step, "a filter in the copy as well", "none")
+        else:
+            yield held(copy.step)
+
+
+@check("SDS-MSG-22")
+def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
+    """A participant keeps one ID in all its messages."""
+    ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
+    for (_, before), (step, after) in itertools.pairwise(ids):
+        if before == after:
+            yield held(step)
+        else:
+            yield violated(step, f"sender_id {before!r} as in the messages before", f"{after!r}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,213 @@
+"""Section OUTSWEEP: "Periodic Outgoing Buffer Sweep"."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Copy
+from ...view.repair_tracker import NEVER
+from ...view.resends import (
+    CAP,
+    LENIENT_SWEEPS,
+    Gap,
+    Possibly,
+    gaps,
+    in_step,
+    possibly_acknowledged,
+    resend_period,
+    resends,
+    runs_on,
+    spoken_for,
+)
+from .send import lamport_rule, lamport_sends
+
+_LONG = 5
+"""Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
+
+
+@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """An unacknowledged message is broadcast again after its period, and again after the next."""
+    period = resend_period(view)
+    for sent in view.sent if period is not None else ():
+        rounds = resends(view, sent)
+        yield from map(held, rounds.copies)
+        if rounds.overdue is not None:
+            waited = rounds.overdue.now_ms - rounds.last.now_ms
+            yield violated(
+                rounds.overdue,
+                f"a copy of {sent.message.message_id!r}, unacknowledged and last broadcast at step "
+                f"{rounds.last.index}, {waited} ms ago, with a resend period of {period} ms",
+                "none, although the sweep has run",
+                "AMB-64" if len(rounds.copies) >= CAP else "",
+            )
+
+
+def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
+    """Looks for copies of what a causal history has acknowledged; ticks without any are the exercise."""
+    certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
+    for message_id, step in certain.items():
+        late = [copy for copy in view.standing(message_id).copies if copy.step.index > step.index]
+        late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
+        ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]
+        if late:
+            yield violated(late[0].step, f"no copy of {message_id!r}, acknowledged at step {step.index}", "a copy")
+        elif ticks:
+            yield held(ticks[-1])
+
+
+@check("SDS-OUTSWEEP-04", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]:
+    """After an acknowledgement no copy follows."""
+    return no_copies_after_acknowledgement(view)
+
+
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A rebroadcast does not advance the sender's own Lamport timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.rebroadcast and e.low > sent.step.now_ms:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(
+                    sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}"
+                )
+
+
+@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
+    """No copy goes out before the set period is over."""
+    period = resend_period(view)
+    if not period:
+        return
+    for copy in view.copies:
+        if copy.step.index >= spoken_for(view, copy.original):
+            continue
+        waited = copy.step.now_ms - copy.previous.now_ms
+        if view.repairs.get(copy.message.message_id, NEVER) <= copy.step.index:
+            continue  # somebody asked for a repair (AMB-120)
+        if waited < period and not in_step(view, copy.previous, copy.step):
+            continue  # a clock that went back may have run on in its timers, or made all of them due
+        if waited >= period:
+            yield held(copy.step)
+        else:
+            yield violated(
+                copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms"
+            )
+
+
+def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
+    """Did the gap begin and end while the message was possibly acknowledged, and nothing arrived without it?"""
+    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
+    return possibly.since.index < gap.first.index and gap.second.index < end
+
+
+@check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
+    """Possibly acknowledged messages are sent again, and not at the intervals of unacknowledged ones."""
+    c = view.configuration
+    if not (c.resend_unacknowledged_ms and c.HasField("resend_possibly_acknowledged_ms")):
+        return
+    shared, own = c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms
+    for possibly in possibly_acknowledged(view):
+        message_id = possibly.sent.message.message_id
+        between = [gap for gap in gaps(view, possibly.sent) if _undisturbed(possibly, gap)]
+        if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
+            yield violated(
+                between[0].second,
+                f"a resend period for {message_id!r}, possibly acknowledged, other than the {shared} ms of "
+                "unacknowledged messages",
+                f"a copy after {between[0].waited} ms, and no other interval",
+            )
+        yield from (held(gap.second) for gap in between if not gap.fits(shared))
+        if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
+            yield violated(
+                tick,
+                f"{message_id!r}, possibly acknowledged, to be resent at a period of its own",
+                f"no copy for {tick.now_ms - possibly.since.now_ms} ms",
+                "AMB-66",
+            )
+
+
+def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
+    """The tick by which a first copy was overdue, None if one came or may yet come."""
+    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
+    if any(c.original is possibly.sent and c.step.index > possibly.since.index for c in view.copies):
+        return None
+    late = [
+        tick
+        for tick in view.ticks
+        if possibly.since.index < tick.index < end and tick.now_ms >= possibly.since.now_ms + 2 * period
+    ]
+    overdue = late[LENIENT_SWEEPS] if len(late) > LENIENT_SWEEPS else None
+    # A timer of its own may stand still until a clock that went back has caught up.
+    return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
+
+
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
+    """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
+    rare = [(gap, p.sent) for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
+    if not rare:
+        return
+    often = [
+        gap
+        for sent in view.sent
+        if not sent.repeat and sent.message.message_id not in view.repairs
+        for gap in gaps(view, sent)
+        if gap.second.index < spoken_for(view, sent)
+    ]
+    if not often:
+        return
+    # A period is no longer than the shortest gap, and longer than any time for which nothing was to be seen.
+    looked = [gap.looked for gap in often if gap.looked]
+    soonest, sent = min(rare, key=lambda pair: pair[0].waited)
+    if looked and soonest.waited <= min(looked):
+        yield violated(
+            soonest.second,
+            f"{sent.message.message_id!r}, possibly acknowledged, resent less often than unacknowledged messages, "
+            f"which wait for more than {min(looked)} ms",
+            f"a copy {soonest.waited} ms after that of step {soonest.first.index}",
+        )
+    elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
+        yield held(rare[-1][0].second)
+
+
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
+    """Where copies of both go out in one tick, those of unacknowledged messages go first."""
+    states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
+    if not states:
+        return
+    # What was asked for may be an answer, which goes out when it is due.
+    resent = [copy for copy in view.copies if copy.message.message_id not in view.repairs]
+    for _, together in itertools.groupby(resent, key=lambda copy: copy.step.index):
+        copies = list(together)
+        kinds = [_is_possibly(view, copy, states.get(copy.message.message_id)) for copy in copies]
+        if True not in kinds or False not in kinds:
+            continue
+        early = copies[kinds.index(True)].message.message_id
+        if kinds.index(True) < len(kinds) - 1 - kinds[::-1].index(False):
+            yield violated(
+                copies[0].step,
+                "copies of unacknowledged messages before those of possibly acknowledged ones",
+                f"{early!r}, possibly acknowledged, before one of them",
+            )
+        else:
+            yield held(copies[0].step)
+
+
+def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:
+    """Is it a copy of a possibly acknowledged message (True), of an unacknowledged one (False), or of neither?"""
+    if possibly is not None and possibly.since.index < copy.step.index < possibly.until:
+        return True
+    return False if copy.step.index < spoken_for(view, copy.original) else None

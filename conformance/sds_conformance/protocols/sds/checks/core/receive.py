@@ -1,0 +1,351 @@
+"""Section RECV: "Receive Message"."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, noted, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.dependencies import depends, waiting_dependencies
+from ...view.facts import Mention, Observed, Received, Sent
+from ...view.filters import ENOUGH
+from ...view.resends import given_up
+from .send import received_before
+
+
+@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
+def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
+    """A message with the participant's own sender ID is ignored."""
+    for received in view.received:
+        if received.own:
+            if received.delivered_at_once:
+                seen = f"a delivery of {received.message.message_id!r}"
+                yield violated(received.step, "the own message, reflected, to be ignored", seen)
+            else:
+                yield held(received.step)
+
+
+@check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
+def duplicates(view: ChannelView) -> Iterator[Observation]:
+    """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
+    for received in view.received:
+        if received.duplicate and not received.own and received.step.reply is not None:
+            if received.delivered_at_once:
+                yield noted(received.step, f"delivered {received.message.message_id!r} again on its second arrival")
+            else:
+                yield held(received.step)
+
+
+_FEW = 20
+"""So few messages leave most bits of any filter unset."""
+
+
+def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> bool | None:
+    """Was the own message acknowledged with that arrival? By its event, else by the state; None if neither can tell."""
+    if view.can(pb.CAPABILITY_ACKNOWLEDGED):
+        acks = view.standing(message_id).acks
+        return any(not ack.possibly and ack.step.index <= received.step.index for ack in acks)
+    for observed in view.observed:
+        if observed.step.index == received.step.index + 1 and observed.state.HasField("outgoing"):
+            waiting = {e.message_id for e in observed.state.outgoing.entries if e.state != pb.ACK_STATE_ACKNOWLEDGED}
+            return message_id not in waiting
+    return None
+
+
+def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
+    """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
+    result = acknowledged_by(view, mention.received, mention.message_id)
+    if result is True:
+        yield held(mention.received.step)
+    elif result is False:
+        soft = given_up(view, mention.message_id, mention.received.step.index)
+        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
+
+
+@check("SDS-RECV-03")
+def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
+    """The ACK status is reviewed with a message even if that message has to wait."""
+    for mention in view.mentions:
+        if not mention.certain or not mention.received.unmet or mention.received.kind is not Kind.CONTENT:
+            continue
+        yield from judge_mention(view, mention, "acknowledged at once, although the message that names it must wait")
+
+
+def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:
+    """Own messages after an arrival whose filters can be read, and whether they hold its ID."""
+    for sent in view.outgoing:
+        if sent.step.index <= received.step.index or sent.message.bloom_filter is None or sent.repeat:
+            continue
+        if received.message.message_id not in received_before(view, sent, delivered=False):
+            continue
+        holds = view.filter_of(sent.message.bloom_filter)
+        if holds is not None:
+            yield sent, holds(received.message.message_id)
+
+
+@check("SDS-RECV-04")
+def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """Received content enters the local filter, delivered or not."""
+    for received in view.received:
+        if not received.acceptable or received.rejected:
+            continue
+        for sent, hit in _filters_after(view, received):
+            waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            if hit:
+                yield held(sent.step)
+            elif waiting and hit is False:
+                yield violated(
+                    sent.step,
+                    f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
+                    "it is not in it",
+                )
+
+
+@check("SDS-RECV-04")
+def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
+    """A filter is not the same bytes before and after several messages have come: the bloom delta.
+
+    That one new ID changes no bit is a false positive; that none of four does, while the filter is all but empty, is no
+    chance. A change proves nothing, for encodings may differ each time.
+    """
+    with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
+    for before, after in itertools.pairwise(with_filters):
+        received = [r for r in view.received if r.step.index < after.step.index]
+        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
+        if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
+            yield violated(
+                after.step,
+                f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between",
+                f"the same {len(after.message.bloom_filter or b'')} bytes",
+            )
+
+
+@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
+def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
+    """A message with a dependency that never arrived is not delivered."""
+    if view.gives_up:
+        return
+    for received in view.received:
+        never = received.unmet - received.unmet_buffered
+        if received.acceptable and never and not received.delivered_at_once:
+            yield held(received.step)
+    for delivery in view.delivered:
+        never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
+        if never and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
+            names = sorted(never)
+            yield violated(
+                delivery.step,
+                f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived",
+                "its delivery",
+            )
+
+
+@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
+def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
+    """What is delivered has arrived or was sent."""
+    sent = {s.message.message_id for s in view.sent + view.ephemerals}
+    for delivery in view.delivered:
+        if delivery.received is None and delivery.message_id not in sent:
+            seen = f"a delivery of {delivery.message_id!r}, which did not"
+            yield violated(delivery.step, "deliveries of messages that arrived in the channel", seen)
+        else:
+            yield held(delivery.step)
+
+
+@check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)
+def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
+    """A dependency that is only buffered does not count as met."""
+    if view.gives_up:
+        return
+    for received in view.received:
+        waiting_too = waiting_dependencies(view, received) if received.acceptable and not received.rejected else []
+        if waiting_too and not any(d.unmet_buffered for d in received.delivered):
+            yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
+    for delivery in view.delivered:
+        waiting = delivery.unmet_buffered - {delivery.message_id}
+        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
+            continue
+        if waiting:
+            yield violated(
+                delivery.step,
+                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log",
+                "its delivery",
+                "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else "",
+            )
+        elif delivery.message_id in delivery.unmet:
+            yield violated(
+                delivery.step,
+                f"{delivery.message_id!r} to wait for ever: it depends on itself",
+                "its delivery",
+                "AMB-44",
+            )
+
+
+@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
+def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Content whose dependencies are met is delivered, without waiting for a sweep."""
+    for received in view.received:
+        if not received.acceptable or received.unmet or received.step.reply is None:
+            continue
+        if received.delivered_at_once:
+            yield held(received.step)
+            continue
+        expected = f"{received.message.message_id!r}, all of whose dependencies are met, to be delivered"
+        if received.delivered:
+            later = received.delivered[0].step.index
+            yield violated(received.step, f"{expected} at once", f"its delivery at step {later}", "AMB-94")
+        elif received.rejected:
+            reason = received.step.reply.rejected.reason[:100]
+            yield violated(received.step, expected, f"a refusal ({reason or 'no reason given'})")
+        elif received.foreign_filter:
+            because = "; an unreadable bloom filter must not cost the content (AMB-53)"
+            yield violated(received.step, expected + because, "nothing")
+        else:
+            yield violated(received.step, expected, "nothing")
+
+
+def quiet_after(view: ChannelView, received: Received) -> bool:
+    """Did the schedule tick after the last delivery, so that whatever was going to come has come?
+
+    Where an implementation goes by its own clock, ticks tell only if each of them sweeps.
+    """
+    last = max((d.step.index for d in view.delivered), default=0)
+    settled = max(last, received.step.index)
+    c = view.configuration
+    period = c.incoming_sweep_ms if c.HasField("incoming_sweep_ms") else 60_000
+    if period and not view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        return False
+    since = view.trace.steps[settled - 1].now_ms
+    sweeps = 0
+    for tick in view.ticks:
+        if tick.index > settled:
+            if not period or tick.now_ms >= since + period:
+                sweeps, since = sweeps + 1, tick.now_ms
+            since = min(since, tick.now_ms)
+    return sweeps >= 2
+
+
+@check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
+def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
+    """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
+    if view.gives_up:
+        return
+    logged = view.logged_ids
+    for received in view.received:
+        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
+            continue
+        deps = received.unmet
+        if received.delivered and not received.delivered_at_once:
+            yield held(received.step)
+        elif deps <= logged and not received.delivered and quiet_after(view, received):
+            yield violated(
+                received.step,
+                f"{received.message.message_id!r} to be kept, and delivered when {min(deps)!r} had come",
+                "it was never delivered",
+            )
+
+
+@check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
+def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
+    """A message that waits is not in the log and in no causal history."""
+    for sent in view.outgoing:
+        waiting = _waiting_at(view, sent.step.index)
+        if not waiting or not sent.certain:
+            continue
+        shown = [message_id for message_id in sent.history if message_id in waiting]
+        if shown:
+            yield violated(sent.step, f"{shown[0]!r}, which still waits, in no causal history", f"{list(sent.history)}")
+        else:
+            yield held(sent.step)
+    for observed in view.observed:
+        waiting = set(observed.buffered)
+        if not waiting or not observed.state.HasField("log"):
+            continue
+        shown = [entry.message_id for entry in observed.state.log.entries if entry.message_id in waiting]
+        if shown:
+            yield violated(observed.step, f"{shown[0]!r}, which still waits, not in the log", "it is in the log")
+        else:
+            yield held(observed.step)
+
+
+def _waiting_at(view: ChannelView, index: int) -> set[str]:
+    return {
+        r.message.message_id
+        for r in view.received
+        if r.acceptable and not r.rejected and r.unmet and r.step.index < index
+        if not any(d.step.index < index for d in r.delivered)
+    }
+
+
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
+def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
+    """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
+            continue
+        message_id = received.message.message_id
+        events = [
+            event
+            for event in received.step.events
+            if event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
+        ]
+        logged = next((o for o in view.observed if o.step.index > received.step.index and _in_log(o, message_id)), None)
+        if events:
+            yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
+        elif logged is not None and message_id not in view.known_ids:
+            yield violated(
+                logged.step, f"{message_id!r}, a message without content, not in the log", "it is in the log"
+            )
+        else:
+            yield held(received.step)
+
+
+def _in_log(observed: Observed, message_id: str) -> bool:
+    return any(entry.message_id == message_id for entry in observed.state.log.entries)
+
+
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
+def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
+    """A message with neither content nor timestamp is not delivered either."""
+    for received in view.received:
+        if received.kind is Kind.UNDEFINED and not received.own:
+            if received.delivered_at_once:
+                yield violated(received.step, "no delivery of a message without content", "a delivery")
+            else:
+                yield held(received.step)
+
+
+@check("SDS-RECV-11")
+def effects_in_order(view: ChannelView) -> Iterator[Observation]:
+    """The own-sender rule comes before everything, and review and filter before the message is put aside."""
+    for received in view.received:
+        if not received.own:
+            continue
+        acks = [a for a in view.acks if a.step is received.step]
+        mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
+        if acks:
+            yield violated(
+                received.step,
+                "no acknowledgement from the participant's own message: its own copy is no receipt",
+                f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged",
+                "AMB-21" if all(ack.possibly for ack in acks) else "",
+            )
+        elif mentions_own:
+            yield held(received.step)
+    for mention in view.mentions:
+        if mention.certain and mention.received.unmet and mention.received.acceptable:
+            reviewed = acknowledged_by(view, mention.received, mention.message_id)
+            filtered = [hit for _, hit in _filters_after(view, mention.received)]
+            if reviewed and filtered and filtered[0]:
+                yield held(mention.received.step)
+            elif reviewed is False and filtered and not filtered[0]:
+                yield violated(
+                    mention.received.step,
+                    "ACK review and filter update to happen although the message must wait",
+                    "neither",
+                )

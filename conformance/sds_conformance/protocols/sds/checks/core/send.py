@@ -1,0 +1,298 @@
+"""Section SEND: "Send Message"."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, noted, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Sent
+from ...view.filters import hold_all, missing_from
+from ...view.odd_messages import LARGEST_CONTENT
+from ...view.resends import given_up
+
+
+def lamport_sends(view: ChannelView) -> Iterator[tuple[Sent, int]]:
+    """Content messages with a Lamport timestamp that the rule applies to."""
+    for sent in view.sent:
+        if sent.message.lamport_timestamp is not None and not sent.repeat:
+            yield sent, sent.message.lamport_timestamp
+
+
+def lamport_rule(sent: Sent) -> str:
+    """What the message had to carry, in words."""
+    e = sent.lamport
+    value = str(e.low) if e.low == e.high else f"{e.low} to {e.high}"
+    previous = f"previous {e.previous}" if e.low == e.high else "previous"
+    if not e.follows_clock:
+        return f"a lamport_timestamp that is counted on from {e.previous}"
+    return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, {previous} + 1)"
+
+
+@check("SDS-SEND-01", pb.CAPABILITY_VIRTUAL_CLOCK)
+def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
+    """L = max(now, previous + 1), after own messages."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source not in ("open", "send") or e.late_delivery or e.rebroadcast or e.ephemeral:
+            continue
+        if e.tolerates(seen):
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, lamport_rule(sent), f"{seen}")
+
+
+@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK)
+def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
+    """When the clock has stepped back, the next message has the previous timestamp + 1."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.clock_stepped_back and e.source == "send" and not e.late_delivery:
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
+
+
+@check("SDS-SEND-03", pb.CAPABILITY_VIRTUAL_CLOCK)
+def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
+    """The message carries the timestamp after the increase: what the participant shows, and one more each time."""
+    previous: Sent | None = None
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if previous is not None and e.source == "send" and e.low > sent.step.now_ms and not e.late_delivery:
+            before = previous.message.lamport_timestamp
+            if seen == e.low:
+                yield held(sent.step)
+            elif not (e.rebroadcast or e.ephemeral) and not e.tolerates(seen):
+                yield violated(sent.step, f"{e.low}, one more than the {before} of the message before", f"{seen}")
+        previous = sent
+    for observed in view.observed:
+        last = max((s for s in view.outgoing if s.step.index < observed.step.index), key=_index, default=None)
+        if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
+            continue
+        if any(sync.step is last.step for sync in view.syncs):
+            continue  # the same step sent a sync message as well
+        between = [r.step for r in view.received] + [d.step for d in view.delivered]
+        quiet = not any(last.step.index < step.index < observed.step.index for step in between)
+        quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
+        if quiet and not last.repeat and last.step.command == "send":
+            if observed.state.lamport_timestamp == last.message.lamport_timestamp:
+                yield held(observed.step)
+            else:
+                yield violated(
+                    observed.step,
+                    f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent",
+                    f"{last.message.lamport_timestamp} in it",
+                )
+
+
+def _index(sent: Sent) -> int:
+    return sent.step.index
+
+
+def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
+    """The IDs that belong in the causal history, ascending; None where the log before is not certain."""
+    size = view.history_size
+    if not size or not sent.certain or sent.repeat:
+        return None
+    return [item.message_id for item in sent.before[-size:]]
+
+
+def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
+    """Is the first expected message tied in Lamport with the one before it? Then their order is another's matter."""
+    tail = sent.before
+    edge = len(tail) - len(expected) - 1
+    return bool(expected) and edge >= 0 and tail[edge].lamport == tail[edge + 1].lamport
+
+
+@check("SDS-SEND-04")
+def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
+    """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
+    for sent in view.sent:
+        expected = history_end(view, sent)
+        if expected is None or tied_at_the_edge(sent, expected):
+            continue
+        own = {item.message_id for item in sent.before if item.own}
+        if set(sent.history) == set(expected):
+            yield held(sent.step)
+        elif own and not own & set(sent.history):
+            continue  # Own messages are not in the log at all: that is SEND-11's to say.
+        else:
+            yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
+
+
+@check("SDS-SEND-05")
+def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
+    """Causal histories are in log order, oldest or newest first, always the same way."""
+    direction = 0
+    for sent in view.outgoing:
+        places = {item.message_id: item.lamport for item in sent.tail}
+        lamports = [places[message_id] for message_id in sent.history if message_id in places]
+        steps = [(b > a) - (b < a) for a, b in itertools.pairwise(lamports) if a != b]
+        if not steps or not sent.certain:
+            continue
+        if any(step != steps[0] for step in steps):
+            yield violated(sent.step, "the causal history in log order", f"Lamport timestamps {lamports} in it")
+        elif direction not in (0, steps[0]):
+            yield violated(sent.step, "the same direction as in the messages before", "the opposite one")
+        else:
+            direction = steps[0]
+            yield held(sent.step)
+
+
+@check("SDS-SEND-06", pb.CAPABILITY_DELIVERED)
+def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
+    """Messages with 0 to 200 entries in their causal history are taken."""
+    for received in view.received:
+        if received.plain and not received.unmet:
+            count = len(received.message.causal_history)
+            if received.delivered:
+                yield held(received.step)
+            else:
+                yield violated(
+                    received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing"
+                )
+
+
+@check("SDS-SEND-07")
+def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has the recommended two entries."""
+    if view.party.asked.HasField("causal_history_size"):
+        return
+    for sent in view.sent:
+        if sent.certain and sent.log_size >= 3 and not sent.repeat:
+            if len(sent.history) == 2:
+                yield held(sent.step)
+            else:
+                known = view.configuration.HasField("causal_history_size")
+                size = view.configuration.causal_history_size if known else len(sent.history)
+                yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
+
+
+@check("SDS-SEND-08")
+def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
+    """A history entry has the hint that was supplied for its ID, or none."""
+    for sent in view.outgoing:
+        for entry in sent.message.causal_history:
+            given = view.hints.get(entry.message_id, set())
+            if not given and entry.retrieval_hint is None:
+                continue
+            if entry.retrieval_hint is None or entry.retrieval_hint in given:
+                yield held(sent.step)
+            else:
+                yield violated(
+                    sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}"
+                )
+
+
+def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
+    """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
+    key = (sent.step.index, delivered)
+    if key not in view.received_before:
+        view.received_before[key] = _received_before(view, sent, delivered)
+    return view.received_before[key]
+
+
+def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str]:
+    kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
+    index = sent.step.index
+    # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
+    own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
+    others = sum(1 for s in own if s.step.index < index)
+    holds = view.filter_in(sent.message)
+    others += holds is not None and bool(holds(sent.message.message_id))
+    newest: list[str] = []
+    room = kept - others
+    for r in reversed(view.received):
+        if room <= 0:
+            break
+        if r.step.index < index:
+            room -= 1
+            late = delivered and not any(d.step.index < index for d in r.delivered)
+            if r.acceptable and not r.rejected and not late:
+                newest.append(r.message.message_id)
+    return newest[::-1]
+
+
+@check("SDS-SEND-09")
+def filter_is_current(view: ChannelView) -> Iterator[Observation]:
+    """The filter in a message holds what was delivered before it was sent."""
+    for sent in view.sent:
+        expected = received_before(view, sent, delivered=True)
+        holds = view.filter_in(sent.message)
+        if holds is None or not expected or sent.repeat:
+            continue
+        if missing := missing_from(holds, expected):
+            yield violated(sent.step, f"{missing!r}, delivered before, in the filter of the message", "it is not in it")
+        elif hold_all(holds, expected):
+            yield held(sent.step)
+
+
+@check("SDS-SEND-10", pb.CAPABILITY_RESEND)
+def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
+    """A sent message is in the outgoing buffer until it is acknowledged."""
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for message_id, spoken_for in observed.outstanding.items():
+            if message_id in buffered:
+                yield held(observed.step)
+            elif not spoken_for:
+                yield violated(
+                    observed.step,
+                    f"{message_id!r}, not acknowledged, in the outgoing buffer",
+                    f"{buffered or 'none'}",
+                    given_up(view, message_id, observed.step.index),
+                )
+    resent = {copy.message.message_id for copy in view.copies}
+    for sent in view.sent:
+        if sent.message.message_id in resent:
+            yield held(sent.step)
+
+
+@check("SDS-SEND-10")
+def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
+    """Ordinary content is taken and broadcast."""
+    largest = min(view.trace.declaration.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT)
+    for step in view.trace.of(view.party.name):
+        if step.command != "send" or step.channel_id != view.channel_id or step.reply is None:
+            continue
+        request = step.request.send
+        if not 0 < len(request.content) <= largest or request.message_id:
+            continue
+        if step.answer == "rejected":
+            yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+        elif not step.broadcasts:
+            yield violated(step, "ordinary content to be broadcast", "no broadcast")
+        else:
+            yield held(step)
+
+
+@check("SDS-SEND-11")
+def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """Own messages enter the own log: the next one refers to them, and replies to them are delivered."""
+    for sent in view.outgoing:
+        expected = history_end(view, sent)
+        own = [item.message_id for item in sent.tail if item.own and item.message_id in (expected or ())]
+        if expected is None or not own or tied_at_the_edge(sent, expected):
+            continue
+        everything_own = {item.message_id for item in sent.tail if item.own}
+        if not everything_own & set(sent.history):
+            yield violated(sent.step, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
+        else:
+            yield held(sent.step)
+    if not view.can(pb.CAPABILITY_DELIVERED):
+        return
+    for received in view.received:
+        ids = [entry.message_id for entry in received.message.causal_history]
+        if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
+            if received.delivered:
+                yield held(received.step)
+            else:
+                yield violated(received.step, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")

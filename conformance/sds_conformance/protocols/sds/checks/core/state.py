@@ -1,0 +1,330 @@
+"""Section STATE: "Participant state"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.filters import ENOUGH, hold_all, missing_from
+from ...view.log_orders import neighbours
+from ...view.resends import given_up, spoken_for
+from .outsweep import no_copies_after_acknowledgement
+from .send import lamport_rule, lamport_sends, received_before
+
+ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
+
+
+@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
+    """Each channel has a Lamport timestamp of its own."""
+    ahead = most_ahead_elsewhere(view)
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if ahead <= sent.step.now_ms or e.high >= ahead:
+            continue
+        if e.tolerates(seen):
+            yield held(sent.step)
+        elif seen >= ahead:
+            yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
+
+
+def most_ahead_elsewhere(view: ChannelView) -> int:
+    """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""
+    messages = [
+        step.received.message
+        for step in view.trace.of(view.party.name)
+        if step.command == "receive" and step.received.message is not None
+    ]
+    others = set(view.party.channels) - {view.channel_id}
+    return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
+
+
+@check("SDS-STATE-02", pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
+    """The timestamp starts at the epoch time in milliseconds."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source == "open":
+            if e.tolerates(seen):
+                yield held(sent.step)
+            else:
+                opened = view.party.opened_ms
+                yield violated(sent.step, f"{lamport_rule(sent)}; the channel was opened at {opened}", f"{seen}")
+
+
+@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
+def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
+    """After idle time the timestamp is the epoch time, not one more than before."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        ahead = max(e.high, e.buffered_high, e.sync_high)
+        if e.source in ("send", "delivery") and e.previous + 1000 < sent.step.now_ms == ahead:
+            if seen == sent.step.now_ms:
+                yield held(sent.step)
+            elif seen < sent.step.now_ms:
+                yield violated(sent.step, f"the current time {sent.step.now_ms} after idling", f"{seen}")
+
+
+@check("SDS-STATE-05")
+def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
+    """The bloom filter has no false negatives for the newest received IDs."""
+    for sent in view.outgoing:
+        expected = received_before(view, sent, delivered=True)
+        holds = view.filter_in(sent.message)
+        if holds is None or len(expected) < 3 or sent.repeat:
+            continue
+        if missing := missing_from(holds, expected):
+            yield violated(
+                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing!r} is not"
+            )
+        elif hold_all(holds, expected):
+            yield held(sent.step)
+
+
+@check("SDS-STATE-05")
+def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
+    """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
+    met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
+    met |= {received.message.message_id for received in view.received}
+    foreign: dict[str, set[str]] = {}
+    passed = 0
+    for sent in view.outgoing:
+        holds = view.filter_in(sent.message)
+        if holds is None:
+            continue
+        for step in view.trace.steps[passed : sent.step.index - 1]:
+            _note_foreign_ids(view, step, met, foreign)
+        passed = sent.step.index - 1
+        for what, ids in foreign.items():
+            if len(ids) < ENOUGH:
+                continue
+            result = hold_all(holds, ids)
+            if result:
+                yield violated(sent.step, f"no IDs {what} in the filter", f"all {len(ids)} of them")
+            elif result is False:
+                yield held(sent.step)
+
+
+def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
+    """Add the IDs of a step that a filter has no reason to hold, by where they come from; not what it has ``met``."""
+    for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
+        sent = wire.message
+        if sent is None or sent.kind is not Kind.CONTENT or sent.channel_id != view.channel_id:
+            continue
+        if sent.message_id not in met:
+            out.setdefault(f"that {step.participant} sent and that did not arrive", set()).add(sent.message_id)
+    message = step.received.message if step.command == "receive" else None
+    if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
+        return
+    if message.message_id not in met:
+        whose = f"that only {step.participant} received in {message.channel_id!r}"
+        out.setdefault(whose, set()).add(message.message_id)
+    if step.participant == view.party.name and message.channel_id == view.channel_id:
+        missing = {entry.message_id for entry in message.causal_history} - met
+        out.setdefault("of missing dependencies", set()).update(missing)
+
+
+@check("SDS-STATE-08", pb.CAPABILITY_RESEND)
+def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Unacknowledged own messages are shown as such."""
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+        for message_id, anything_speaks in observed.outstanding.items():
+            if anything_speaks:
+                continue
+            if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
+                yield held(observed.step)
+            else:
+                shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
+                soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown, soft)
+    for copy in view.copies:
+        if copy.step.index < spoken_for(view, copy.original):
+            yield held(copy.step)
+
+
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
+def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
+    """Messages with unmet dependencies are in the incoming buffer: it shows them, or they are delivered later."""
+    for received in view.received:
+        if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
+            yield held(received.step)
+    for observed in view.observed:
+        if observed.state.HasField("incoming") and not view.gives_up:
+            kept = set(observed.state.incoming.message_ids)
+            for message_id in observed.buffered:
+                if message_id in kept:
+                    yield held(observed.step)
+                elif _unmet_now(view, message_id, observed.step.index):
+                    yield violated(
+                        observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}"
+                    )
+
+
+def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
+    arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < before]
+    done = {d.message_id for d in view.delivered if d.step.index < before}
+    return any(r.acceptable and not r.rejected and r.unmet - done for r in arrivals)
+
+
+@check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
+def log_is_complete(view: ChannelView) -> Iterator[Observation]:
+    """The log holds every own and every delivered message, and nothing else.
+
+    A causal history that has room for all of it shows the whole log.
+    """
+    for sent in view.outgoing:
+        size = view.history_size or 0
+        if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
+            absent = [item.message_id for item in sent.before if item.message_id not in sent.history]
+            if absent:
+                yield violated(
+                    sent.step, f"{absent[0]!r} in the causal history, which has room for all of the log", "not there"
+                )
+            else:
+                yield held(sent.step)
+    bound = view.trace.declaration.log_entries
+    for observed in view.observed:
+        if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
+            continue
+        shown = {entry.message_id for entry in observed.state.log.entries}
+        expected = {item.message_id for item in observed.log if not item.unseen}
+        known = view.known_ids
+        if expected - shown:
+            yield violated(observed.step, f"{min(expected - shown)!r} in the log", "it is not in it")
+        elif shown - known:
+            yield violated(observed.step, "only messages of the channel in the log", f"{min(shown - known)!r} in it")
+        elif expected:
+            yield held(observed.step)
+
+
+@check("SDS-STATE-11", pb.CAPABILITY_DELIVERED)
+def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
+    """The log is ordered by Lamport timestamp."""
+    for pair in neighbours(view):
+        if pair.tied:
+            continue
+        if pair.in_order:
+            yield held(pair.step)
+        else:
+            yield violated(pair.step, pair.expected, "the other way round")
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
+    """A message that nothing speaks for stays unacknowledged."""
+    for silent in view.unmentioned:
+        step, standing = silent.received.step, view.standing(silent.message_id)
+        events = [ack for ack in standing.acks if ack.step is step]
+        before = any(mention.received.step.index < step.index for mention in standing.mentions)
+        if events and not before:
+            yield violated(
+                step,
+                f"{silent.message_id!r} unacknowledged: neither history nor filter names it",
+                f"{'possibly ' if events[0].possibly else ''}acknowledged",
+            )
+        elif not before:
+            yield held(step)
+
+
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observation]:
+    """No acknowledgement is signalled, in any step, for a message that nothing received speaks for."""
+    for ack in view.acks:
+        if view.own(ack.message_id) is None:
+            continue
+        spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
+        spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
+        if min(spoke, default=ack.step.index + 1) <= ack.step.index:
+            yield held(ack.step)
+        else:
+            yield violated(
+                ack.step,
+                f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it",
+                f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}",
+            )
+
+
+@check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
+    """A possibly acknowledged message stays in the outgoing buffer."""
+    once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
+    for observed in view.observed:
+        if not observed.state.HasField("outgoing"):
+            continue
+        buffered = {entry.message_id for entry in observed.state.outgoing.entries}
+        for mention in once_in_a_filter:
+            if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
+                continue
+            once = mention.received.step.index < observed.step.index
+            said = view.standing(mention.message_id).mentions if once else ()
+            if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
+                if mention.message_id in buffered:
+                    yield held(observed.step)
+                else:
+                    yield violated(
+                        observed.step,
+                        f"{mention.message_id!r}, possibly acknowledged, in the buffer",
+                        "it is gone",
+                        given_up(view, mention.message_id, observed.step.index),
+                    )
+    for mention in once_in_a_filter:
+        later = (copy.step for copy in view.standing(mention.message_id).copies)
+        yield from (held(step) for step in later if step.index > mention.received.step.index)
+
+
+@check("SDS-STATE-15", pb.CAPABILITY_RESEND)
+def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
+    """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
+    if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        yield from no_copies_after_acknowledgement(view)
+    for observed in view.observed:
+        certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
+        if not certain or not observed.state.HasField("outgoing"):
+            continue
+        left = [
+            entry.message_id
+            for entry in observed.state.outgoing.entries
+            if entry.message_id in certain and entry.state != pb.ACK_STATE_ACKNOWLEDGED
+        ]
+        if left:
+            yield violated(observed.step, f"{left[0]!r}, acknowledged, out of the outgoing buffer", "it is still there")
+        else:
+            yield held(observed.step)
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED)
+def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
+    """What a message of one channel says of a message of another changes nothing there."""
+    for step in view.trace.of(view.party.name):
+        message = step.received.message if step.command == "receive" else None
+        if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
+            continue
+        named = [view.own(e.message_id) for e in message.causal_history]
+        for sent in named:
+            if sent is None or spoken_for(view, sent) < step.index:
+                continue
+            acked = [
+                event.acknowledged.message_id
+                for event in step.events
+                # The other channel may have a message of that ID, too, and acknowledge it.
+                if event.channel_id == view.channel_id
+                and event.WhichOneof("event") == "acknowledged"
+                and event.acknowledged.message_id == sent.message.message_id
+            ]
+            if acked:
+                yield violated(
+                    step,
+                    f"{acked[0]!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}",
+                    "acknowledged",
+                )
+            else:
+                yield held(step)

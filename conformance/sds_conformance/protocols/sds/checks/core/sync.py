@@ -1,0 +1,300 @@
+"""Section SYNC: "Periodic Sync Message"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Sent
+from ...view.filters import ENOUGH, hold_all, missing_from
+from ...view.resends import given_up
+from .receive import acknowledged_by, judge_mention
+from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
+
+
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
+    """An idle participant sends sync messages in each of its channels."""
+    interval = view.configuration.sync_interval_ms
+    if not interval or not view.ticks or not view.sent:
+        return
+    steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
+    idle_since = max(steps, key=lambda step: step.index)
+    # A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
+    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= idle_since.index)
+    late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= latest + 10 * interval]
+    automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > idle_since.index]
+    if automatic:
+        yield held(automatic[0].step)
+    elif late:
+        yield violated(late[0], f"a sync message within ten intervals of {interval} ms", "none")
+
+
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
+    """An idle participant sends sync messages again and again."""
+    interval = view.configuration.sync_interval_ms
+    automatic = [s.step for s in view.syncs if s.step.command == "tick"]
+    if not interval or not automatic:
+        return
+    last = automatic[-1]
+    latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= last.index)
+    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs]
+    late = [t for t in view.ticks if t.index > last.index and t.now_ms >= latest + 10 * interval]
+    if any(step.index > last.index for step in busy):
+        return
+    if late:
+        yield violated(late[0], f"another sync message within ten intervals of {interval} ms", "none")
+    elif len(automatic) > 1:
+        yield held(last)
+
+
+@check("SDS-SYNC-02", pb.CAPABILITY_SYNC)
+def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages have no content."""
+    for sync in view.syncs:
+        if sync.message.content:
+            yield violated(sync.step, "a sync message without content", f"{len(sync.message.content)} bytes of it")
+        else:
+            yield held(sync.step)
+
+
+@check("SDS-SYNC-03", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
+    """A sync message carries max(now, previous + 1)."""
+    for sync in view.syncs:
+        seen, e = sync.message.lamport_timestamp, sync.lamport
+        if seen is not None and e.tolerates(seen):
+            yield held(sync.step)
+        else:
+            yield violated(sync.step, lamport_rule(sync), f"{'none' if seen is None else seen}")
+
+
+@check("SDS-SYNC-04", pb.CAPABILITY_SYNC)
+def sync_history(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the causal history that a regular one would have."""
+    for sync in view.syncs:
+        expected = history_end(view, sync)
+        if not expected or tied_at_the_edge(sync, expected):
+            continue
+        own = {item.message_id for item in sync.tail if item.own}
+        if set(sync.history) == set(expected):
+            yield held(sync.step)
+        elif not own or own & set(sync.history):
+            yield violated(sync.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sync.history)}")
+
+
+@check("SDS-SYNC-05", pb.CAPABILITY_SYNC)
+def sync_filter(view: ChannelView) -> Iterator[Observation]:
+    """A sync message's filter holds every received content ID."""
+    for sync in view.syncs:
+        expected = received_before(view, sync, delivered=True)
+        holds = view.filter_in(sync.message)
+        if expected and holds is not None:
+            if missing := missing_from(holds, expected):
+                yield violated(sync.step, f"{missing!r}, received before, in the filter of the sync", "it is not in it")
+            elif hold_all(holds, expected):
+                yield held(sync.step)
+
+
+@check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
+    """A sync message is not in the outgoing buffer and never broadcast again."""
+    by_id = {sync.message.message_id: sync for sync in view.syncs}
+    for step, wire in view.strays:
+        if wire.message is not None and wire.message.message_id in by_id:
+            yield violated(step, f"the sync message {wire.message.message_id!r} never broadcast again", "a copy")
+    seen: dict[str, Sent] = {}
+    for sync in view.syncs:
+        if (
+            sync.step.command == "tick"
+            and sync.message.message_id in seen
+            and not sync.lamport.tolerates(sync.message.lamport_timestamp or 0)
+        ):
+            yield violated(sync.step, f"the sync message {sync.message.message_id!r} never broadcast again", "a copy")
+        seen[sync.message.message_id] = sync
+    for observed in view.observed:
+        earlier = {s.message.message_id for s in view.syncs if s.step.index < observed.step.index}
+        buffered = earlier & {entry.message_id for entry in observed.state.outgoing.entries}
+        if buffered - view.known_ids:
+            yield violated(observed.step, "no sync message in the outgoing buffer", f"{min(buffered)!r} in it")
+        elif earlier and observed.state.HasField("outgoing"):
+            yield held(observed.step)
+    for tick in view.ticks:
+        if any(s.step.index < tick.index and s.step.now_ms < tick.now_ms for s in view.syncs):
+            yield held(tick)
+
+
+@check("SDS-SYNC-07", pb.CAPABILITY_SYNC)
+def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
+    """Neither own nor received sync messages are named in causal histories."""
+    for sent in view.outgoing:
+        syncs = _sync_ids(view, sent.step.index)
+        named = [message_id for message_id in sent.history if message_id in syncs]
+        if named:
+            yield violated(sent.step, "no sync message in causal_history", f"{named[0]!r}")
+        elif syncs:
+            yield held(sent.step)
+
+
+def _sync_ids(view: ChannelView, before: int) -> set[str]:
+    """IDs of sync messages that no content message has, too."""
+    ids = [s.message.message_id for s in view.syncs if s.step.index < before]
+    ids += [r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before]
+    return {message_id for message_id in ids if message_id not in view.known_ids}
+
+
+@check("SDS-SYNC-08")
+def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages do not enter bloom filters."""
+    for sent in view.outgoing:
+        syncs = _sync_ids(view, sent.step.index)
+        holds = view.filter_in(sent.message)
+        if holds is None or len(syncs) < ENOUGH or sent.repeat:
+            continue
+        kinds: dict[str, set[str]] = {"own": {s.message.message_id for s in view.syncs} & syncs}
+        for r in view.received:
+            if r.kind is Kind.SYNC and r.message.message_id in syncs and r.step.index < sent.step.index:
+                kind = f"{'with empty' if r.message.content is not None else 'without'} content, {bool(r.unmet)}"
+                kinds.setdefault(kind, set()).add(r.message.message_id)
+        for which in kinds.values():
+            if len(which) < ENOUGH:
+                continue
+            result = hold_all(holds, which)
+            if result:
+                yield violated(sent.step, "no sync message in the filter", f"all {len(which)} of them")
+            elif result is False:
+                yield held(sent.step)
+
+
+@check("SDS-SYNC-08", pb.CAPABILITY_SYNC)
+def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """A filter that is the same in two sync messages in a row is the same after received ones: the bloom delta."""
+    for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
+        between = _only_syncs_between(view, second, third)
+        if first.message.bloom_filter is None or not between or _only_syncs_between(view, first, second) != 0:
+            continue
+        if first.message.bloom_filter != second.message.bloom_filter:
+            continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
+        if third.message.bloom_filter == second.message.bloom_filter:
+            yield held(third.step)
+        else:
+            yield violated(third.step, f"the same filter as before {between} sync messages arrived", "another")
+
+
+def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
+    """Number of sync messages that arrived between two own ones, None if anything else happened, or time passed."""
+    steps = [s for s in view.trace.of(view.party.name) if before.step.index < s.index < after.step.index]
+    syncs = [r for r in view.received if before.step.index < r.step.index < after.step.index and r.kind is Kind.SYNC]
+    silent = len(steps) == len(syncs) and not any(step.broadcasts or step.events for step in steps)
+    return len(syncs) if silent and before.step.now_ms == after.step.now_ms else None
+
+
+@check("SDS-SYNC-09")
+def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
+    """Sync messages are not in the log, nor do they satisfy a dependency."""
+    for observed in view.observed:
+        syncs = _sync_ids(view, observed.step.index)
+        logged = syncs & {entry.message_id for entry in observed.state.log.entries}
+        if logged:
+            yield violated(observed.step, "no sync message in the log", f"{min(logged)!r} in it")
+        elif syncs and observed.state.HasField("log"):
+            yield held(observed.step)
+    if not view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
+        return
+    for received in view.received:
+        if not received.acceptable or not received.unmet:
+            continue
+        on_sync = received.unmet & _sync_ids(view, received.step.index)
+        if on_sync:
+            if received.delivered:
+                yield violated(
+                    received.step,
+                    f"{received.message.message_id!r} to wait: {min(on_sync)!r} is a sync message, never in the log",
+                    "its delivery",
+                )
+            else:
+                yield held(received.step)
+
+
+@check("SDS-SYNC-10")
+def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
+    """A sync message counts although its ID was used by an earlier one."""
+    seen: set[str] = set()
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own:
+            continue
+        for mention in view.mentions if received.message.message_id in seen else ():
+            if mention.received is received and mention.certain:
+                yield from judge_mention(view, mention, "acknowledged by a sync message whose ID was used before")
+        seen.add(received.message.message_id)
+
+
+@check("SDS-SYNC-12")
+def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
+    """Causal history and filter of a sync message are processed like those of a regular one."""
+    for mention in view.mentions:
+        if mention.received.kind is not Kind.SYNC:
+            continue
+        if mention.certain:
+            result = acknowledged_by(view, mention.received, mention.message_id)
+        elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+            acks = view.standing(mention.message_id).acks
+            result = any(ack.step.index <= mention.received.step.index for ack in acks)
+        else:
+            continue
+        what = "acknowledged" if mention.certain else "possibly acknowledged"
+        if result is True:
+            yield held(mention.received.step)
+        elif result is False:
+            soft = given_up(view, mention.message_id, mention.received.step.index)
+            expected = f"{mention.message_id!r} {what} by the sync message"
+            yield violated(mention.received.step, expected, "no sign of it", soft)
+
+
+@check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)
+def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
+    """A sync message with unmet dependencies is never delivered or logged, not even when they have come."""
+    for received in view.received:
+        if received.kind is not Kind.SYNC or received.own or not received.unmet:
+            continue
+        message_id = received.message.message_id
+        if message_id in view.known_ids:
+            continue
+        delivered = [d for d in view.delivered if d.message_id == message_id and d.step.index >= received.step.index]
+        if delivered:
+            yield violated(delivered[0].step, "a sync message never delivered", f"a delivery of {message_id!r}")
+        elif received.unmet <= view.logged_ids:
+            yield held(received.step)
+
+
+@check("SDS-SYNC-14", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """After a sync message the next content message carries a greater timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.source != "sync" or e.low <= sent.step.now_ms or e.late_delivery:
+            continue
+        if seen == e.low:
+            yield held(sent.step)
+        elif seen == e.low - 1:
+            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, the same", "AMB-18")
+        elif seen < e.low:
+            yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
+
+
+@check("SDS-SYNC-15", pb.CAPABILITY_VIRTUAL_CLOCK)
+def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """A received sync message does not move the local timestamp."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.sync_high > max(e.high, e.buffered_high):
+            if seen <= e.high:
+                yield held(sent.step)
+            elif seen <= e.sync_high:
+                yield violated(sent.step, f"{lamport_rule(sent)}: sync messages are not delivered", f"{seen}", "AMB-17")

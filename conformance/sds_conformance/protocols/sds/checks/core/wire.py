@@ -1,0 +1,285 @@
+"""Section MSG, the layout: names, numbers and presence as in the text. These checks see the bytes as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sds_harness.trace import Step, Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import UNNAMED_CHANNEL, MalformedMessage
+from sds_reference.wire_fields import LEN, VARINT, WireField, split
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Sent
+
+_MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
+_ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
+_REPEATED = (11, 13)
+_WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
+
+
+def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
+    for sent in view.sent + view.syncs + view.ephemerals:
+        yield sent.step, sent.wire
+    yield from view.strays
+
+
+def values_of(sent: Sent, number: int) -> list[int | bytes]:
+    """All values of a field of an own message, as they stand on the wire."""
+    return [field.value for field in sent.wire.fields or [] if field.number == number]
+
+
+def text_of(values: list[int | bytes]) -> str | None:
+    """The last string of a field; None if there is none or it is not UTF-8."""
+    if not values or not isinstance(values[-1], bytes):
+        return None
+    try:
+        return values[-1].decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _stray_entries(fields: list[WireField]) -> Iterator[str]:
+    for field in fields:
+        if field.number in _REPEATED and isinstance(field.value, bytes):
+            try:
+                inner = split(field.value)
+            except MalformedMessage:
+                yield f"an entry of field {field.number} that is no HistoryEntry"
+                continue
+            for entry in inner:
+                if _ENTRY_FIELDS.get(entry.number) != entry.wire_type:
+                    yield f"field {entry.number} in an entry of field {field.number}"
+
+
+@check("SDS-MSG-01")
+def message_structure(view: ChannelView) -> Iterator[Observation]:
+    """Every broadcast splits into the fields of the text, with their wire types, and decodes."""
+    return structure(view, _MESSAGE_FIELDS, _REPEATED, {1, 2, 3})
+
+
+def structure(
+    view: ChannelView, types: Mapping[int, int], repeated: tuple[int, ...], always: set[int]
+) -> Iterator[Observation]:
+    """Judge all broadcasts by the wire types of the fields; without those that are ``always`` there it is another
+    layout."""
+    *first, last = types
+    expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
+    for step, wire in _all_wires(view):
+        fields = wire.fields
+        if fields is None:
+            yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")
+            continue
+        wrong = [f for f in fields if types.get(f.number, f.wire_type) != f.wire_type]
+        unknown = sorted({f.number for f in fields if f.number not in types})
+        numbers = [f.number for f in fields if f.number not in repeated]
+        twice = sorted({number for number in numbers if numbers.count(number) > 1})
+        strays = list(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
+        if wrong:
+            kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
+            yield violated(step, expected, f"field {wrong[0].number} as {kind}")
+        elif unknown or strays:
+            named = ", ".join(map(str, unknown))
+            seen = f"field {named}, which the text does not have" if unknown else strays[0]
+            # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
+            other_layout = not always <= set(numbers)
+            yield violated(step, expected, seen, "" if other_layout or strays else "AMB-116")
+        elif twice:
+            yield violated(step, expected, f"field {twice[0]} twice")
+        elif wire.error:
+            yield violated(step, expected, f"bytes that do not decode: {wire.error}")
+        else:
+            yield held(step)
+
+
+@check("SDS-MSG-01")
+def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
+    """A message in the layout of the text is not refused."""
+    for received in view.received:
+        if received.plain:
+            if received.rejected:
+                reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
+                yield violated(received.step, "a well-formed message to be accepted", f"a refusal: {reason}")
+            else:
+                yield held(received.step)
+
+
+@check("SDS-MSG-02")
+def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
+    """Field 1 is the participant ID as UTF-8."""
+    for sent in view.sent:
+        seen = text_of(values_of(sent, 1))
+        if seen == view.party.participant_id:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"field 1 (sender_id) = {view.party.participant_id!r}", f"{seen!r}")
+
+
+@check("SDS-MSG-03")
+def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
+    """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
+    for sent in view.sent:
+        seen = text_of(values_of(sent, 2))
+        answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
+        if not seen:
+            yield violated(sent.step, "field 2 (message_id) to be a non-empty string", f"{seen!r}")
+        elif answered and seen != answered:
+            yield violated(
+                sent.step, f"field 2 (message_id) = {answered!r}, the ID given to the application", f"{seen!r}"
+            )
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-04")
+def channel_in_field_3(view: ChannelView) -> Iterator[Observation]:
+    """Field 3 is the channel that the application named, in all kinds of messages."""
+    return channel_in(view, 3)
+
+
+def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the channel."""
+    if view.party.unnamed:
+        return
+    for sent in view.sent + view.syncs + view.ephemerals:
+        seen = text_of(values_of(sent, number))
+        if seen == view.channel_id:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"field {number} (channel_id) = {view.channel_id!r}", f"{seen!r}")
+
+
+@check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL)
+def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
+    """Where the application names no channel, channel_id is the string "0"."""
+    for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
+        seen = sent.message.channel_id
+        if seen == UNNAMED_CHANNEL:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30", f"{seen!r}")
+
+
+_COARSEST = 1 << 11
+"""Distance of neighbouring doubles below 2^64."""
+
+
+def _double(value: int) -> int:
+    """What is left of a number that went through a double."""
+    return int(float(value))
+
+
+@check("SDS-MSG-05")
+def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
+    """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits.
+
+    A value that is wrong by a little, and not as doubles make it, was counted wrongly: that is another requirement.
+    """
+    told = [sent.message.lamport_timestamp or 0 for sent in view.outgoing]
+    in_doubles = all(_double(value) == value for value in told)
+    for sent in view.outgoing:
+        values = values_of(sent, 10)
+        if not values or not isinstance(values[-1], int):
+            yield violated(sent.step, "field 10 (lamport_timestamp) as a varint", "no such field")
+            continue
+        seen, expected = values[-1], sent.lamport
+        if expected.high <= 2 * sent.step.now_ms and not expected.low / 2 <= seen <= 2 * expected.high:
+            yield violated(sent.step, f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}", f"{seen}")
+        elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
+            far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
+            if far or (in_doubles and _double(expected.low) <= seen <= _double(expected.high)):
+                yield violated(sent.step, f"field 10 exact to the last bit: {expected.low}", f"{seen}")
+        elif not sent.repeat:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-05")
+def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
+    """A content message whose Lamport timestamp is present and 0 is a regular message: it enters the log."""
+    for received in view.received:
+        if received.acceptable and received.message.lamport_timestamp == 0 and not received.rejected:
+            message_id = received.message.message_id
+            for later in view.observed:
+                if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
+                    ids = [entry.message_id for entry in later.state.log.entries]
+                    if message_id in ids:
+                        yield held(later.step)
+                    else:
+                        yield violated(later.step, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
+            for later_message in view.received:
+                dependents = [e.message_id for e in later_message.message.causal_history]
+                if message_id in dependents and received.delivered and later_message.acceptable:
+                    if later_message.delivered:
+                        yield held(later_message.step)
+                    elif not later_message.unmet:
+                        yield violated(
+                            later_message.step,
+                            f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message",
+                            "the message that depends on it was never delivered",
+                        )
+
+
+@check("SDS-MSG-06")
+def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
+    """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
+    for sent in view.outgoing:
+        if not sent.log_size or not sent.certain or sent.repeat:
+            continue
+        entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
+        if not entries:
+            yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
+            continue
+        bad = next((entry for entry in entries if not _entry_id(entry)), None)
+        if bad is None:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "each entry of field 11 a HistoryEntry with its ID in field 1", f"{bad[:40]!r}")
+
+
+def _entry_id(entry: bytes) -> str | None:
+    try:
+        return text_of([field.value for field in split(entry) if field.number == 1])
+    except MalformedMessage:
+        return None
+
+
+@check("SDS-MSG-07")
+def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
+    """Field 12 is present in every content and sync message; zero length only while nothing was received."""
+    return filter_in(view, 12)
+
+
+def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the filter."""
+    for sent in view.outgoing:
+        values = values_of(sent, number)
+        received = any(r.acceptable and not r.rejected and r.step.index < sent.step.index for r in view.received)
+        if not values or not isinstance(values[-1], bytes):
+            yield violated(
+                sent.step, f"field {number} (bloom_filter) in every content and sync message", "no such field"
+            )
+        elif not values[-1] and received:
+            yield violated(sent.step, f"a filter over the IDs received so far in field {number}", "zero bytes")
+        else:
+            yield held(sent.step)
+
+
+@check("SDS-MSG-09")
+def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
+    """Field 20 is exactly the bytes the application sent."""
+    return content_in(view, 20)
+
+
+def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
+    """Judge the field of the content."""
+    for sent in view.sent:
+        expected = sent.step.request.send.content
+        values = values_of(sent, number)
+        if values and values[-1] == expected:
+            yield held(sent.step)
+        else:
+            differs = values and isinstance(values[-1], bytes)
+            seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
+            yield violated(sent.step, f"field {number} (content) = the {len(expected)} bytes given", seen)

@@ -1,0 +1,350 @@
+"""The proposal of 2024, where it says something of its own: its layout, its counting clock, its sync messages.
+
+What it says in the same way as SDS is judged by the checks of SDS: ``forum_alike`` names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import FORUM_2024, Kind
+from sds_reference.wire_fields import LEN, VARINT
+
+from .....judging.judgement import Observation, held, noted, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Received
+from ...view.filters import hold_all, missing_from
+from ...view.resends import runs_on
+from ..core.receive import quiet_after
+from ..core.send import lamport_sends
+from ..core.state import most_ahead_elsewhere
+from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
+
+_FIELDS = {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN}
+_HISTORY = 4
+_PLAUSIBLE = 1_000
+"""Any increase is one, so a first message may carry more than 1; so much more is no count of messages."""
+_LATE_SWEEPS = 3
+"""Sweeps after the period by which what is missing is given up; how often they run is not said."""
+_TEN_MINUTES_MS = 600_000
+_CROWD = 100
+"""Messages of ten minutes that a filter of any design should have room for."""
+
+
+# ---- Message ---------------------------------------------------------------------------------------------------------
+
+
+@check("FORUM-01")
+def proposed_structure(view: ChannelView) -> Iterator[Observation]:
+    """Every broadcast splits into the fields of the proposal, with their wire types, and decodes."""
+    return structure(view, _FIELDS, (_HISTORY,), {1, 2, 5})
+
+
+@check("FORUM-04")
+def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
+    """Field 3 of content and sync messages is a varint that fits a signed 32-bit integer, and not negative."""
+    for sent in view.outgoing:
+        values = values_of(sent, 3)
+        if not values or not isinstance(values[-1], int):
+            yield violated(sent.step, "field 3 (lamport_timestamp) as a varint", "no such field")
+        elif values[-1] > FORUM_2024.wire.max_lamport:
+            yield violated(sent.step, "field 3 (lamport_timestamp) within 31 bits", f"{values[-1]}")
+        else:
+            yield held(sent.step)
+
+
+@check("FORUM-05")
+def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
+    """Causal history stands in field 4, one plain message ID each."""
+    for sent in view.outgoing:
+        if not sent.log_size or not sent.certain or sent.repeat:
+            continue
+        entries = [text_of([value]) for value in values_of(sent, _HISTORY)]
+        if not entries:
+            yield violated(sent.step, "field 4 (causal_history), for the log is not empty", "no such field")
+        elif strange := [entry for entry in entries if entry is None or entry not in view.known_ids]:
+            yield violated(sent.step, "each entry of field 4 the ID of a message, and no more", f"{strange[0]!r}")
+        else:
+            yield held(sent.step)
+
+
+@check("FORUM-06")
+def channel_in_field_5(view: ChannelView) -> Iterator[Observation]:
+    """Field 5 is the channel that the application named, in all kinds of messages."""
+    return channel_in(view, 5)
+
+
+@check("FORUM-07")
+def filter_in_field_6(view: ChannelView) -> Iterator[Observation]:
+    """Field 6 is present in every content and sync message; zero length only while nothing was received."""
+    return filter_in(view, 6)
+
+
+@check("FORUM-08")
+def content_in_field_7(view: ChannelView) -> Iterator[Observation]:
+    """Field 7 is exactly the text the application sent."""
+    return content_in(view, 7)
+
+
+# ---- Lamport timestamps ----------------------------------------------------------------------------------------------
+
+
+def _heard_before(view: ChannelView, index: int) -> bool:
+    return any(received.step.index < index for received in view.received)
+
+
+@check("FORUM-09")
+def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
+    """A participant that has heard nothing has the timestamp 0, and 1 in its first content message."""
+    first = next(iter(view.outgoing), None)
+    for observed in view.observed:
+        silent = first is None or observed.step.index < first.step.index
+        if silent and not _heard_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
+            if observed.state.lamport_timestamp:
+                yield violated(observed.step, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
+            else:
+                yield held(observed.step)
+    if first is None or _heard_before(view, first.step.index) or first.message.lamport_timestamp is None:
+        return
+    seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
+    if seen == usual:
+        yield held(first.step)
+    elif seen > _PLAUSIBLE:
+        yield violated(first.step, f"lamport_timestamp {usual}, counted from 0, in the first message", f"{seen}")
+    elif seen > usual:
+        yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
+
+
+@check("FORUM-09", pb.CAPABILITY_CHANNELS)
+def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
+    """A timestamp from far ahead that was received in another channel does not show in this one."""
+    ahead = most_ahead_elsewhere(view)
+    for sent, seen in lamport_sends(view):
+        here = [r.message.lamport_timestamp or 0 for r in view.received if r.step.index < sent.step.index]
+        reached = max(_sent_up_to(view, sent.step.index), *here, 0)
+        if ahead <= reached + _PLAUSIBLE:
+            continue
+        if seen < ahead:
+            yield held(sent.step)
+        else:
+            expected = f"a lamport_timestamp counted on from {reached}, whatever happens in other channels"
+            yield violated(sent.step, expected, f"{seen}")
+
+
+@check("FORUM-15")
+def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
+    """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
+    before = 0
+    for sent, seen in lamport_sends(view):
+        if seen > before:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"a lamport_timestamp greater than {before}, that of the last message", f"{seen}")
+        before = max(before, seen)
+
+
+@check("FORUM-23", pb.CAPABILITY_DELIVERED)
+def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
+    """After a delivery from ahead, the local timestamp is that of the message at least."""
+    for sent, seen in lamport_sends(view):
+        reached = _delivered_up_to(view, sent.step.index)
+        if reached <= _sent_up_to(view, sent.step.index):
+            continue
+        if seen > reached:
+            yield held(sent.step)
+        else:
+            yield violated(
+                sent.step, f"a lamport_timestamp greater than the {reached} of what was delivered", f"{seen}"
+            )
+    for observed in view.observed:
+        reached = _delivered_up_to(view, observed.step.index)
+        if not reached or not observed.state.HasField("lamport_timestamp"):
+            continue
+        if observed.state.lamport_timestamp >= reached:
+            yield held(observed.step)
+        else:
+            shown = observed.state.lamport_timestamp
+            yield violated(observed.step, f"the local timestamp at {reached}, that of what was delivered", f"{shown}")
+
+
+def _delivered_up_to(view: ChannelView, before: int) -> int:
+    messages = [d.received.message for d in view.delivered if d.received is not None and d.step.index < before]
+    return max((message.lamport_timestamp or 0 for message in messages), default=0)
+
+
+def _sent_up_to(view: ChannelView, before: int) -> int:
+    return max((s.message.lamport_timestamp or 0 for s in view.sent if s.step.index < before), default=0)
+
+
+# ---- Sync messages ---------------------------------------------------------------------------------------------------
+
+
+@check("FORUM-35", pb.CAPABILITY_SYNC)
+def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
+    """A sync message has the timestamp of the message before it, or 0, if nothing has come in between."""
+    before, since = 0, 0
+    for sent in view.outgoing:
+        seen = sent.message.lamport_timestamp
+        if sent.repeat or seen is None:
+            continue  # a copy, or something of which nobody can say what it is
+        came = any(since < received.step.index <= sent.step.index for received in view.received)
+        # A first one with a timestamp from nowhere did not increase it: it did not start at 0.
+        if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
+            if seen == before:
+                yield held(sent.step)
+            else:
+                expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
+                yield violated(sent.step, expected, f"{seen}")
+        before, since = seen, sent.step.index
+
+
+def _received_syncs(view: ChannelView) -> list[Received]:
+    return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.odd or r.duplicate or r.rejected)]
+
+
+@check("FORUM-20")
+def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
+    """Received sync messages are in the filters of later messages, those that wait as well."""
+    for sent in view.outgoing:
+        syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
+        entries = sum(r.step.index < sent.step.index for r in view.received)
+        entries += sum(s.step.index < sent.step.index for s in [*view.outgoing, *view.ephemerals])
+        holds = view.filter_in(sent.message)
+        # A roll-over may take the older ones.
+        if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
+            continue
+        if missing := missing_from(holds, syncs):
+            yield violated(sent.step, f"{missing!r}, a sync message received before, in the filter", "it is not in it")
+        elif hold_all(holds, syncs):
+            yield held(sent.step)
+
+
+@check("FORUM-37", pb.CAPABILITY_DELIVERED)
+def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
+    """What depends on a received sync message is delivered: that message is in the log."""
+    syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
+    for received in view.received if not view.gives_up else ():
+        named = [e.message_id for e in received.message.causal_history if e.message_id in syncs]
+        if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate or received.rejected:
+            continue
+        if received.delivered:
+            yield held(received.step)
+        elif received.unmet <= view.logged_ids and quiet_after(view, received):
+            yield violated(
+                received.step,
+                f"{received.message.message_id!r} delivered: the sync message {named[0]!r} that it names was received",
+                "it still waits after two quiet sweeps",
+            )
+    yield from _shown_in_the_log(view)
+
+
+def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
+    """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
+    for observed in view.observed:
+        if not observed.state.HasField("log"):
+            continue
+        shown = {entry.message_id for entry in observed.state.log.entries}
+        before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
+        if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
+            yield noted(observed.step, f"{absent[0]!r}, a sync message received, does not show in the log")
+        elif before:
+            yield held(observed.step)
+
+
+@check("FORUM-37")
+def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
+    """After a sync message from ahead, the next content message has a greater timestamp than that."""
+    for sent, seen in lamport_sends(view):
+        e = sent.lamport
+        if e.sync_high > e.low:
+            if seen >= e.sync_high:
+                yield held(sent.step)
+            else:
+                expected = f"a lamport_timestamp greater than the {e.sync_high - 1} of the sync message received"
+                yield violated(sent.step, expected, f"{seen}")
+
+
+# ---- The sweeps, and the design --------------------------------------------------------------------------------------
+
+
+@check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
+def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
+    """Where a period is in force, dependencies that have not come by its end are reported lost."""
+    period = view.configuration.lost_timeout_ms
+    lost = {message_id for _, event in view.losses for message_id in event.lost.message_ids}
+    for received in view.received if period else ():
+        if not received.acceptable or received.rejected or not received.unmet - received.unmet_buffered:
+            continue
+        if lost & received.unmet:
+            yield held(received.step)
+            continue
+        late = [t for t in view.ticks if t.index > received.step.index and t.now_ms >= received.step.now_ms + period]
+        overdue = late[_LATE_SWEEPS - 1] if len(late) >= _LATE_SWEEPS else None
+        if overdue is None or overdue.now_ms < received.step.now_ms + 2 * period:
+            continue
+        came = received.unmet & view.logged_ids or received.delivered
+        if not came and runs_on(view, received.step, overdue):
+            yield violated(
+                overdue,
+                f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms",
+                f"nothing, after {overdue.now_ms - received.step.now_ms} ms",
+            )
+
+
+@check("FORUM-40")
+def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
+    """A filter of the participant's own design holds what came in the last ten minutes, of which five have passed."""
+    if view.party.asked.HasField("bloom_capacity"):
+        return
+    for sent in view.outgoing:
+        holds = view.filter_in(sent.message)
+        recent = [
+            r
+            for r in view.received
+            if r.acceptable
+            and not r.rejected
+            and r.step.index < sent.step.index
+            and r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS
+        ]
+        old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
+        if holds is None or sent.repeat or not old or len(recent) > _CROWD or not runs_on(view, old[0].step, sent.step):
+            continue
+        ids = [r.message.message_id for r in recent]
+        if missing := missing_from(holds, ids):
+            yield violated(sent.step, f"{missing!r}, received within ten minutes, in the filter", "it is not in it")
+        elif hold_all(holds, ids):
+            yield held(sent.step)
+
+
+@check("FORUM-41")
+def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
+    """Without configuration, a causal history has two or three entries."""
+    if view.party.asked.HasField("causal_history_size"):
+        return
+    for sent in view.sent:
+        if sent.certain and sent.log_size >= 3 and not sent.repeat:
+            if 2 <= len(sent.history) <= 3:
+                yield held(sent.step)
+            else:
+                yield violated(sent.step, "two or three entries in causal_history", f"{len(sent.history)}")
+
+
+@check("FORUM-44", pb.CAPABILITY_DELIVERED)
+def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
+    """A message whose timestamp others have, too, is put in its place without a new message to anybody."""
+    places: set[int] = set()
+    copies = {(copy.step.index, copy.message.message_id) for copy in view.copies}
+    for received in view.received:
+        lamport = received.message.lamport_timestamp
+        if lamport is None or not received.acceptable:
+            continue
+        if lamport in places and received.delivered_at_once:
+            said = [wire.message.message_id for wire in received.step.broadcasts if wire.message is not None]
+            new = [message_id for message_id in said if (received.step.index, message_id) not in copies]
+            if new:
+                yield noted(received.step, f"{new[0]!r} was broadcast when two messages had one Lamport timestamp")
+            else:
+                yield held(received.step)
+        places.add(lamport)

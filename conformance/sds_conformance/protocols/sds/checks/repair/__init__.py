@@ -1,0 +1,1 @@
+"""Checks of the repair extension SDS-R."""

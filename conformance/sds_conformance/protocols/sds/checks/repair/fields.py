@@ -1,0 +1,259 @@
+"""Section R-FIELDS, what MSG says of its layout, and what R-GLOBAL says of defaults: the fields of SDS-R."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import MalformedMessage
+from sds_reference.wire_fields import LEN, WireField, split
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Sent
+from ...view.requester import requester
+from ..core.receive import quiet_after
+
+_HISTORY = 11
+_REQUEST = 13
+_HALF_MINUTE = 30_000
+_TWO_MINUTES = 120_000
+_TEN_MINUTES = 600_000
+
+
+def _entries(fields: list[WireField] | None, number: int) -> list[WireField]:
+    """The occurrences of a repeated field, as they stand on the wire."""
+    return [field for field in fields or [] if field.number == number]
+
+
+def _inside(field: WireField) -> list[WireField] | None:
+    """The fields of a HistoryEntry; None if it is none."""
+    return _split(field.value) if isinstance(field.value, bytes) and field.wire_type == LEN else None
+
+
+def _split(wire: bytes) -> list[WireField] | None:
+    try:
+        return split(wire)
+    except MalformedMessage:
+        return None
+
+
+def _text(field: WireField) -> str | None:
+    try:
+        return field.value.decode() if isinstance(field.value, bytes) else None
+    except UnicodeDecodeError:
+        return None
+
+
+# ---- MSG -------------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-MSG-08", pb.CAPABILITY_SDS_R)
+def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
+    """Each request is one occurrence of field 13, a HistoryEntry with one ID in its field 1.
+
+    An occurrence of zero bytes is SDS-R-SEND-06's matter where nothing can be due.
+    """
+    due = bool(view.repair.missing)
+    for sent in view.repair.requesting if view.terms is not None else ():
+        for field in _entries(sent.wire.fields, _REQUEST):
+            inside = _inside(field)
+            ids = [_text(inner) for inner in inside or () if inner.number == 1]
+            if inside is None:
+                yield violated(sent.step, "each occurrence of field 13 a HistoryEntry", f"{str(field.value)[:40]!r}")
+            elif len(ids) == 1 and ids[0]:
+                yield held(sent.step)
+            elif due:
+                seen = f"{len(ids)} of them" if len(ids) > 1 else "none"
+                yield violated(sent.step, "one message ID in field 1 of each occurrence of field 13", seen)
+
+
+@check("SDS-MSG-12", pb.CAPABILITY_SDS_R)
+def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
+    """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
+    for sent in view.repair.requesting if view.terms is not None else ():
+        # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
+        for field in _entries(_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields, _HISTORY):
+            inside = _inside(field) or []
+            message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
+            authors = view.repair.authors(message_id or "")
+            senders = [inner for inner in inside if inner.number == 3]
+            if not authors or not all(authors):
+                continue
+            expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
+            if not senders or senders[-1].value == b"":
+                yield violated(sent.step, expected, "no such field", "AMB-87")
+            elif _text(senders[-1]) is None:
+                yield violated(sent.step, expected, "a field 3 that is no string")
+            else:
+                yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
+
+
+# ---- R-FIELDS --------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R)
+def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
+    """The sender in an entry is the original sender of that message, in causal histories and in repair requests.
+
+    Of a missing message it is what the entry said that revealed it; without it nobody could answer (AMB-87). That a
+    causal history has none is SDS-MSG-12's matter.
+    """
+    for sent in view.repair.requesting if view.terms is not None else ():
+        for entry in sent.message.causal_history:
+            authors = view.repair.authors(entry.message_id)
+            if entry.sender_id and authors and all(authors):
+                expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
+                if entry.sender_id in authors:
+                    yield held(sent.step)
+                else:
+                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+        for entry in sent.message.repair_request:
+            missing = view.repair.tracked(entry.message_id)
+            if missing is None or not missing.senders:
+                continue
+            said = sorted(missing.senders)
+            expected = f"{said[0]!r} as the sender of {entry.message_id!r} in the repair request"
+            if entry.sender_id in said:
+                yield held(sent.step)
+            elif entry.sender_id:
+                yield violated(sent.step, expected, f"{entry.sender_id!r}")
+            elif (named := missing.named_before(sent.step)) and all(one.sender_id for one in named):
+                yield violated(sent.step, expected, "none")
+
+
+@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R)
+def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
+    """What is asked for was named by a causal history and is not here, and no request is longer than the cap.
+
+    What was missing once and has arrived since is SDS-R-RECV-01's or SDS-R-SEND-07's matter.
+    """
+    side = requester(view)
+    named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
+    wrong: set[tuple[int, str]] = set()
+    for sent, entry in view.repair.unfounded if view.terms is not None else ():
+        message_id = entry.message_id
+        if not message_id or side.waits(message_id, sent.step):
+            continue
+        own = view.own(message_id)
+        # Who gives dependencies up may drop what arrives after that, and still want it (AMB-92).
+        logged = not view.gives_up and side.in_log(message_id, sent.step)
+        has = logged or (own is not None and own.step.index < sent.step.index)
+        if has or named.get(message_id, sent.step.index) >= sent.step.index:
+            wrong.add((sent.step.index, message_id))
+            seen = "one that is in the log" if has else "one that no causal history has named"
+            yield violated(sent.step, "requests for missing messages only", f"{seen}: {message_id!r}")
+    for sent in view.repair.requesting if view.terms is not None else ():
+        entries = sent.message.repair_request
+        cap = view.terms.cap if view.terms is not None else None
+        if entries and cap is not None and len(entries) > cap:
+            yield violated(sent.step, f"a list that is capped, at {cap} entries as declared", f"{len(entries)} of them")
+        elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
+            yield held(sent.step)
+
+
+@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, pb.CAPABILITY_RETRIEVAL_HINTS)
+def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
+    """The retrieval hint that came with the entries of a missing message stands in the request for it, too.
+
+    Where one of them came without, nobody has to remember the hint of another: its place in the buffer may have been
+    given up meanwhile, because somebody else had asked. What has arrived and still is asked for is SDS-R-STATE-01's
+    matter.
+    """
+    for sent in view.repair.requesting if view.terms is not None else ():
+        for entry in sent.message.repair_request:
+            missing = view.repair.tracked(entry.message_id)
+            if missing is None or (missing.arrived is not None and missing.arrived.index < sent.step.index):
+                continue
+            named = missing.named_before(sent.step)
+            if not named or not all(one.retrieval_hint for one in named):
+                continue
+            if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
+                yield held(sent.step)
+            else:
+                said = named[0].retrieval_hint
+                seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
+                yield violated(sent.step, f"the hint {said!r} in the request for {entry.message_id!r}", seen)
+
+
+@check("SDS-R-FIELDS-03")
+def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
+    """Without SDS-R no message asks for repairs and no entry names a sender."""
+    for sent in view.outgoing if view.terms is None else ():
+        named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
+        count = len(sent.message.repair_request)
+        if count:
+            yield violated(sent.step, "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it")
+        elif named is not None:
+            yield violated(
+                sent.step,
+                "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use",
+                f"{named.sender_id!r} in that of {named.message_id!r}",
+            )
+        elif sent.message.causal_history:
+            yield held(sent.step)
+
+
+@check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED)
+def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
+    """Without SDS-R, messages with its fields are taken like any other."""
+    for received in view.received if view.terms is None and not view.gives_up else ():
+        dressed = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
+        if not dressed or not received.plain:
+            continue
+        expected = f"{received.message.message_id!r} taken like a message without the fields of SDS-R"
+        if received.rejected:
+            yield violated(received.step, expected, "a refusal")
+        elif received.unmet and received.delivered_at_once:
+            yield violated(received.step, expected, "its delivery before its dependencies")
+        elif received.unmet or received.delivered:
+            yield held(received.step)
+        elif quiet_after(view, received):
+            yield violated(received.step, expected, "no delivery")
+
+
+# ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R)
+def default_t_min(view: ChannelView) -> Iterator[Observation]:
+    """Where nobody asked for another, T_min is 30 seconds or more, by what is in force or by what is asked for."""
+    if view.terms is None or view.party.asked.HasField("t_min_ms"):
+        return
+    if view.terms.t_min_ms is not None:
+        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
+        if view.terms.t_min_ms >= _HALF_MINUTE:
+            yield held(opened)
+        else:
+            yield violated(opened, "a T_min of 30 seconds or more by default", f"{view.terms.t_min_ms} ms")
+    for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
+        if waited >= _HALF_MINUTE:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "no request within 30 seconds of finding a message missing", f"after {waited} ms")
+
+
+@check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R)
+def default_t_max(view: ChannelView) -> Iterator[Observation]:
+    """Where nobody asked for another, T_max is 120 to 600 seconds, by what is in force or by what is asked for."""
+    if view.terms is None or view.party.asked.HasField("t_max_ms"):
+        return
+    if view.terms.t_max_ms is not None:
+        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
+        if _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES:
+            yield held(opened)
+        else:
+            yield violated(opened, "a T_max of 120 to 600 seconds by default", f"{view.terms.t_max_ms} ms")
+    for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
+        if waited <= _TEN_MINUTES:
+            yield held(sent.step)
+
+
+def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:
+    """The first request for each message, with the time since it was found missing."""
+    side = requester(view)
+    for missing in side.repair.missing:
+        for sent in missing.requests[:1]:
+            if side.in_step(missing.detected.step, sent.step):
+                yield sent.step.now_ms - missing.detected.step.now_ms, sent

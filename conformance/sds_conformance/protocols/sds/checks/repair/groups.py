@@ -1,0 +1,209 @@
+"""Section R-GROUP, and what R-GLOBAL and R-RECV say of response groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import default_response_groups
+
+from .....judging.chance import least, most
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.responder import FEW, TIMED, Turn, position, refused_for_good, turns, undisputed
+from .responses import answered
+
+FEWEST, MOST = 40, 50
+"""Samples for a share at least; and requests pending at once beyond which a limit to their number would distort it."""
+_FAR = 0.8
+ALARM = 1e-7
+"""Probability of a false alarm, at each end of a share."""
+
+
+@check("SDS-R-GLOBAL-05", *TIMED)
+def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
+    """Who is not in the response group of a message does not answer for it, whoever else keeps silent."""
+    for turn in turns(view):
+        if turn.eligible is not False or not turn.asked.held or not undisputed(turn.asked):
+            continue
+        if turn.asked.answers and turn.clear:
+            groups = view.terms.groups if view.terms is not None else 0
+            yield violated(
+                turn.asked.answers[0].step,
+                f"no answer for {turn.message_id!r} of {turn.author!r}, of whose {groups} response groups the "
+                "participant is in another by the declared hash",
+                "a broadcast of it",
+            )
+        elif turn.never and turn.overdue is not None:
+            yield held(turn.overdue)
+
+
+@check("SDS-R-GLOBAL-05", *TIMED)
+def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
+    """Where the hash is not known: a participant is in the response group of a message for ever, or never."""
+    outcomes: dict[str, list[Turn]] = {}
+    for turn in turns(view):
+        if (
+            turn.eligible is None
+            and undisputed(turn.asked)
+            and turn.asked.held
+            and turn.crowd <= FEW
+            and (turn.in_time or turn.never)
+        ):
+            outcomes.setdefault(turn.message_id, []).append(turn)
+    for message_id, several in outcomes.items():
+        if len(several) < 2:
+            continue
+        last = several[-1]
+        seen = last.answer or last.overdue or last.since
+        if len({turn.in_time for turn in several}) == 1:
+            yield held(seen)
+        else:
+            count = sum(turn.in_time for turn in several)
+            yield violated(
+                seen,
+                f"all of the {len(several)} requests for {message_id!r} answered, or none",
+                f"{count} answered and {len(several) - count} not",
+            )
+
+
+@check("SDS-R-GROUP-01", *TIMED)
+def members_answer(view: ChannelView) -> Iterator[Observation]:
+    """Who is in the response group of a message by the declared hash answers for it."""
+    return answered(view, "GROUP-01", "of whose response group the participant is by the declared hash")
+
+
+@check("SDS-R-GROUP-01", *TIMED)
+def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
+    """Whatever the hash: of the messages of many authors, a participant is in the response group of some."""
+    share = _Share(view)
+    if not share.enough or share.last is None:
+        return
+    if share.hits == 0 and share.least > 0:
+        yield violated(
+            share.last,
+            f"some of {share.samples} messages, each of another author, to be of its response group of {share.groups}",
+            "none of them was answered for",
+        )
+    else:
+        yield held(share.last)
+
+
+class _Share:
+    """For how many messages, each of another author, a participant answers; the authors because a poor hash may make
+    all messages of one author alike."""
+
+    def __init__(self, view: ChannelView) -> None:
+        self.groups = (view.terms.groups or 0) if view.terms is not None else 0
+        chosen: dict[str, Turn] = {}
+        for turn in turns(view):
+            if not turn.asked.own and turn.asked.held and turn.crowd <= MOST and (turn.in_time or turn.never):
+                chosen.setdefault(turn.author, turn)
+        self.samples = len(chosen)
+        self.hits = sum(turn.in_time for turn in chosen.values())
+        self.far = any(
+            turn.in_time and position(turn) >= _FAR * len(turn.request.message.repair_request)
+            for turn in chosen.values()
+        )
+        """Items far down a list are answered as well: none are left out for their number alone."""
+        ends = [turn.answer or turn.overdue or turn.since for turn in chosen.values()]
+        self.last: Step | None = max(ends, key=lambda step: step.index, default=None)
+
+    @property
+    def enough(self) -> bool:
+        return self.samples >= FEWEST and self.groups > 1
+
+    @property
+    def least(self) -> int:
+        return least(self.samples, 1 / self.groups, ALARM)
+
+    @property
+    def most(self) -> int:
+        return most(self.samples, 1 / self.groups, ALARM)
+
+
+@check("SDS-R-RECV-11", *TIMED)
+def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
+    """Of the messages of many authors, a participant answers for about as many as its response group would."""
+    share = _Share(view)
+    if not share.enough or share.last is None:
+        return
+    if share.hits > share.most or (0 < share.hits < share.least and share.far):
+        yield violated(
+            share.last,
+            f"{share.least} to {share.most} of {share.samples} messages, each of another author, answered for, with "
+            f"{share.groups} response groups",
+            f"{share.hits} were",
+        )
+    elif share.hits >= share.least:
+        yield held(share.last)
+
+
+@check("SDS-R-GROUP-02", *TIMED)
+def authors_answer_for_their_own(view: ChannelView) -> Iterator[Observation]:
+    """With several response groups, the author of a message always answers for it."""
+    return answered(view, "GROUP-02", "its own")
+
+
+def _ids(values: Iterable[str]) -> str:
+    """A few message IDs for a finding."""
+    named = sorted(values)
+    return ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+
+
+@check("SDS-R-GROUP-04", *TIMED)
+def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
+    """With one response group, no message is left out for good while others are answered for again and again."""
+    if view.terms is None or view.terms.groups is None or view.terms.groups > 1:
+        return
+    refused = refused_for_good(view)
+    for turn in turns(view):
+        if turn.message_id in refused and turn.overdue is not None:
+            yield violated(
+                turn.overdue,
+                "every message to be of the only response group",
+                f"of those asked for again and again some are always answered for, and never {_ids(refused)}",
+            )
+            return
+        if turn.in_time and not turn.asked.own:
+            yield held(turn.answer or turn.since)
+
+
+def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
+    """(Participants, groups, step) where the number of groups was derived from that of the participants."""
+    asked, c = view.party.asked, view.configuration
+    if asked.HasField("num_response_groups") or not (
+        asked.HasField("num_participants") and c.HasField("num_participants") and c.HasField("num_response_groups")
+    ):
+        return None
+    opened = next((s for s in view.trace.of(view.party.name) if s.command == "open"), None)
+    return (c.num_participants, c.num_response_groups, opened) if opened is not None and view.terms else None
+
+
+@check("SDS-R-GLOBAL-06", pb.CAPABILITY_SDS_R)
+def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
+    """The number of response groups that is derived from 128 participants or more is their number div 128, plus 1."""
+    derived = _derived(view)
+    if derived is None or derived[0] < 128:
+        return
+    participants, groups, opened = derived
+    expected = default_response_groups(participants)
+    if groups == expected:
+        yield held(opened)
+    else:
+        yield violated(opened, f"{expected} response groups for {participants} participants", f"{groups}")
+
+
+@check("SDS-R-GLOBAL-07", pb.CAPABILITY_SDS_R)
+def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
+    """Fewer than 128 participants are one response group."""
+    derived = _derived(view)
+    if derived is None or derived[0] > 127:
+        return
+    participants, groups, opened = derived
+    if groups == 1:
+        yield held(opened)
+    else:
+        yield violated(opened, f"one response group for {participants} participants", f"{groups}")

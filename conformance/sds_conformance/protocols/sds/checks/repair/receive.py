@@ -1,0 +1,380 @@
+"""Section R-RECV, the requester's side: what arrives and what is overheard change what will be asked for.
+
+What was removed may be added again, by the next message that names it or by any (AMB-68, AMB-69): an entry or a request
+counts as the old one only if it is too early for a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Received, Sent
+from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_tracker import NEVER, Missing
+from ...view.requester import Requester, Shown, requester
+
+_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+
+
+# ---- what arrives ----------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-RECV-01", *_TIMED)
+def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
+    """With its arrival, even a blocked one, a message leaves the outgoing repair request buffer.
+
+    One that waits may have been added again, as a dependency of another that waits (AMB-70). A request that was due
+    when the message came is SDS-R-SEND-07's matter, unless the buffer shows why.
+    """
+    side = requester(view)
+    for missing in side.wanted:
+        arrived = missing.arrived
+        if arrived is None or not side.in_step(missing.detected.step, arrived):
+            continue
+        if missing.detected.step.now_ms == arrived.now_ms:
+            continue
+        old, end = side.shown_due(missing), view.trace.steps[-1].index + 1
+        states, sends = side.states(arrived.index, end), side.sends(arrived.index, end)
+        kept = next((s for s in states if _still_shown(side, missing, s, old)), None)
+        asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
+        if kept is not None:
+            yield violated(
+                kept.step,
+                f"{missing.message_id!r}, arrived at step {arrived.index}, no longer among what is to be asked for",
+                "it is",
+            )
+        elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
+            yield violated(
+                asked.step, f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}", "one"
+            )
+        elif states and old is not None:
+            yield held(states[0].step)
+        elif asked is None and (due := side.due(missing)) is not None:
+            late = [s for s in sends if s.step.now_ms >= due.high + side.slack_ms]
+            if side.first_asked(missing.message_id, missing.detected.step.index) > arrived.index and late:
+                yield held(late[0].step)
+
+
+def _still_shown(side: Requester, missing: Missing, shown: Shown, old: int | None) -> bool:
+    due = shown.due.get(missing.message_id)
+    return due is not None and (side.in_log(missing.message_id, shown.step) or due == old)
+
+
+def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
+    """Is the request none of a later entry, and, if the message is in the log, was it not due when that came?"""
+    arrived, due = missing.arrived, side.due(missing)
+    if arrived is None or due is None:
+        return False
+    if side.in_log(missing.message_id, sent.step):
+        return arrived.now_ms < due.high + side.slack_ms
+    t_min = (side.terms.t_min_ms if side.terms is not None else None) or 0
+    return side.in_step(arrived, sent.step) and sent.step.now_ms < arrived.now_ms + t_min - side.slack_ms
+
+
+# ---- what is named ---------------------------------------------------------------------------------------------------
+
+
+def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
+    """What was found missing is in the buffer when that is shown next; unseen, messages ask for it."""
+    side, detected = requester(view), missing.detected.step
+    if not side.shown:
+        asked = side.first_asked(missing.message_id, detected.index)
+        if (asking := side.in_time(missing)) is not None:
+            yield held(asking.step)
+        elif (
+            (sent := side.both_kinds(list(side.owed(missing))))
+            and asked >= side.until(missing)
+            and len(missing.named) == 1
+        ):
+            yield violated(
+                sent.step,
+                f"a request for {missing.message_id!r}, a dependency that step {detected.index} named and that has not "
+                "come",
+                "none",
+            )
+        return
+    end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
+    shown = next(iter(side.states(detected.index, end)), None)
+    patience = (view.terms.t_max_ms if view.terms is not None else None) or 0
+    if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
+        return
+    if missing.message_id in shown.due:
+        yield held(shown.step)
+    else:
+        yield violated(
+            shown.step,
+            f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log, among what "
+            "is to be asked for",
+            "it is not",
+        )
+
+
+@check("SDS-R-RECV-03", *_TIMED)
+def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
+    """Each unmet dependency of a content message that has not arrived gets an entry.
+
+    Those of sync messages are SDS-R-RECV-13's matter.
+    """
+    for missing in requester(view).wanted:
+        if missing.detected.kind is Kind.CONTENT:
+            yield from _added(view, missing)
+
+
+@check("SDS-R-RECV-03", *_TIMED)
+def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
+    """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
+
+    Who keeps asking and gives up T_max after T_req (AMB-81) has asked again before.
+    """
+    side, terms = requester(view), view.terms
+    if terms is None or terms.t_max_ms is None:
+        return
+    for missing in side.owing:
+        asked = side.first_asked(missing.message_id, missing.detected.step.index)
+        again = next((r for r in missing.named if r.step.index > asked and r.kind is Kind.CONTENT and not r.odd), None)
+        if again is None or again.rejected or again.foreign_filter or side.until(missing) < again.step.index:
+            continue
+        end = side.until(missing)
+        sends = [s for s in side.sends(asked, end) if side.in_step(missing.detected.step, s.step) and not side.full(s)]
+        soon = [s for s in sends if s.step.now_ms <= missing.detected.step.now_ms + terms.t_max_ms]
+        last = again.step.now_ms + terms.t_max_ms
+        late = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + 2 * SECOND_MS]
+        asking = next((s for s in sends if side.asks(s, missing.message_id)), None)
+        if asking is not None:
+            yield held(asking.step)
+        elif soon and len({s.message.kind for s in late}) == 2:
+            yield violated(
+                late[-1].step,
+                f"{missing.message_id!r} asked for again: step {asked} asked for it, it has not come, and step "
+                f"{again.step.index} has named it once more",
+                "no further request, although T_max is over again",
+            )
+
+
+@check("SDS-R-RECV-13", *_TIMED)
+def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
+    """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""
+    for missing in requester(view).wanted:
+        if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
+            yield from _added(view, missing)
+
+
+# ---- what is overheard -----------------------------------------------------------------------------------------------
+
+
+def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received]]:
+    """What others asked for while it was missing, beyond doubt: in a plain way, or as ``_way`` says."""
+    for missing in side.wanted:
+        for received in missing.overheard:
+            detected = missing.detected.step
+            if (
+                not _sure(received)
+                or not side.in_step(detected, received.step)
+                or received.step.now_ms == detected.now_ms
+            ):
+                continue
+            if _way(missing, received) in kinds:
+                yield missing, received
+
+
+def _sure(received: Received) -> bool:
+    """Is it a message whose repair request nobody may ignore?"""
+    return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.foreign_filter
+
+
+def _way(missing: Missing, received: Received) -> str:
+    """How it was overheard: by an entry behind others or without a sender, in a blocked or known message, or simply."""
+    first = received.message.repair_request[0]
+    if first.message_id != missing.message_id or not first.sender_id:
+        return "among others"
+    if received.duplicate:
+        return "known"
+    return "blocked" if received.kind is Kind.CONTENT and received.unmet else "plain"
+
+
+def _next_heard(side: Requester, step: Step) -> int:
+    received = side.heard_after(step.index)
+    return received.step.index if received is not None else NEVER
+
+
+def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterator[Observation]:
+    """Is the entry gone after the others' request, up to the next one, or one that is too new to be the old?
+
+    Who takes no notice of a request in a copy of a known message is only warned (AMB-23).
+    """
+    side, step = requester(view), received.step
+    soft = "AMB-23" if received.duplicate else ""
+    if view.terms is None or view.terms.t_min_ms is None:
+        return
+    if side.first_asked(missing.message_id) < step.index and not side.states(missing.detected.step.index, step.index):
+        return  # it may have had no entry any more
+    end = side.touched_after(missing.message_id, step.index)
+    heard = _next_heard(side, step)
+    old, due = side.shown_due(missing), side.due(missing)
+    fresh = view.terms.t_req(missing.message_id) or Window(view.terms.t_min_ms, view.terms.t_min_ms)
+    soonest = step.now_ms + fresh.low - side.slack_ms
+    expected = f"{missing.message_id!r} left to others: somebody else asked for it at step {step.index}"
+    for shown in side.states(step.index, min(end, heard)):
+        entry = shown.due.get(missing.message_id)
+        if not side.in_step(step, shown.step):
+            break
+        if entry is None or entry >= soonest:
+            yield held(shown.step)
+        elif entry == old:
+            waited = entry - missing.detected.step.now_ms
+            yield violated(
+                shown.step,
+                expected,
+                f"it is still to be asked for, {waited} ms after it was found missing, as before",
+                soft,
+            )
+        else:
+            continue
+        return
+    for sent in side.sends(step.index, end):
+        if not side.in_step(step, sent.step) or sent.step.now_ms >= soonest:
+            break
+        if side.asks(sent, missing.message_id):
+            seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
+            if not seen_gone:
+                yield violated(
+                    sent.step,
+                    expected,
+                    f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due",
+                    soft,
+                )
+            return
+        if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
+            yield held(sent.step)
+            return
+
+
+@check("SDS-R-RECV-07", *_TIMED)
+def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
+    """What somebody else asks for leaves the outgoing repair request buffer."""
+    for missing, received in _overheard(requester(view), "plain"):
+        yield from _dropped(view, missing, received)
+
+
+@check("SDS-R-RECV-12", *_TIMED)
+def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
+    """That holds of every entry of a repair request: behind others, unknown ones too, and without a sender."""
+    for missing, received in _overheard(requester(view), "among others"):
+        yield from _dropped(view, missing, received)
+
+
+@check("SDS-R-RECV-13", *_TIMED)
+def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
+    """That holds of requests in blocked messages and in copies of known ones, too (AMB-23)."""
+    for missing, received in _overheard(requester(view), "blocked", "known"):
+        yield from _dropped(view, missing, received)
+
+
+# ---- the amended text ------------------------------------------------------------------------------------------------
+
+
+def _blocks(missing: Missing, index: int) -> bool:
+    """Does a content message wait for it at that step, so that it is an unmet dependency whoever speaks?"""
+    return any(
+        r.acceptable and r.step.index < index and all(d.step.index > index for d in r.delivered) for r in missing.named
+    )
+
+
+def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
+    """What had lost its entry for certain or may have, the step of that, and the next message, which has to give it a
+    new one: (message, step, received)."""
+    for missing in side.wanted:
+        gone = [r.step.index for r in missing.overheard]
+        asked = side.first_asked(missing.message_id)
+        gone += [asked] if asked != NEVER else []
+        arrived = missing.arrived.index if missing.arrived is not None else NEVER
+        for index in gone:
+            received = side.heard_after(index)
+            if received is None or index > arrived or received.kind not in (Kind.CONTENT, Kind.SYNC) or received.odd:
+                continue
+            message, here = received.message, received.step.index
+            if any(e.message_id == missing.message_id for e in message.repair_request) or not _blocks(missing, here):
+                continue
+            if side.touched_after(missing.message_id, index) <= here or not side.in_step(
+                missing.detected.step, received.step
+            ):
+                continue
+            yield missing, index, received
+
+
+@check("SDS-R-RECV-04", *_TIMED)
+def entries_come_back(view: ChannelView) -> Iterator[Observation]:
+    """After others asked for it, or its own request was lost, the next message gives what is missing an entry again.
+
+    Whatever that message is about (AMB-68, AMB-118).
+    """
+    side, terms = requester(view), view.terms
+    if terms is None or terms.t_max_ms is None or terms.t_min_ms is None:
+        return
+    for missing, index, received in _readded(side):
+        step, end = received.step, side.touched_after(missing.message_id, received.step.index)
+        expected = f"{missing.message_id!r}, still missing, to be asked for again after step {step.index}"
+        asked = side.first_asked(missing.message_id, step.index)
+        shown = next(iter(side.states(step.index, min(end, asked))), None)
+        if shown is not None and missing.message_id not in shown.due:
+            # What was merely asked for may have kept its entry, which may be dropped T_max after it was made (AMB-81).
+            anew = any(r.step.index == index and _sure(r) for r in missing.overheard)
+            since = step if anew else missing.detected.step
+            if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
+                yield violated(shown.step, expected, "it is not among what is to be asked for")
+            continue
+        if shown is not None and side.first_asked(missing.message_id) >= step.index:
+            yield held(shown.step)
+            continue
+        # What was kept may be given up T_max after its T_req, so that somebody must have looked before.
+        soon = missing.detected.step.now_ms + terms.t_min_ms + terms.t_max_ms
+        sends = [s for s in side.sends(step.index, end) if side.in_step(step, s.step)]
+        last = step.now_ms + terms.t_max_ms
+        asking = [s for s in sends if side.asks(s, missing.message_id)]
+        final = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + SECOND_MS and not side.full(s)]
+        if asking:
+            yield held(asking[0].step)
+        elif final and sends[0].step.now_ms < soon and not side.full(sends[0]):
+            yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
+
+
+@check("SDS-R-RECV-05", *_TIMED)
+def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
+    """An entry that came back has a T_req that counts from then, not the one it had."""
+    side = requester(view)
+    for missing, index, received in _readded(side):
+        step, offsets = received.step, view.terms.t_req(missing.message_id) if view.terms is not None else None
+        if offsets is None or index == side.first_asked(missing.message_id):
+            continue  # what was merely asked for may have been kept
+        if any(r.step.index == index and not _sure(r) for r in missing.overheard):
+            continue  # what was asked for in an ephemeral message has kept its entry (AMB-84)
+        overheard = view.trace.steps[index - 1]
+        allowed = [offsets.after(overheard.now_ms), offsets.after(step.now_ms)]
+        expected = f"T_req of {missing.message_id!r}, which is asked for again, counted from step {step.index}"
+        end = min(side.touched_after(missing.message_id, step.index), side.first_asked(missing.message_id, step.index))
+        heard = _next_heard(side, step)
+        shown = next((s for s in side.states(step.index, min(end, heard)) if missing.message_id in s.due), None)
+        if shown is not None:
+            due = shown.due[missing.message_id]
+            if any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed):
+                yield held(shown.step)
+            else:
+                yield violated(shown.step, expected, f"{due - step.now_ms} ms after it")
+        elif not side.shown:
+            until = side.touched_after(missing.message_id, step.index)
+            own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
+            if own is not None:
+                asking = own.step
+                if not side.in_step(step, asking):
+                    continue
+                if asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms:
+                    yield held(asking)
+                else:
+                    yield violated(asking, expected, f"a request {asking.now_ms - step.now_ms} ms after it")

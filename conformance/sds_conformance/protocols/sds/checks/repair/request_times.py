@@ -1,0 +1,271 @@
+"""Section R-TREQ, and R-RECV-06: T_req by the declared hash, or by what any hash guarantees.
+
+A time is known by the buffer that was shown, or lies between two messages: the last that does not ask for what is
+missing, and the first that does. What can only be said of many is said with a probability of error below one in a
+million for each run (`chance.FALSE_ALARM`), whether times are kept in milliseconds or in seconds (AMB-05, AMB-06).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.chance import chi_square_limit, least_distinct
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_tracker import Missing
+from ...view.requester import Requester, requester, together
+
+_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+_A_FEW = 8
+"""Samples below which nothing is said of how they differ."""
+_ENOUGH = 200
+"""Samples below which nothing is said of how they are spread."""
+_BINS = 10
+_WIDE = 60
+"""Times the slack that the bounds have to be apart for the spread to be judged: 1,000 samples then add 6 to a limit of
+42 if all of them are a second early."""
+_NEAR_MS = 60_000
+"""Two participants that find a message missing within this time do so at the same time, otherwise at another."""
+
+
+# ---- one by one ------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-TREQ-01", *_TIMED)
+def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
+    """T_req is what the formula gives by the declared hash; with another one it lies between T_min and T_max.
+
+    Where T_max equals T_min there is nothing to add to T_min (AMB-08).
+    """
+    side = requester(view)
+    for missing in side.wanted:
+        expected, seen = _by_the_formula(side, missing), side.offset(missing)
+        if expected is None or seen is None:
+            continue
+        step = _last_word(view, side, missing)
+        # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
+        slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
+        if seen.high >= expected.low - slack and seen.low <= expected.high + slack:
+            yield held(step)
+        else:
+            yield violated(
+                step,
+                f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing",
+                f"{_span(seen)}",
+            )
+
+
+def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
+    terms = side.terms
+    if terms is None:
+        return None
+    if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
+        return Window(terms.t_min_ms, terms.t_min_ms)
+    return terms.t_req(missing.message_id)
+
+
+def _span(window: Window) -> str:
+    return f"{window.low} ms" if window.exact else f"between {window.low} and {window.high} ms"
+
+
+def _last_word(view: ChannelView, side: Requester, missing: Missing) -> Step:
+    """Where its T_req came to light: the state that showed it, or the request."""
+    detected = missing.detected.step
+    asked = side.first_asked(missing.message_id, detected.index)
+    for shown in side.states(detected.index, min(side.until(missing), asked)):
+        if missing.message_id in shown.due:
+            return shown.step
+    return view.trace.steps[asked - 1] if asked <= len(view.trace.steps) else detected
+
+
+# ---- the same again --------------------------------------------------------------------------------------------------
+
+
+def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
+    """Participants with the same ID and terms that miss the same message wait equally long for it."""
+    first: dict[tuple[object, ...], tuple[Requester, Missing, Window]] = {}
+    for side in together(view):
+        terms = side.terms
+        for missing in side.wanted:
+            seen = side.offset(missing)
+            if seen is None or terms is None:
+                continue
+            key = (terms.participant_id, terms.t_min_ms, terms.t_max_ms, missing.message_id)
+            if key not in first:
+                first[key] = (side, missing, seen)
+                continue
+            _, other, before = first[key]
+            apart = abs(missing.detected.step.now_ms - other.detected.step.now_ms)
+            if (apart < _NEAR_MS) is not near:
+                continue
+            slack = max(side.slack_ms, first[key][0].slack_ms)
+            if seen.low <= before.high + slack and before.low <= seen.high + slack:
+                yield held(missing.detected.step)
+            else:
+                yield violated(
+                    missing.detected.step,
+                    f"T_req of {missing.message_id!r} {_span(before)} after it was found missing, as with the same "
+                    f"participant ID at step {other.detected.step.index}"
+                    + ("" if near else f", {apart} ms earlier or later"),
+                    _span(seen),
+                )
+
+
+@check("SDS-R-RECV-06", *_TIMED)
+def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
+    """From detection to T_req is the same for the same participant and message, whoever reckons."""
+    return _again(view, near=True)
+
+
+@check("SDS-R-TREQ-05", *_TIMED)
+def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
+    """From detection to T_req is the same whatever the clock shows."""
+    return _again(view, near=False)
+
+
+# ---- many at once ----------------------------------------------------------------------------------------------------
+
+
+def _values(offsets: Iterable[Window], low: int, high: int) -> int:
+    """How many values can be told apart between T_min and T_max, at most one a second."""
+    widest = max(min(o.high, high) - max(o.low, low) + 1 for o in offsets)
+    return (high - low) // max(widest, SECOND_MS)
+
+
+def _judged(step: Step, offsets: list[Window], sets: int, low: int, high: int, what: str) -> Iterator[Observation]:
+    """Are enough of these times different? One of so many ``sets``."""
+    values = _values(offsets, low, high)
+    if len(offsets) < _A_FEW or values < 3:
+        return
+    distinct, least = len({offset.high for offset in offsets}), least_distinct(len(offsets), values, sets)
+    if distinct >= least:
+        yield held(step)
+    else:
+        seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(offsets[0])}"
+        yield violated(step, f"{what}: {least} or more different ones of {len(offsets)}", seen)
+
+
+@check("SDS-R-TREQ-02", *_TIMED)
+def different_for_participants(view: ChannelView) -> Iterator[Observation]:
+    """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
+    groups: dict[tuple[int, int, str], dict[str, tuple[Step, Window]]] = {}
+    for side in together(view):
+        terms = side.terms
+        if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+            continue
+        for missing in side.wanted:
+            if (offset := side.offset(missing)) is not None:
+                group = groups.setdefault((terms.t_min_ms, terms.t_max_ms, missing.message_id), {})
+                group.setdefault(terms.participant_id, (missing.detected.step, offset))
+    for (low, high, message_id), group in groups.items():
+        if len(group) >= _A_FEW:
+            offsets = [offset for _, offset in group.values()]
+            what = f"T_req of {message_id!r} after {len(group)} participants found it missing"
+            yield from _judged(list(group.values())[-1][0], offsets, len(groups), low, high, what)
+
+
+@check("SDS-R-TREQ-04", *_TIMED)
+def different_for_messages(view: ChannelView) -> Iterator[Observation]:
+    """Messages that are found missing at the same instant are asked for at different times (AMB-06)."""
+    side, terms = requester(view), view.terms
+    if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+        return
+    groups: dict[int, list[Window]] = {}
+    steps: dict[int, Step] = {}
+    for missing in side.wanted:
+        if (offset := side.offset(missing)) is not None:
+            steps[missing.detected.step.index] = missing.detected.step
+            groups.setdefault(missing.detected.step.index, []).append(offset)
+    for index, offsets in groups.items():
+        if len(offsets) >= _A_FEW:
+            what = f"T_req of {len(offsets)} messages that are found missing at once"
+            yield from _judged(steps[index], offsets, len(groups), terms.t_min_ms, terms.t_max_ms, what)
+
+
+@check("SDS-R-TREQ-03", *_TIMED)
+def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
+    """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
+
+    Who may count in whole seconds, from now rounded up or down (AMB-05), is a second off at both ends: that shows as
+    no unevenness where the bounds are far enough apart, and elsewhere the spread is not judged.
+    """
+    pools: dict[tuple[int, int], dict[tuple[str, str], Window]] = {}
+    blurred: set[tuple[int, int]] = set()  # nothing is said of these: what cannot be told leaves a choice
+    last: dict[tuple[int, int], Step] = {}
+    for side in together(view):
+        terms = side.terms
+        if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+            continue
+        bounds = (terms.t_min_ms, terms.t_max_ms)
+        if side.slack_ms and bounds[1] - bounds[0] < _WIDE * side.slack_ms:
+            blurred.add(bounds)
+        for missing in side.wanted:
+            offset = side.offset(missing)
+            if offset is None:
+                blurred.add(bounds)
+                continue
+            low, high = bounds[0] - side.slack_ms, bounds[1] + side.slack_ms
+            if offset.exact and not low <= offset.low <= high:
+                yield violated(
+                    _last_word(view, side, missing),
+                    f"T_req of {missing.message_id!r} within {bounds[0]} and {bounds[1]} ms after it was found missing",
+                    _span(offset),
+                )
+            pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
+            last[bounds] = missing.detected.step
+    for bounds, pool in pools.items():
+        if len(pool) < _ENOUGH or bounds in blurred:
+            continue
+        counts, shares = _bins(list(pool.values()), *bounds)
+        if len(counts) < 4:
+            continue
+        expected = [share * len(pool) for share in shares]
+        statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, expected, strict=True))
+        limit = chi_square_limit(len(counts) - 1)
+        if statistic <= limit:
+            yield held(last[bounds])
+        else:
+            worst = max(range(len(counts)), key=lambda i: abs(counts[i] - expected[i]) / expected[i])
+            yield violated(
+                last[bounds],
+                f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection: chi-square up to "
+                f"{limit:.0f} for {len(counts)} parts",
+                f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {expected[worst]:.0f}",
+            )
+
+
+def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:
+    """Counts and expected shares: ten parts of whole seconds, for that is how some count, or fewer where there are not
+    so many; or where messages were sent, joined until each holds a tenth."""
+    seconds = (high - low) // SECOND_MS
+    if not seconds:
+        return [], []
+    if all(offset.exact for offset in offsets):
+        parts = min(_BINS, seconds)
+        starts = [low + i * seconds // parts * SECOND_MS for i in range(parts)]
+        found = Counter(max(0, bisect_right(starts, offset.low) - 1) for offset in offsets)
+        ends = [*starts[1:], high]
+        shares = [(end - start) / (high - low) for start, end in zip(starts, ends, strict=True)]
+        return [found[i] for i in range(parts)], shares
+    between = [(max(o.low - 1, low), min(o.high, high)) for o in offsets if o.high > low]
+    uppers = Counter(upper for _, upper in between)
+    edges = sorted({low, high, *(edge for pair in between for edge in pair)})
+    if any(edges[bisect_right(edges, lower)] != upper for lower, upper in between if lower < high):
+        return [], []  # not all looked at the same times
+    counts, shares, count, since = [], [], len(offsets) - len(between), low  # at T_min itself are the rest
+    for edge in edges[1:]:
+        count += uppers[edge]
+        if edge - since >= (high - low) / _BINS or edge == high:
+            counts.append(count)
+            shares.append((edge - since) / (high - low))
+            count, since = 0, edge
+    if len(shares) > 1 and shares[-1] < 0.5 / _BINS:  # a rest too small to expect much of
+        counts[-2:], shares[-2:] = [counts[-2] + counts[-1]], [shares[-2] + shares[-1]]
+    return counts, shares

@@ -1,0 +1,268 @@
+"""What R-STATE, R-GLOBAL and R-SYNC say of requests: what is tracked, from when on and until when it is asked for.
+
+Where an implementation shows its outgoing repair request buffer, each check judges its own step: was the message added,
+is its T_req right, was it asked for at T_req. Without that, only the requests themselves speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Sent
+from ...view.repair_terms import SECOND_MS
+from ...view.repair_tracker import Missing
+from ...view.requester import Requester, requester
+
+_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+_LENIENT_INTERVALS = 10
+"""Sync intervals within which a sync message must have gone out: a random backoff is no fault."""
+
+
+# ---- R-STATE ---------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-STATE-01", *_TIMED)
+def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
+    """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for."""
+    side = requester(view)
+    for missing in side.owing if side.shown else ():
+        detected = missing.detected.step
+        end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
+        for shown in side.states(detected.index, end):
+            patience = view.terms.t_max_ms if view.terms is not None else None
+            if not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + (patience or 0):
+                break
+            if missing.message_id in shown.due:
+                yield held(shown.step)
+                continue
+            waited = shown.step.now_ms - detected.now_ms
+            yield violated(
+                shown.step,
+                f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago, in the outgoing repair "
+                "request buffer",
+                "it is not in it",
+                "" if side.terms is not None and side.terms.sound else "AMB-08",
+            )
+            break
+    if not side.shown:
+        yield from _asked_for_at_all(side)
+
+
+def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
+    """What is missing and named once is asked for by the messages that have to, be it content or be it sync."""
+    for missing in side.owing:
+        if len(missing.named) > 1 and missing.named[1].step.index < side.until(missing):
+            continue  # that it is named again must not matter: SDS-R-STATE-02
+        if (asking := side.in_time(missing)) is not None:
+            yield held(asking.step)
+        elif (sent := side.both_kinds(list(side.owed(missing)))) and not _asked_later(side, missing, sent):
+            yield violated(
+                sent.step,
+                f"{missing.message_id!r}, missing since step {missing.detected.step.index}, asked for: its T_req is "
+                "over",
+                "no message asks for it, neither content nor sync",
+            )
+
+
+def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
+    """Is it asked for after that, while nothing else changed? Then it is late: SDS-R-GLOBAL-10."""
+    return side.first_asked(missing.message_id, sent.step.index) < side.until(missing)
+
+
+@check("SDS-R-STATE-01", *_TIMED)
+def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
+    """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70)."""
+    side = requester(view)
+    for sent in side.carriers if view.terms is not None else ():
+        for entry in sent.message.repair_request:
+            if side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms):
+                yield violated(
+                    sent.step,
+                    "requests for messages that are missing only",
+                    f"one for {entry.message_id!r}, which has arrived and waits for its dependencies",
+                    "AMB-70",
+                )
+
+
+def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
+    """Is a request at that time older than the arrival: an entry made after it would not be due yet?"""
+    t_min = (side.terms.t_min_ms if side.terms is not None else None) or 0
+    arrived = side.arrivals[message_id][0].step
+    return now_ms < arrived.now_ms + t_min - side.slack_ms
+
+
+@check("SDS-R-STATE-02", *_TIMED)
+def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
+    """T_req counts from the moment the gap was found: that more messages name it does not postpone the request."""
+    side = requester(view)
+    for missing in side.wanted:
+        detected, end = missing.detected.step, side.until(missing)
+        again = [r.step for r in missing.named[1:] if r.step.index < end]
+        first = side.shown_due(missing)
+        if not again:
+            continue
+        if first is not None:
+            asked = side.first_asked(missing.message_id, detected.index)
+            for shown in side.states(again[0].index, min(end, asked, side.renewed(missing))):
+                due = shown.due.get(missing.message_id)
+                if due is None or not side.in_step(detected, shown.step):
+                    break
+                if due <= first:
+                    yield held(shown.step)
+                    continue
+                yield violated(
+                    shown.step,
+                    f"T_req of {missing.message_id!r} as it was, {first - detected.now_ms} ms after step "
+                    f"{detected.index}, which found it missing",
+                    f"{due - first} ms later, after step {again[0].index} has named it again",
+                )
+                break
+        elif missing in side.owing:
+            if (asking := side.in_time(missing)) is not None and asking.step.index > again[0].index:
+                yield held(asking.step)
+            elif asking is None and (sent := side.both_kinds(list(side.owed(missing)))):
+                waited = sent.step.now_ms - detected.now_ms
+                yield violated(
+                    sent.step,
+                    f"a request for {missing.message_id!r}, missing for {waited} ms: that step {again[0].index} and "
+                    "others name it again postpones nothing",
+                    "none",
+                )
+
+
+@check("SDS-R-STATE-09", *_TIMED)
+def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
+    """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
+    side = requester(view)
+    return _asked_for_at_all(side)
+
+
+# ---- R-GLOBAL --------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-GLOBAL-09", *_TIMED)
+def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
+    """No message is requested sooner than T_min after it was found missing."""
+    if view.terms is None or view.terms.t_min_ms is None:
+        return
+    side = requester(view)
+    for missing in view.repair.missing:
+        detected = missing.detected.step
+        for sent in missing.requests:
+            waited = sent.step.now_ms - detected.now_ms
+            if not side.in_step(detected, sent.step):
+                continue
+            if waited >= view.terms.t_min_ms - side.slack_ms:
+                yield held(sent.step)
+            else:
+                yield violated(
+                    sent.step,
+                    f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing",
+                    f"one after {waited} ms",
+                )
+
+
+@check("SDS-R-GLOBAL-10", *_TIMED)
+def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
+    """A first request is made by T_max after detection, if there is a message to carry it.
+
+    One that is never made is SDS-R-STATE-09's matter, and one that was postponed SDS-R-STATE-02's.
+    """
+    side = requester(view)
+    for missing in side.owing if view.terms is not None and view.terms.t_max_ms else ():
+        assert view.terms is not None
+        assert view.terms.t_max_ms is not None
+        detected, last = missing.detected.step, missing.detected.step.now_ms + view.terms.t_max_ms
+        end = side.until(missing)
+        asked = side.first_asked(missing.message_id, detected.index)
+        again = missing.named[1].step.index if len(missing.named) > 1 else end
+        for sent in side.sends(detected.index, min(end, again, asked + 1)):
+            asks = side.asks(sent, missing.message_id)
+            if not side.in_step(detected, sent.step) or (side.full(sent) and not asks):
+                continue
+            if sent.message.kind not in side.kinds:
+                continue  # which should ask, too: SDS-R-SEND-01
+            if sent.step.now_ms > last + SECOND_MS:
+                break
+            if asks:
+                yield held(sent.step)
+            elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
+                late = view.trace.steps[asked - 1].now_ms - detected.now_ms
+                yield violated(
+                    sent.step,
+                    f"a request for {missing.message_id!r} by T_max, {view.terms.t_max_ms} ms after it was found "
+                    "missing",
+                    f"the first one comes after {late} ms, at step {asked}",
+                )
+                break
+
+
+# ---- R-SYNC ----------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-SYNC-01", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
+    """With requests due, a scheduled sync message goes out although others keep sending theirs."""
+    return _scheduled(view, noisy=True)
+
+
+@check("SDS-R-SYNC-02", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
+    """With requests due and nobody else speaking, the next scheduled sync message goes out."""
+    return _scheduled(view, noisy=False)
+
+
+def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
+    """What a participant that says nothing itself makes of a due request, on the ticks of ten sync intervals.
+
+    Counted from the latest of T_req and its own last message; after T_max from T_req it may have been given up.
+    """
+    side, interval = requester(view), view.configuration.sync_interval_ms
+    t_max = view.terms.t_max_ms if view.terms is not None else None
+    for missing in side.owing if interval and t_max else ():
+        due, detected = side.due(missing), missing.detected.step
+        asking = side.in_time(missing)
+        if asking is not None and asking.step.command == "tick":
+            before = asking.step.now_ms - 2 * interval
+            heard = _heard(side, before, detected.index, asking.step)
+            if (_no_pause([before, *heard, asking.step.now_ms], interval)) if noisy else not heard:
+                yield held(asking.step)
+        if due is None or asking is not None:
+            continue
+        end = min(side.until(missing), side.first_asked(missing.message_id, detected.index) + 1)
+        owns = [s for s in side.sends(detected.index, end) if s.step.command != "tick"]
+        since = max([due.high + side.slack_ms, *(s.step.now_ms for s in owns)])
+        first = max([detected.index, *(s.step.index for s in owns)])
+        for tick in view.ticks:
+            if not first < tick.index < end or tick.now_ms < since or not side.in_step(detected, tick):
+                continue
+            heard = _heard(side, since, detected.index, tick)
+            silenced = _no_pause([since, *heard, tick.now_ms], interval) if noisy else not heard
+            if not silenced or tick.now_ms > due.low + (t_max or 0) or side.sends(tick.index - 1, tick.index + 1):
+                break
+            if tick.now_ms > since + _LENIENT_INTERVALS * interval:
+                others = ", whatever others send" if noisy else ""
+                yield violated(
+                    tick,
+                    f"a sync message{others}: {missing.message_id!r} is to be asked for, and {_LENIENT_INTERVALS} "
+                    f"intervals of {interval} ms have passed since",
+                    "none",
+                )
+                break
+
+
+def _heard(side: Requester, since_ms: int, after: int, until: Step) -> list[int]:
+    """When others spoke between a time and a step, and after the step of index ``after``."""
+    return [r.step.now_ms for r in side.heard if after < r.step.index < until.index and r.step.now_ms >= since_ms]
+
+
+def _no_pause(times: list[int], interval: int) -> bool:
+    """Is there never a whole interval between them?"""
+    return all(later - earlier < interval for earlier, later in pairwise(times))

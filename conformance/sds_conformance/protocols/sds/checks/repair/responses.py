@@ -1,0 +1,383 @@
+"""Sections R-STATE and R-RECV, the responder's side: what is kept, what is queued, and which requests are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sds_harness.trace import Step
+from sds_reference import Kind, Message
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.once import once
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.repair_tracker import NEVER, Answer
+from ...view.responder import (
+    FEW,
+    TIMED,
+    Turn,
+    answers_at_all,
+    bracket,
+    one_message,
+    position,
+    refused_for_good,
+    shown_t_resp,
+    shows,
+    turns,
+    undisputed,
+)
+
+_DIRECT, _WAITED, _REPAIRED, _OWN = "delivered on arrival", "delivered after waiting", "repaired", "its own"
+
+
+def _came(view: ChannelView, turn: Turn) -> str:
+    """How the requested message got into the log."""
+    if turn.asked.own:
+        return _OWN
+    missing = view.repair.tracked(turn.message_id)
+    if missing is not None and missing.requests:
+        return _REPAIRED
+    arrivals = view.arrivals.get(turn.message_id, ())
+    return _DIRECT if any(r.delivered_at_once for r in arrivals if r.kind is Kind.CONTENT) else _WAITED
+
+
+@once
+def _answered_first(view: ChannelView) -> dict[str, int]:
+    """Index of the first step that answers for a message, by its ID."""
+    answers = [(turn.message_id, turn.answer.index) for turn in turns(view) if turn.answer is not None]
+    return dict(sorted(answers, key=lambda answer: -answer[1]))
+
+
+@once
+def _places(view: ChannelView) -> set[int]:
+    """Which items of a repair request are answered: how many stand before them in the list."""
+    return {position(turn) for turn in turns(view) if turn.answer is not None}
+
+
+def _carrier(turn: Turn) -> str:
+    """What is special about the message that asks, "" for nothing."""
+    if turn.request.kind is Kind.SYNC:
+        return "a sync message"
+    if turn.request.duplicate:
+        return "a copy of a known message"
+    return "a message that has to wait itself" if turn.request.unmet else ""
+
+
+def matter_of(view: ChannelView, turn: Turn) -> str:
+    """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
+    assert view.terms is not None
+    if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:
+        return "SWEEP-04"
+    if turn.never and turn.crowd <= FEW and _places(view) == {0} and position(turn) > 0:
+        return "RECV-12"
+    if turn.never and turn.shown:
+        return "SWEEP-01"
+    several = view.terms.groups is None or view.terms.groups > 1
+    if turn.asked.own:
+        return "GROUP-02" if several else "STATE-08"
+    if turn.message_id in refused_for_good(view):
+        return "GROUP-04"
+    if _came(view, turn) != _DIRECT:
+        return "STATE-08"
+    if several and turn.crowd <= FEW:
+        return "GROUP-01"
+    if _carrier(turn):
+        return "RECV-13"
+    return "RECV-12" if len(turn.request.message.repair_request) > 1 and turn.crowd <= FEW else "RECV-08"
+
+
+def _answers(view: ChannelView, turn: Turn) -> bool:
+    """Does it answer for messages of this kind at all, own or of others?"""
+    return answers_at_all(view, others=not turn.asked.own)
+
+
+def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
+    """Requests that are one requirement's matter: each is answered by an implementation that answers others."""
+    for turn in turns(view):
+        if not turn.due or (turn.never and not _answers(view, turn)) or matter_of(view, turn) != matter:
+            continue
+        if turn.in_time and turn.sure:
+            yield held(turn.answer or turn.since)
+        elif turn.never and turn.overdue is not None:
+            detail = {"STATE-08": _came(view, turn), "RECV-13": _carrier(turn)}.get(matter, "")
+            yield violated(
+                turn.overdue,
+                f"{turn.message_id!r}, {why.format(detail)}, sent again after the request of step {turn.since.index}",
+                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered",
+                "AMB-23" if matter == "RECV-13" and turn.request.duplicate else "",
+            )
+
+
+# ---- R-STATE ---------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-STATE-04", *TIMED)
+def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
+    """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
+    if view.terms is None or not shows(view):
+        return
+    arrived = {
+        received.message.message_id: received.step.index
+        for received in reversed(view.received)
+        if received.kind is Kind.CONTENT and not received.rejected
+    }
+    arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
+    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
+    for observed in view.observed:
+        if not observed.state.HasField("incoming_repairs"):
+            continue
+        at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
+        for message_id in sorted(queued):
+            if named.get(message_id, NEVER) > at:
+                yield violated(observed.step, "only requests of others to be answered for", f"{message_id!r}")
+            elif arrived.get(message_id, NEVER) > at:
+                yield violated(
+                    observed.step, f"no answer planned for {message_id!r}, which never arrived", "a time for one"
+                )
+            elif message_id in outside:
+                yield violated(
+                    observed.step,
+                    f"no answer planned for {message_id!r}, of whose response group the participant is not",
+                    "a time for one",
+                )
+            else:
+                yield held(observed.step)
+        lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
+        if lacking - queued:
+            yield held(observed.step)
+
+
+def _unbidden(view: ChannelView) -> list[Answer]:
+    """Broadcasts of messages of others that no message at all has asked for."""
+    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    return [a for a in view.repair.unasked if named.get(a.message.message_id, NEVER) > a.step.index]
+
+
+@check("SDS-R-STATE-04", *TIMED)
+def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
+    """Messages of others go out only after a request for them."""
+    for answer in _unbidden(view):
+        yield violated(
+            answer.step, f"{answer.message.message_id!r} left alone, which nobody asked for", "a broadcast of it"
+        )
+    for turn in turns(view):
+        if turn.answer is not None and not turn.asked.own:
+            yield held(turn.answer)
+
+
+def _after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None]:
+    """What followed a copy that came while a request was pending: (an answer, the tick by which one had been due)."""
+    if turn.copy is None or turn.answer is not None or turn.copy.step.index != turn.end:
+        return None, None
+    answer = next((a.step for a in turn.asked.answers if a.step.index > turn.end), None)
+    until = answer.index if answer is not None else turn.next_request
+    due = [t for t in view.ticks if turn.end < t.index < until and turn.window and t.now_ms >= turn.window.high]
+    return answer, due[-1] if due and turn.due else None
+
+
+@check("SDS-R-STATE-05", *TIMED)
+def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
+    """After a copy of the message from somebody else the participant does not send it again."""
+    for turn in turns(view):
+        answer, silent = _after_copy(view, turn)
+        if answer is not None:
+            yield violated(
+                answer, f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}", "one more copy"
+            )
+        elif silent is not None:
+            yield held(silent)
+
+
+@check("SDS-R-RECV-02", *TIMED)
+def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
+    """A copy takes the request out of the buffer; where that is not shown, no answer follows."""
+    for turn in turns(view):
+        if turn.copy is None or turn.copy.step.index != turn.end or turn.answer is not None:
+            continue
+        if not shows(view):
+            answer, silent = _after_copy(view, turn)
+            if answer is not None:
+                yield violated(answer, f"the request for {turn.message_id!r} dropped with the copy", "an answer")
+            elif silent is not None:
+                yield held(silent)
+            continue
+        for observed in view.observed:
+            if turn.end < observed.step.index < turn.next_request:
+                queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
+                if turn.message_id in queued:
+                    yield violated(
+                        observed.step,
+                        f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}",
+                        "one that is still planned",
+                    )
+                elif turn.shown:
+                    yield held(observed.step)
+                break
+
+
+@check("SDS-R-STATE-06", *TIMED)
+def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
+    """Further requests while an answer is pending neither move it nor add one."""
+    alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
+    for turn in turns(view):
+        if not turn.repeats or not turn.clear:
+            continue
+        answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
+        if 1 < len(answers) <= most and not turn.asked.own and not alone:
+            yield violated(
+                answers[1].step,
+                f"one answer for {turn.message_id!r}, asked for {most} times before it came",
+                f"{len(answers)} answers",
+            )
+        yield from _moved(view, turn)
+        if not turn.shown and not turn.asked.own and turn.answer is not None:
+            yield from _moved_unseen(view, turn, turn.answer)
+
+
+def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
+    """Where the buffer is shown, before a further request and after it."""
+    shown = [(observed.step, due) for observed, due in shown_t_resp(view, turn.asked) if due is not None]
+    for (before, first), (after, second) in pairwise(shown):
+        if any(before.index < r.step.index < after.index for r in turn.repeats) and after.index < turn.end:
+            moved = second - first
+            if moved:
+                yield violated(
+                    after,
+                    f"the time of the answer for {turn.message_id!r} as the first request fixed it",
+                    f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request",
+                )
+            else:
+                yield held(after)
+
+
+def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
+    """Where it is not: held against an answer for the same message that was asked for once."""
+    others = [t for t in turns(view) if t.message_id == turn.message_id and t.clear and not t.repeats]
+    between = bracket(view, turn)
+    for other in others:
+        usual = bracket(view, other)
+        if usual is None or between is None:
+            continue
+        if between.high < usual.low or usual.high < between.low:
+            yield violated(
+                answer,
+                f"an answer for {turn.message_id!r} {usual.low} to {usual.high} ms after the first of several "
+                "requests, as when it was asked for once",
+                f"one after {between.high} ms",
+            )
+        else:
+            yield held(answer)
+
+
+def _lacks(original: Message, answer: Message) -> str:
+    """What an answer lacks altogether that the message had."""
+    lacking = [
+        name
+        for name, had, has in (
+            ("content", original.content, answer.content),
+            ("Lamport timestamp", original.lamport_timestamp is not None, answer.lamport_timestamp is not None),
+            ("causal history", original.causal_history, answer.causal_history),
+            ("sender", original.sender_id, answer.sender_id),
+        )
+        if had and not has
+    ]
+    return " and no ".join(lacking)
+
+
+@check("SDS-R-STATE-07", *TIMED)
+def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
+    """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
+    for asked in view.repair.asked if view.terms is not None else ():
+        original = asked.original
+        if original is None or not one_message(view, original):
+            continue
+        for answer in asked.answers:
+            lacking = _lacks(original, answer.message)
+            if lacking:
+                yield violated(answer.step, f"the full message {asked.message_id!r}", f"one with no {lacking}")
+            else:
+                yield held(answer.step)
+
+
+@check("SDS-R-STATE-08", *TIMED)
+def whatever_is_in_the_log_can_be_repaired(view: ChannelView) -> Iterator[Observation]:
+    """Own messages, and those that were delivered late or came as repairs, are answered for as well as others."""
+    return answered(view, "STATE-08", "{}")
+
+
+# ---- R-RECV ----------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-RECV-08", *TIMED)
+def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
+    """Who has a requested message and may repair it does so within T_max and a sweep."""
+    for turn in turns(view):
+        if not turn.due:
+            continue
+        if turn.in_time and turn.sure:
+            yield held(turn.answer or turn.since)
+        elif turn.never and turn.overdue is not None and _unexplained(view, turn):
+            yield violated(
+                turn.overdue,
+                f"{turn.message_id!r}, which is in its log, sent again after the request of step {turn.since.index}",
+                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms",
+            )
+
+
+def _unexplained(view: ChannelView, turn: Turn) -> bool:
+    """Is it no other requirement's matter?"""
+    return not _answers(view, turn) or matter_of(view, turn) == "RECV-08"
+
+
+@check("SDS-R-RECV-09", *TIMED)
+def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]:
+    """A request for a message that the participant lacks comes to nothing, even if the message arrives later."""
+    t_max = view.terms.t_max_ms if view.terms is not None else None
+    for asked in view.repair.asked if view.terms is not None else ():
+        since = asked.received.step
+        if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
+            continue
+        if asked.answers and not asked.own:
+            yield violated(
+                asked.answers[0].step,
+                f"no answer to the request of step {since.index} for {asked.message_id!r}, which was not there then",
+                "a broadcast of it",
+            )
+        elif t_max is not None and not asked.answers:
+            waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
+            if waited:
+                yield held(waited[0])
+
+
+@check("SDS-R-RECV-12", *TIMED)
+def each_item_is_handled(view: ChannelView) -> Iterator[Observation]:
+    """Each of several items in a repair request is answered, whatever stands before it."""
+    return answered(view, "RECV-12", "one of several items")
+
+
+@check("SDS-R-RECV-13", *TIMED)
+def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observation]:
+    """Requests in sync messages, in blocked ones and in copies are answered as well as others."""
+    return answered(view, "RECV-13", "asked for in {}")
+
+
+@check("SDS-R-RECV-13", *TIMED)
+def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
+    """A request in a reflected message of the participant itself is ignored."""
+    asked = view.repairs
+    for received in view.received if view.terms is not None and not _unbidden(view) else ():
+        for entry in received.message.repair_request if received.own else ():
+            if view.repair.original(entry.message_id) is None or entry.message_id in asked:
+                continue
+            late = [a for a in view.repair.unasked if a.message.message_id == entry.message_id]
+            after = [a.step for a in late if a.step.index >= received.step.index]
+            since, t_max = received.step, view.terms.t_max_ms if view.terms is not None else None
+            silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
+            if after:
+                yield violated(
+                    after[0], f"no answer to its own request for {entry.message_id!r}, which came back", "an answer"
+                )
+            elif silent:
+                yield held(silent[0])

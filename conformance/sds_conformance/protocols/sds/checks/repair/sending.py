@@ -1,0 +1,188 @@
+"""Section R-SEND: what messages ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_tracker import NEVER, Missing
+from ...view.requester import Requester, requester
+
+_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+
+
+def _exact(side: Requester, missing: Missing) -> Window | None:
+    due = side.due(missing)
+    return due if due is not None and due.exact else None
+
+
+@check("SDS-R-SEND-01", *_TIMED)
+def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
+    """Every content and sync message carries what is due and was not asked for yet, within the cap."""
+    side = requester(view)
+    for missing in side.owing:
+        due = _exact(side, missing)
+        again = missing.named[1].step.index if len(missing.named) > 1 else NEVER
+        if (asking := side.in_time(missing)) is not None:
+            yield held(asking.step)
+        for sent, asks in side.owed(missing):
+            if asks or sent.step.index > again:
+                break  # that it is named again must not matter: SDS-R-STATE-02
+            if due is not None and sent.step.now_ms == due.high:
+                continue  # the boundary is SDS-R-SEND-02's
+            yield violated(
+                sent.step,
+                f"a request for {missing.message_id!r} in the {sent.message.kind.value} message"
+                + (f": its T_req was {sent.step.now_ms - due.high} ms before" if due else ""),
+                "none",
+            )
+            break
+
+
+@check("SDS-R-SEND-02", *_TIMED)
+def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
+    """No request before T_req, and one from the very millisecond on, where T_req is known exactly (AMB-110)."""
+    side = requester(view)
+    for missing in side.wanted:
+        due, detected = _exact(side, missing), missing.detected.step
+        if due is None:
+            continue
+        end = min(side.until(missing), side.first_asked(missing.message_id, detected.index) + 1)
+        for sent in side.sends(detected.index, end):
+            early = due.low - sent.step.now_ms
+            if not side.in_step(detected, sent.step):
+                continue
+            if early > side.slack_ms and side.asks(sent, missing.message_id):
+                yield violated(
+                    sent.step, f"no request for {missing.message_id!r} before its T_req", f"one {early} ms before it"
+                )
+            elif early > 0:
+                yield held(sent.step)
+        for sent, asks in side.owed(missing) if not side.slack_ms else ():
+            if sent.step.now_ms != due.high:
+                continue
+            if asks:
+                yield held(sent.step)
+            elif sent.message.kind in side.kinds:
+                yield violated(
+                    sent.step, f"{missing.message_id!r} asked for at T_req, which is this very millisecond", "it is not"
+                )
+
+
+@check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
+def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
+    """No message asks for more than the cap in force."""
+    for sent in view.repair.requesting if view.terms is not None else ():
+        count, cap = len(sent.message.repair_request), view.terms.cap if view.terms is not None else None
+        if cap is None or not count:
+            continue
+        if count <= cap:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, f"at most {cap} entries in a repair request, the cap in force", f"{count}")
+
+
+@check("SDS-R-SEND-04", *_TIMED)
+def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
+    """Where more is due than the cap allows, what is asked for has the lowest T_req."""
+    side = requester(view)
+    known = {m.message_id: (m, due) for m in side.wanted if (due := _exact(side, m)) is not None}
+    for sent in side.carriers:
+        if not side.full(sent):
+            continue
+        index, chosen = sent.step.index, {entry.message_id for entry in sent.message.repair_request}
+        left = [
+            due.high
+            for message_id, (missing, due) in known.items()
+            if message_id not in chosen
+            and missing.detected.step.index < index < min(side.until(missing), side.first_asked(message_id))
+            and due.high <= sent.step.now_ms <= side.latest(missing, due)
+            and side.in_step(missing.detected.step, sent.step)
+            and not side.untracked(missing, sent)
+        ]
+        taken = {message_id: known[message_id][1].low for message_id in chosen if message_id in known}
+        if not left or not taken:
+            continue
+        latest = max(taken, key=lambda message_id: taken[message_id])
+        if taken[latest] <= min(left):
+            yield held(sent.step)
+        else:
+            yield violated(
+                sent.step,
+                f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due",
+                f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out",
+            )
+
+
+@check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
+def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
+    """Where nobody asked for another cap, a message asks for three at most."""
+    for sent in view.repair.requesting if view.terms is not None else ():
+        count = len(sent.message.repair_request)
+        if not count or view.party.asked.HasField("max_repair_requests"):
+            continue
+        if count <= 3:
+            yield held(sent.step)
+        else:
+            yield violated(sent.step, "at most three entries in a repair request by default", f"{count}")
+
+
+@check("SDS-R-SEND-06", *_TIMED)
+def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
+    """When nothing can be due, field 13 does not occur at all, not even with an empty entry.
+
+    An entry with an ID is SDS-R-FIELDS-02's, SDS-R-SEND-02's or SDS-R-RECV-01's matter.
+    """
+    side, t_min = requester(view), view.terms.t_min_ms if view.terms is not None else None
+    for sent in side.carriers if view.terms is not None and t_min is not None else ():
+        known = [m for m in view.repair.missing if m.detected.step.index < sent.step.index]
+        if any(
+            (m.arrived is None or m.arrived.index >= sent.step.index)
+            and not (
+                side.in_step(m.detected.step, sent.step)
+                and sent.step.now_ms < m.detected.step.now_ms + (t_min or 0) - SECOND_MS
+            )
+            for m in known
+        ):
+            continue
+        empty = sum(not entry.message_id for entry in sent.message.repair_request)
+        if empty:
+            what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
+            yield violated(sent.step, "no occurrence of field 13 (repair_request), for nothing is due", what)
+        elif not sent.message.repair_request:
+            yield held(sent.step)
+
+
+@check("SDS-R-SEND-07", *_TIMED)
+def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
+    """What arrived after its T_req and before the message is sent is not asked for any more.
+
+    That it stays in the buffer, or arrived before it was due, is SDS-R-RECV-01's matter.
+    """
+    side = requester(view)
+    for missing in side.wanted:
+        arrived, due = missing.arrived, side.due(missing)
+        detected = missing.detected.step
+        if arrived is None or due is None or side.until(missing) < arrived.index:
+            continue
+        if not side.in_step(detected, arrived) or arrived.now_ms < due.high + side.slack_ms:
+            continue
+        if side.first_asked(missing.message_id, detected.index) < arrived.index:
+            continue
+        for sent in side.sends(arrived.index, view.trace.steps[-1].index + 1):
+            if not side.in_log(missing.message_id, sent.step):
+                continue
+            if not side.asks(sent, missing.message_id):
+                yield held(sent.step)
+            elif not any(missing.message_id in shown.due for shown in side.states(arrived.index, sent.step.index)):
+                yield violated(
+                    sent.step,
+                    f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}",
+                    "a request for it",
+                )
+            break

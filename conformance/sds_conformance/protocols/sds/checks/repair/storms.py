@@ -1,0 +1,128 @@
+"""Storms: how many of those who could ask or answer do, where all hear each other.
+
+The other checks of SDS-R look at one participant; these look at all of a channel at once, and are made by the view of
+the first. They count what goes out before the first message could be heard, and hold it against what chance allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.chance import most
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.repair_tracker import Asked, Missing
+from ...view.resends import in_step
+
+_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+FEWEST = 10
+"""With fewer participants, chance allows any number of messages."""
+NO_BACKOFF = 0.0625
+"""Share of holders with a T_resp of zero, at most: where T_max is 120 units (AMB-115)."""
+
+
+def _together(view: ChannelView) -> list[ChannelView]:
+    """Everybody in the channel, if all use SDS-R on equal terms; nobody unless the view is the first's."""
+    everybody = view.everybody
+    if len(everybody) < FEWEST or everybody[0] is not view:
+        return []
+    terms = [other.terms for other in everybody if other.terms is not None and other.terms.sound]
+    alike = {(t.t_min_ms, t.t_max_ms, t.groups) for t in terms}
+    names = {t.participant_id for t in terms}
+    return everybody if len(alike) == 1 and len(names) == len(terms) == len(everybody) else []
+
+
+def _bound(others: int, window_ms: int, room_ms: int, certain: float = 0.0) -> int | None:
+    """How many of the others may have a time within the window, if times are spread over ``room_ms``."""
+    share = certain + window_ms / room_ms if room_ms > 0 else 1.0
+    return most(others, share) if share <= 0.5 else None
+
+
+def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
+    times = [since_ms, *(step.now_ms for step in steps if since_ms < step.now_ms < until_ms), until_ms]
+    return max(after - before for before, after in pairwise(times))
+
+
+@check("SDS-R-TRESP-04", *_TIMED)
+def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
+    """Of many holders that hear each other, only a few answer: their response times differ."""
+    everybody = _together(view)
+    rounds: dict[tuple[str, str], list[tuple[ChannelView, Asked]]] = {}
+    for other in everybody:
+        for asked in other.repair.asked:
+            if asked.held and not asked.own and asked.certain:
+                rounds.setdefault((asked.message_id, asked.received.message.message_id), []).append((other, asked))
+    for (message_id, _), holders in rounds.items():
+        answers = sorted((a.answers[0].step for _, a in holders if a.answers), key=lambda step: step.now_ms)
+        since = {asked.received.step.now_ms for _, asked in holders}
+        if len(holders) < FEWEST or not answers or len(since) > 1:
+            continue
+        if not all(asked.answers or asked.copies for _, asked in holders):
+            continue  # who never heard an answer had to give one
+        start, first = since.pop(), answers[0].now_ms
+        steady = all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders)
+        heard = max((asked.copies[0].step.now_ms for _, asked in holders if asked.copies), default=first)
+        last = max(heard, answers[-1].now_ms)
+        pause = max(_longest_pause(other.ticks, start, last) for other, _ in holders)
+        t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+        bound = _bound(len(holders) - 1, heard - first + 2 * pause, t_max - (first - start), NO_BACKOFF)
+        if bound is None or not steady:
+            continue
+        if len(answers) <= 1 + bound:
+            yield held(answers[-1])
+        else:
+            yield violated(
+                answers[-1],
+                f"at most {1 + bound} of the {len(holders)} holders of {message_id!r} to answer before they hear an "
+                f"answer, with response times spread over {t_max} ms",
+                f"{len(answers)} answers",
+            )
+
+
+@check("SDS-R-TREQ-02", *_TIMED)
+def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
+    """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
+    gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
+    for other in _together(view):
+        for missing in other.repair.missing:
+            if missing.certain:
+                gaps.setdefault(missing.message_id, []).append((other, missing))
+    for message_id, requesters in gaps.items():
+        terms = view.terms
+        requests = sorted((m.requests[0].step for _, m in requesters if m.requests), key=lambda step: step.now_ms)
+        since = {missing.detected.step.now_ms for _, missing in requesters}
+        if terms is None or not terms.t_min_ms or not terms.t_max_ms or len(since) > 1:
+            continue
+        if len(requesters) < FEWEST or not requests:
+            continue
+        start, first = since.pop() + terms.t_min_ms, requests[0].now_ms
+        # Whoever hears a request may track the message anew, and ask T_min later.
+        asked = [step for step in requests if step.now_ms < first + terms.t_min_ms]
+        if not all(missing.overheard or missing.requests for _, missing in requesters):
+            continue
+        if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
+            continue  # who hears no request has to ask
+        steady = all(in_step(other, missing.detected.step, asked[-1]) for other, missing in requesters)
+        heard = max((m.overheard[0].step.now_ms for _, m in requesters if m.overheard), default=first)
+        last = max(heard, asked[-1].now_ms)
+        sends = [[sent.step for sent in other.repair.requesting] for other, _ in requesters]
+        pause = max(_longest_pause(steps, min(start, first), last) for steps in sends)
+        bound = _bound(
+            len(requesters) - 1, heard - first + 2 * pause, terms.t_max_ms - terms.t_min_ms - (first - start)
+        )
+        if bound is None or not steady:
+            continue
+        if len(asked) <= 1 + bound:
+            yield held(asked[-1])
+        else:
+            yield violated(
+                asked[-1],
+                f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r} to ask for it before they "
+                f"hear a request, with request times spread over {terms.t_max_ms - terms.t_min_ms} ms",
+                f"{len(asked)} requests",
+            )

@@ -1,0 +1,271 @@
+"""Section R-SWEEP, and what R-GLOBAL says of answers: when they go out, how often, and that they are the originals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.facts import Observed
+from ...view.responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
+from .responses import answered
+
+
+def _foreign(view: ChannelView) -> list[Turn]:
+    """Requests for messages of others, which only a response can answer."""
+    return [turn for turn in turns(view) if not turn.asked.own]
+
+
+def _late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
+    """That it comes later than planned, or only with traffic, is a requirement of its own."""
+    planned = turn.shown and turn.window is not None and turn.window.high <= turn.since.now_ms + t_max
+    return not turn.in_time and (planned or _with_traffic(view, turn))
+
+
+@check("SDS-R-GLOBAL-10", *TIMED)
+def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
+    """An answer goes out within T_max of the request and a sweep."""
+    t_max = view.terms.t_max_ms if view.terms is not None else None
+    for turn in _foreign(view) if t_max else ():
+        # After a further request, it may be that one which is answered, or which moved the answer (R-STATE-06).
+        if turn.answer is None or not t_max or turn.repeats or _late_by_the_sweep(view, turn, t_max):
+            continue
+        if turn.gone is not None and turn.gone.index < turn.answer.index:
+            yield violated(
+                turn.answer,
+                f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}",
+                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
+            )
+        else:
+            yield held(turn.answer)
+
+
+def _with_traffic(view: ChannelView, turn: Turn) -> bool:
+    """Did an overdue answer come only after something had arrived?"""
+    if turn.overdue is None or turn.answer is None:
+        return False
+    return any(turn.overdue.index < r.step.index <= turn.answer.index for r in view.received)
+
+
+@check("SDS-R-SWEEP-01", *TIMED)
+def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]:
+    """An answer goes out within a sweep of its time, whether or not anything else happens."""
+    for turn in _foreign(view):
+        if turn.in_time:
+            yield held(turn.answer or turn.since)
+        elif turn.overdue is None or turn.window is None:
+            continue
+        elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
+            yield violated(
+                turn.overdue,
+                f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago, to have "
+                "been sent by the periodic work",
+                "none" if turn.answer is None else f"none until step {turn.answer.index}",
+            )
+
+
+def _late(view: ChannelView, turn: Turn) -> bool:
+    """Is it the sweep that made an answer late? Where its time is not known, only if it waited for traffic."""
+    late = turn.answer is not None and not turn.in_time and not turn.repeats
+    return late and (turn.exact or _with_traffic(view, turn))
+
+
+@check("SDS-R-SWEEP-02", *TIMED)
+def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
+    """A sweep that sends answers sends all that are due."""
+    pending = [turn for turn in _foreign(view) if turn.window is not None and turn.eligible]
+    sweeps = {turn.answer.index: turn.answer for turn in pending if turn.answer is not None}
+    ticks = {tick.index for tick in view.ticks}
+    for turn in pending:
+        until = turn.answer.index if turn.answer is not None else turn.end if turn.shown else 0
+        passed_over = [
+            step
+            for step in sweeps.values()
+            if turn.window and turn.window.high < step.now_ms and turn.since.index < step.index < until
+        ]
+        passed_over = [step for step in passed_over if step.index in ticks]
+        if passed_over and not turn.repeats:
+            others = sum(other.answer is passed_over[0] for other in pending)
+            yield violated(
+                passed_over[0],
+                f"the answer for {turn.message_id!r} as well, which is due",
+                f"{others} other{'s' if others > 1 else ''} and not this one",
+            )
+        elif turn.in_time and turn.answer is not None:
+            yield held(turn.answer)
+
+
+@check("SDS-R-SWEEP-03", *TIMED)
+def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
+    """No answer goes out before its time; the sweep at just that time sends it."""
+    pending = [turn for turn in _foreign(view) if turn.exact]
+    answers = Counter(turn.answer.index for turn in _foreign(view) if turn.answer is not None)
+    for turn in pending:
+        if turn.answer is None or turn.window is None:
+            continue
+        wait = turn.window.low - turn.since.now_ms
+        if turn.answer.now_ms < turn.window.low - slack_ms(view):
+            yield violated(
+                turn.answer,
+                f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}",
+                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
+            )
+            continue
+        yield held(turn.answer)
+        # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
+        missed = [
+            tick
+            for tick in view.ticks
+            if tick.now_ms == turn.window.low and turn.since.index < tick.index < turn.answer.index
+            if 0 < answers[tick.index] < max(answers.values())
+        ]
+        if missed and turn.since.now_ms < turn.window.low:
+            yield violated(
+                missed[0],
+                f"the answer for {turn.message_id!r}, whose time is just now, with the others",
+                f"it came {turn.answer.now_ms - turn.window.low} ms later",
+            )
+
+
+@check("SDS-R-SWEEP-04", *TIMED)
+def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
+    """A pending request is answered once, and then never again without a new request."""
+    ignored = {e.message_id for r in view.received if r.own or r.rejected for e in r.message.repair_request}
+    for asked in view.repair.asked if view.terms is not None else ():
+        answers = [a.step for a in asked.answers if not asked.own or no_resend(view, asked.message_id, a.step)]
+        if asked.message_id in ignored or not answers:
+            continue
+        # As many as there were requests: that further ones add none is another requirement.
+        allowed = 1 + len(asked.repeats)
+        if len(answers) > allowed:
+            yield violated(
+                answers[allowed],
+                f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}",
+                "another answer without another request",
+            )
+        elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
+            yield held(quiet[-1])
+
+
+@check("SDS-R-SWEEP-04", *TIMED)
+def a_later_request_is_answered_again(view: ChannelView) -> Iterator[Observation]:
+    """A request after an answer, and after a pause of T_min, opens a new answer."""
+    return answered(view, "SWEEP-04", "answered before")
+
+
+# ---- What an answer is, and what it leaves alone ---------------------------------------------------------------------
+
+
+def _differs(original: Message, answer: Message) -> str:
+    """In what an answer differs that has all its parts, "" in nothing."""
+    if original.sender_id != answer.sender_id:
+        return f"the sender {answer.sender_id!r} instead of {original.sender_id!r}"
+    if original.channel_id != answer.channel_id:
+        return f"the channel {answer.channel_id!r} instead of {original.channel_id!r}"
+    before, after = original.lamport_timestamp, answer.lamport_timestamp
+    if before is not None and after is not None and before != after:
+        return f"a Lamport timestamp {abs(after - before)} {'higher' if after > before else 'lower'}"
+    dependencies = [entry.message_id for entry in answer.causal_history]
+    if [entry.message_id for entry in original.causal_history] != dependencies:
+        return f"the causal history {', '.join(map(repr, dependencies[:4]))}"
+    return "another content" if (original.content or b"") != (answer.content or b"") else ""
+
+
+def _complete(original: Message, answer: Message) -> bool:
+    """Is nothing missing altogether? That is another requirement."""
+    return bool(answer.content) and answer.lamport_timestamp is not None and bool(answer.sender_id)
+
+
+@check("SDS-R-SWEEP-05", *TIMED)
+def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
+    """An answer equals the original in ID, sender, channel, timestamp, causal history and content."""
+    for asked in view.repair.asked if view.terms is not None else ():
+        original = asked.original
+        if original is None or not one_message(view, original):
+            continue
+        for answer in asked.answers:
+            if not _complete(original, answer.message) or (
+                original.causal_history and not answer.message.causal_history
+            ):
+                continue
+            differs = _differs(original, answer.message)
+            if differs:
+                yield violated(answer.step, f"{asked.message_id!r} as it was first sent", differs)
+            else:
+                yield held(answer.step)
+
+
+@check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)
+def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
+    """Answers move neither the log nor the Lamport timestamp nor the outgoing buffer of who gives them.
+
+    Where deliveries are not signalled, nothing tells whether the sweep that answered delivered something, too.
+    """
+    answers = [
+        answer.step
+        for asked in view.repair.asked
+        for answer in asked.answers
+        if not asked.own or no_resend(view, asked.message_id, answer.step)
+    ]
+    active = [s for s in view.trace.of(view.party.name) if s.command not in ("tick", "observe", "query_filter")]
+    busy = [step for step in view.ticks if any(event.channel_id == view.channel_id for event in step.events)]
+    for before, after in pairwise(view.observed):
+        between = [step for step in answers if before.step.index < step.index < after.step.index]
+        others = [step for step in (*active, *busy) if before.step.index < step.index < after.step.index]
+        synced = [sent for sent in view.syncs if before.step.index < sent.step.index < after.step.index]
+        if not between or others or synced:
+            continue
+        changed = _changed(before, after)
+        if changed:
+            yield violated(between[-1], "log, Lamport timestamp and outgoing buffer as before the answer", changed)
+        else:
+            yield held(between[-1])
+
+
+def _changed(before: Observed, after: Observed) -> str:
+    """What a state shows otherwise than the one before."""
+    one, other = before.state, after.state
+    if one.HasField("log") and other.HasField("log"):
+        grown = len(other.log.entries) - len(one.log.entries)
+        if [e.message_id for e in one.log.entries] != [e.message_id for e in other.log.entries]:
+            return f"{grown} more in the log" if grown > 0 else "another log"
+    added = {e.message_id for e in other.outgoing.entries} - {e.message_id for e in one.outgoing.entries}
+    if one.HasField("outgoing") and added:
+        return f"{min(added)!r} in the outgoing buffer"
+    if one.HasField("lamport_timestamp") and one.lamport_timestamp != other.lamport_timestamp:
+        return f"a Lamport timestamp moved by {other.lamport_timestamp - one.lamport_timestamp}"
+    return ""
+
+
+@check("SDS-R-SWEEP-05", *TIMED)
+def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
+    """The own message after an answer carries the timestamp that it would have carried without it."""
+    answers = [answer.step for asked in view.repair.asked if not asked.own for answer in asked.answers]
+    previous: Step | None = None
+    for sent in view.outgoing:
+        since = previous.index if previous is not None else 0
+        between = [step for step in answers if since < step.index < sent.step.index]
+        previous = sent.step
+        e, seen = sent.lamport, sent.message.lamport_timestamp
+        if (
+            not between
+            or not sent.certain
+            or seen is None
+            or sent.repeat
+            or e.low != e.high
+            or e.low <= sent.step.now_ms
+        ):
+            continue
+        if e.tolerates(seen) or seen < e.low:
+            yield held(sent.step)
+        else:
+            yield violated(
+                sent.step, f"the Lamport timestamp {e.low}: answers before it are no new messages", f"{seen}"
+            )

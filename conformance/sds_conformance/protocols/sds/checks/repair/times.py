@@ -1,0 +1,232 @@
+"""Sections R-TREQ and R-TRESP: the formulas of both times, exactly or by what any hash guarantees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from sds_harness.trace import Step
+
+from .....judging.judgement import Observation, held, violated
+from .....judging.registry import check
+from ...view.channel_view import ChannelView
+from ...view.repair_terms import Window
+from ...view.responder import TIMED, Turn, delay, slack_ms, turns
+
+# ---- R-TRESP ---------------------------------------------------------------------------------------------------------
+
+
+@check("SDS-R-TRESP-01", *TIMED)
+def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
+    """T_resp is what the formula gives by the declared hash; with another hash it lies between 0 and T_max."""
+    for turn in turns(view):
+        expected = view.terms.t_resp(turn.author, turn.message_id) if view.terms is not None else None
+        found = delay(view, turn)
+        if expected is None or found is None:
+            continue
+        seen = turn.answer or turn.since
+        slack = slack_ms(view)
+        if expected.low <= found.high + slack and found.low <= expected.high + slack:
+            yield held(seen)
+        else:
+            span = f"{expected.low} ms" if expected.exact else f"0 to {expected.high} ms"
+            by = "by the declared hash" if expected.exact else "whatever the hash"
+            yield violated(
+                seen,
+                f"an answer for {turn.message_id!r} {span} after the request of step {turn.since.index}, {by}",
+                f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms",
+            )
+
+
+@check("SDS-R-TRESP-02", *TIMED)
+def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
+    """The author of a message answers at once or at the first sweep."""
+    for turn in turns(view):
+        if not turn.asked.own or not turn.due or not turn.clear or turn.end <= turn.since.index:
+            continue
+        wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
+        if wait > slack_ms(view):
+            yield violated(
+                turn.since, f"an answer for its own {turn.message_id!r} at once", f"one planned in {wait} ms"
+            )
+        elif turn.answer is None:
+            continue  # that it never answers is another requirement
+        elif not turn.in_time:
+            late = turn.answer.now_ms - turn.since.now_ms
+            yield violated(turn.answer, f"an answer for its own {turn.message_id!r} at once", f"one after {late} ms")
+        elif turn.sure:
+            yield held(turn.answer)
+
+
+def _again(view: ChannelView, *, same_requester: bool) -> Iterator[tuple[Turn, Window, Turn, Window]]:
+    """Two requests for one message with the delays of their answers, by one requester or by two."""
+    known: dict[str, list[tuple[Turn, Window]]] = {}
+    for turn in turns(view):
+        found = delay(view, turn)
+        if found is None:
+            continue
+        for earlier, before in known.setdefault(turn.message_id, []):
+            alike = earlier.request.message.sender_id == turn.request.message.sender_id
+            if alike == same_requester:
+                yield earlier, before, turn, found
+        known[turn.message_id].append((turn, found))
+
+
+def _span(found: Window) -> str:
+    return f"{found.low} ms" if found.exact else f"{found.low} to {found.high} ms"
+
+
+@check("SDS-R-RECV-10", *TIMED)
+def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
+    """Two requests for one message by one participant are answered with the same delay."""
+    for earlier, before, turn, found in _again(view, same_requester=True):
+        seen = turn.answer or turn.since
+        slack = slack_ms(view)
+        if before.low <= found.high + slack and found.low <= before.high + slack:
+            yield held(seen)
+        else:
+            yield violated(
+                seen,
+                f"an answer for {turn.message_id!r} {_span(before)} after the request, as after that of step "
+                f"{earlier.since.index}",
+                f"one {'planned ' if turn.shown else ''}after {_span(found)}",
+            )
+
+
+@check("SDS-R-TRESP-03", *TIMED)
+def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
+    """Requests for one message by different participants are answered with the same delay."""
+    for earlier, before, turn, found in _again(view, same_requester=False):
+        seen = turn.answer or turn.since
+        slack = slack_ms(view)
+        if before.low <= found.high + slack and found.low <= before.high + slack:
+            yield held(seen)
+        else:
+            first, second = earlier.request.message.sender_id, turn.request.message.sender_id
+            yield violated(
+                seen,
+                f"an answer for {turn.message_id!r} {_span(before)} after the request of {second!r}, as after that of "
+                f"{first!r}: its author is the same",
+                f"one {'planned ' if turn.shown else ''}after {_span(found)}",
+            )
+
+
+_WIDEST = 6
+"""A delay is known well enough if what is known of it leaves no more than this part of T_max open."""
+_HOLDERS, _MESSAGES, _AUTHORS, _EACH = 5, 4, 4, 5
+"""So many samples at least. Delays known to a sixth of T_max are alike by chance for five holders of one message, or
+for five messages of one author, with a probability of 5/6^4 < 0.004, or of 1/90 more where T_max is 90 units and a
+factor of the product a multiple of it (AMB-115): for all of four messages or authors < 1e-7."""
+
+
+def _known(view: ChannelView, turn: Turn) -> Window | None:
+    """The delay of an answer, if it is known well enough."""
+    found = delay(view, turn)
+    t_max = view.terms.t_max_ms if view.terms is not None else None
+    return found if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max else None
+
+
+def _alike(found: list[Window]) -> bool:
+    """Can they all be one and the same delay?"""
+    return max(window.low for window in found) <= min(window.high for window in found)
+
+
+@check("SDS-R-TRESP-04", *TIMED)
+def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
+    """Participants that hold the same messages answer for them with different delays."""
+    if view.everybody[0] is not view or len(view.everybody) < _HOLDERS:
+        return
+    delays: dict[str, dict[str, Window]] = {}
+    last: Step | None = None
+    for other in view.everybody:
+        for turn in turns(other):
+            found = _known(other, turn)
+            if found is not None:
+                delays.setdefault(turn.message_id, {}).setdefault(other.party.participant_id, found)
+                last = turn.answer or turn.since
+    enough = [list(found.values()) for found in delays.values() if len(found) >= _HOLDERS]
+    if len(enough) < _MESSAGES or last is None:
+        return
+    if all(map(_alike, enough)):
+        yield violated(
+            last,
+            f"{len(enough[0])} holders of the same message to answer with different delays for most of {len(enough)} "
+            "messages",
+            "the same delay for all of them, with each message",
+        )
+    else:
+        yield held(last)
+
+
+@check("SDS-R-TRESP-06", *TIMED)
+def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
+    """A participant answers for different messages of one author with different delays."""
+    delays: dict[str, dict[str, Window]] = {}
+    last: Step | None = None
+    for turn in turns(view):
+        found = _known(view, turn)
+        if found is not None:
+            delays.setdefault(turn.author, {}).setdefault(turn.message_id, found)
+            last = turn.answer or turn.since
+    enough = {author: list(found.values()) for author, found in delays.items() if len(found) >= _EACH}
+    if len(enough) < _AUTHORS or last is None:
+        return
+    if all(map(_alike, enough.values())):
+        author, found_of = next(iter(enough.items()))
+        yield violated(
+            last,
+            f"different delays for {len(found_of)} messages of {author!r}, or at least of one of {len(enough)} authors",
+            "the same delay for all messages of an author",
+        )
+    else:
+        yield held(last)
+
+
+_SAMPLES = 200
+_BIAS = 0.06
+"""How far the distribution of a product modulo T_max is from an even one: 0.059 where T_max is 90 units, 0.0004 where
+it is 120,000 (AMB-115)."""
+_END = 0.1
+"""Of 200 delays, some are in the first tenth and some in the last: none in it has a probability of (1 - 0.073)^200 <
+3e-7, with 0.073 for 90 units."""
+
+
+@check("SDS-R-TRESP-05", *TIMED)
+def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
+    """Delays for messages of many authors are spread over the time from 0 to T_max."""
+    t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+    delays: dict[str, Window] = {}
+    last: Step | None = None
+    for turn in turns(view):
+        found = delay(view, turn)
+        if found is not None:
+            delays.setdefault(turn.author, found)  # of one author they would hang together
+            last = turn.answer or turn.since
+    if len(delays) < _SAMPLES or last is None or not t_max:
+        return
+    uneven = _uneven(list(delays.values()), t_max)
+    if uneven:
+        yield violated(last, f"{len(delays)} delays spread over {t_max} ms", uneven)
+    else:
+        yield held(last)
+
+
+def _uneven(delays: list[Window], t_max: int) -> str:
+    """Where delays are not spread evenly, "" if they are; each is known to lie in its window.
+
+    The inequality of Dvoretzky, Kiefer and Wolfowitz: by chance the shares are off by more than ``chance`` with a
+    probability of less than 1e-7.
+    """
+    number = len(delays)
+    chance = math.sqrt(math.log(2 / 1e-7) / (2 * number)) + _BIAS
+    for limit in sorted({window.high for window in delays} | {window.low for window in delays}):
+        below = sum(window.high <= limit for window in delays) / number
+        at_most = sum(window.low <= limit for window in delays) / number
+        if below > limit / t_max + chance:
+            return f"{below:.0%} within the first {limit} ms"
+        if at_most < limit / t_max - chance:
+            return f"at most {at_most:.0%} within the first {limit} ms"
+    longest, shortest = max(window.high for window in delays), min(window.low for window in delays)
+    if longest < (1 - _END) * t_max:
+        return f"none after more than {longest} ms"
+    return f"none sooner than {shortest} ms" if shortest > _END * t_max else ""

@@ -1,0 +1,312 @@
+"""Acknowledgement: who says that a message was received, and what is left in the buffers at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.schedules import Act, Packet
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+from ....judging.judgement import Outcome
+from ..view.repair_terms import SECOND_MS
+from .convergence import converged
+from .debts import CAP, SWEEPS
+from .group_view import Arrival, GroupView, Side, dependencies
+from .registry import Sighting, global_property
+
+
+@global_property("G-10", "Only what was received is acknowledged", "STATE-12", "ACK-04", "ACK-05", "OUTSWEEP-01")
+def only_what_was_received_is_acknowledged(view: GroupView) -> Iterator[Sighting]:
+    """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
+
+    What scripted peers claim counts as good faith, and so do two filters that hold the ID, by chance or not.
+    """
+    got = _first_arrivals(view)
+    for side in view.sides.values():
+        held: Act | None = None
+        wrong = False
+        for message_id, act in _acknowledged(side).items():
+            if message_id not in side.sent:
+                continue
+            if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
+                held = act
+            elif not _claimed(view, side, message_id, act):
+                wrong = True
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    act,
+                    side.channel_id,
+                    f"{message_id!r} of {side.who} unacknowledged, as it reached nobody",
+                    "it is acknowledged",
+                )
+        if held is None and not wrong and side.can(pb.CAPABILITY_ACKNOWLEDGED):
+            held = _alone(view, side, got)
+        if held is not None and not wrong:
+            yield Sighting(Outcome.HELD, held, side.channel_id)
+
+
+def _first_arrivals(view: GroupView) -> dict[tuple[str, str], list[tuple[str, int]]]:
+    """Of each content message: who got it, and at which act."""
+    out: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for side in view.sides.values():
+        for message_id, arrival in side.arrivals.items():
+            out.setdefault((side.channel_id, message_id), []).append((side.who, arrival.act.number))
+    return out
+
+
+def _acknowledged(side: Side) -> dict[str, Act]:
+    """Where a participant first says that a message is acknowledged: by an event, or where its state is looked at."""
+    out = dict(side.acks)
+    for act, state in side.looks:
+        for entry in state.outgoing.entries:
+            if entry.state == pb.ACK_STATE_ACKNOWLEDGED:
+                out.setdefault(entry.message_id, act)
+    return out
+
+
+def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
+    """May something that it received have spoken for a message in good faith?"""
+    if message_id in view.scripted_ids or side.hybrids:
+        return True
+    hits = 0
+    for arrival in side.received:
+        message = arrival.message
+        if arrival.act.number > act.number:
+            break
+        if message.sender_id == side.id or not message.bloom_filter:
+            continue
+        hits += view.filter_hit(side, message.bloom_filter, message_id) is not False
+    return hits > 1
+
+
+def _alone(view: GroupView, side: Side, got: dict[tuple[str, str], list[tuple[str, int]]]) -> Act | None:
+    """The last message to a participant that had sent something which nobody else ever got."""
+    lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
+    heard = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
+    return heard[-1] if heard else None
+
+
+@global_property("G-11", "Who says something acknowledges what it got", "ACK-01", "ACK-02", "RECV-03", "SYNC-12")
+def who_says_something_acknowledges_what_it_got(view: GroupView) -> Iterator[Sighting]:
+    """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
+
+    The second is told by filters, so it needs a profile that both can read. More is not promised (AMB-61).
+    """
+    by_packet = {id(m): (side, act) for side in view.sides.values() for act, m in side.outgoing}
+    for side in view.sides.values():
+        sure, maybe = side.can(pb.CAPABILITY_ACKNOWLEDGED), side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+        if not side.sent or not sure:
+            continue
+        known: set[str] = set()
+        done: set[str] = set()
+        held: Act | None = None
+        for arrival in side.received:
+            act, message = arrival.act, arrival.message
+            if (
+                not arrival.taken
+                or act.step.answer != "effects"
+                or (message.channel_id, message.message_id) in view.odd
+            ):
+                continue
+            if message.kind is Kind.CONTENT and (message.message_id in known or message.message_id in side.sent):
+                continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
+            known.add(message.message_id)
+            named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
+            for message_id in named - done:
+                done.add(message_id)
+                acked = side.acks.get(message_id)
+                if acked is None or acked.number > act.number:
+                    yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
+                    return
+                held = act
+            speaker = by_packet.get(id(message))
+            if speaker is None or not maybe or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
+                continue
+            other, sent_at = speaker
+            for message_id in side.sent:
+                if message_id in done:
+                    continue
+                received = other.arrivals.get(message_id)
+                if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
+                    continue
+                told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
+                if not any(a.number <= act.number for a in told):
+                    yield _unacknowledged(
+                        view, side, act, message_id, f"{other.who} got it and says {message.message_id!r}", "possibly "
+                    )
+                    return
+                done.add(message_id)
+                held = act
+        if held is not None:
+            yield Sighting(Outcome.HELD, held, side.channel_id)
+
+
+def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
+    copies = sum(
+        wire.message is not None and wire.message.message_id == message_id
+        for tick in view.ticks.get(side.who, ())
+        if tick.number < act.number
+        for wire in tick.step.broadcasts
+    )
+    return Sighting(
+        Outcome.VIOLATED,
+        act,
+        side.channel_id,
+        f"{message_id!r} of {side.who} {how}acknowledged, as {why}",
+        "nothing tells that it is",
+        "AMB-64" if copies >= CAP else "",  # it may have given up, and forgotten it
+    )
+
+
+def _readable(view: GroupView, side: Side, other: Side) -> bool:
+    """Do both use one kind of filter, and is all that the other got still in its own?"""
+    mine, theirs = side.party.in_force, other.party.in_force
+    return (
+        side.declared.bloom_profile == other.declared.bloom_profile != ""
+        and side.channel_id == other.channel_id
+        and mine.bloom_capacity == theirs.bloom_capacity
+        and mine.bloom_error_rate == theirs.bloom_error_rate
+        and view.filter_is_complete(other)
+    )
+
+
+# ---- At rest ---------------------------------------------------------------------------------------------------------
+
+
+@global_property("G-12", "Buffers drain", "INSWEEP-06", "STATE-15", "R-RECV-01", "R-SWEEP-04", "SYNC-08")
+def buffers_drain(view: GroupView) -> Iterator[Sighting]:
+    """After a calm phase no buffer holds what is done: delivered, acknowledged, repaired or answered.
+
+    What is possibly acknowledged may stay (AMB-61), and what cannot be delivered has to.
+    """
+    for channel_id, sides in view.steady.items():
+        for side in sides:
+            if not side.looks or view.ending is None or side.looks[-1][0].number < view.ending.last:
+                continue
+            act, state = side.looks[-1]
+            fault = _left(view, side, act, state)
+            if fault is not None:
+                yield Sighting(Outcome.VIOLATED, act, channel_id, *fault)
+            elif _exercised(side, state) and converged(view, channel_id):
+                yield Sighting(Outcome.HELD, act, channel_id)
+
+
+def _exercised(side: Side, state: pb.State) -> bool:
+    """Did anything wait, and can it be seen that nothing does?"""
+    waited = any(
+        not any(d.act is a.act and d.message_id == i for d in side.deliveries) for i, a in side.arrivals.items()
+    )
+    return state.HasField("incoming") and waited and not state.incoming.message_ids
+
+
+def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, str] | None:
+    log = {entry.message_id for entry in state.log.entries} or set(side.logged)
+    for message_id in state.incoming.message_ids:
+        if message_id in log:
+            return (
+                f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log",
+                "it is still in it",
+            )
+    named = _namers(view, side)
+    for entry in state.outgoing.entries:
+        unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
+        if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
+            return (
+                f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged",
+                "it is still in it, unacknowledged",
+            )
+        if view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC and entry.message_id not in side.sent:
+            return f"no sync message in the outgoing buffer of {side.who}", f"{entry.message_id!r} is in it"
+    for wanted in state.outgoing_repairs.entries:
+        arrival = side.arrivals.get(wanted.message_id)
+        if (
+            arrival is not None
+            and (side.channel_id, wanted.message_id) not in view.other_ids
+            and wanted.message_id in log
+        ):
+            return (
+                f"nothing that arrived in the outgoing repair request buffer of {side.who}",
+                f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}",
+            )
+    ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
+    overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
+    for asked in state.incoming_repairs.entries:
+        if 0 < asked.due_ms <= overdue and side.terms is not None:
+            return (
+                f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer",
+                f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago",
+            )
+    return None
+
+
+@global_property("G-25", "At rest there are only sync messages", "OUTSWEEP-04", "R-SEND-06", "R-SWEEP-04", "SYNC-06")
+def at_rest_there_are_only_sync_messages(view: GroupView) -> Iterator[Sighting]:
+    """In a calm phase nobody resends what was acknowledged, repeats what nobody asked for, or asks for what it has.
+
+    What is possibly acknowledged may be resent (AMB-61, AMB-66).
+    """
+    if view.ending is None:
+        return
+    faults: dict[str, Sighting] = {}
+    quiet: dict[str, Act] = {}
+    acts = view.performance.acts
+    for packet in view.performance.packets:
+        message = packet.wire.message
+        if packet.act < view.ending.first or packet.operation != view.ending.operation or message is None:
+            continue
+        side = view.sides.get((packet.sender, message.channel_id))
+        if side is None or message.channel_id in faults:
+            continue
+        fault = _unrest(view, side, packet, message)
+        if fault is not None:
+            faults[message.channel_id] = Sighting(Outcome.VIOLATED, acts[packet.act - 1], message.channel_id, *fault)
+        elif message.kind is Kind.SYNC:
+            quiet[message.channel_id] = acts[packet.act - 1]
+    yield from faults.values()
+    if view.performance.settled:
+        for channel_id, act in quiet.items():
+            if channel_id not in faults and converged(view, channel_id) and not _misses(view, channel_id):
+                yield Sighting(Outcome.HELD, act, channel_id)
+
+
+def _misses(view: GroupView, channel_id: str) -> bool:
+    return any(message_id not in side.logged for side in view.steady.get(channel_id, ()) for message_id in side.named)
+
+
+def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tuple[str, str] | None:
+    for entry in message.repair_request if message.kind is Kind.SYNC else ():
+        logged = side.logged.get(entry.message_id, packet.act)
+        if logged < packet.act and (side.channel_id, entry.message_id) not in view.other_ids:
+            return (
+                f"no request of {side.who} for {entry.message_id!r}, which it has",
+                f"{message.message_id!r} asks for it",
+            )
+    if message.kind is not Kind.CONTENT or message.message_id in side.requested:
+        return None
+    arrival = _namers(view, side).get(message.message_id)
+    if arrival is None or arrival.act.number >= packet.act:
+        return None
+    return (
+        f"no copy of {message.message_id!r} from {side.who}, as {arrival.message.message_id!r} acknowledged it at step "
+        f"{arrival.act.number}",
+        "it is broadcast again",
+    )
+
+
+def _namers(view: GroupView, side: Side) -> dict[str, Arrival]:
+    """What first acknowledged each own message for certain; copies may be dropped before they are reviewed (AMB-23)."""
+    name = f"namers of {side.who} in {side.channel_id}"
+    known = view.memo.get(name)
+    if isinstance(known, dict):
+        return known
+    out: dict[str, Arrival] = {}
+    for arrival in side.received:
+        first = arrival.message.kind is Kind.SYNC or side.arrivals.get(arrival.message.message_id) is arrival
+        if not first or not arrival.taken or arrival.act.step.answer != "effects":
+            continue
+        for message_id in dependencies(arrival.message):
+            if message_id in side.sent and side.sent[message_id].number < arrival.act.number:
+                out.setdefault(message_id, arrival)
+    view.memo[name] = out
+    return out

@@ -1,0 +1,260 @@
+"""Convergence: what everybody has in the log once the network is at peace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sds_harness.schedules import Act
+from sds_harness.schedules.operations import Cut, Join
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ....judging.judgement import Outcome
+from .debts import Debt, debts
+from .group_view import Arrival, GroupView, Key, Side
+from .registry import Sighting, global_property
+
+
+def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
+    for debt in debts(view):
+        if which(debt):
+            yield Sighting(Outcome.VIOLATED, debt.act, debt.side.channel_id, debt.expected, debt.seen, debt.position)
+
+
+def _held(act: Act, channel_id: str) -> Sighting:
+    return Sighting(Outcome.HELD, act, channel_id)
+
+
+def converged(view: GroupView, channel_id: str) -> set[str]:
+    """What all steady logs of a channel hold, if that is the same in all of them; "" in everything that is disputed."""
+    sides = view.steady.get(channel_id, [])
+    if len(sides) < 2:
+        return set()
+    logs = [{i for i in view.claims(side) if view.is_sound((channel_id, i))} for side in sides]
+    return logs[0] if all(log == logs[0] for log in logs) else set()
+
+
+def _last(view: GroupView, channel_id: str) -> Act:
+    return max((view.last_act(side) for side in view.steady[channel_id]), key=lambda act: act.number)
+
+
+@global_property("G-01", "All logs have the same entries", "STATE-10", "DELIVER-04", "OUTSWEEP-01", "INSWEEP-04")
+def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
+    """After a calm phase every log of a channel holds what its owner got, and what others had to send again.
+
+    Where a gap is nobody's fault the property says nothing; nor does it where dependencies may be given up (AMB-92).
+    """
+    yield from _owed(view)
+    for channel_id in view.steady:
+        if converged(view, channel_id):
+            yield _held(_last(view, channel_id), channel_id)
+
+
+@global_property("G-06", "Nothing is lost while its sender lives", "OUTSWEEP-01", "SEND-10", "ACK-04", "STATE-12")
+def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting]:
+    """What a participant lost, and of which its sender has no word, comes again from the sender itself."""
+    yield from _owed(view, lambda debt: debt.kind == "resending")
+    for side, arrival in _after_a_loss(view):
+        if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
+            yield _held(arrival.act, side.channel_id)
+            return
+
+
+@global_property(
+    "G-07", "Nothing is lost while somebody has it", "R-RECV-03", "R-RECV-04", "R-RECV-08", "R-SWEEP-02", "R-SYNC-01"
+)
+def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]:
+    """What a participant knows to miss comes by SDS-R from others when its sender is gone; in one group (AMB-119).
+
+    That a request is repeated after it was lost, or after somebody else asked, is not demanded (AMB-68).
+    """
+    yield from _owed(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
+    for side, arrival in _after_a_loss(view):
+        if _is_repair_without_sender(view, side, arrival) and arrival.message.message_id in side.logged:
+            yield _held(arrival.act, side.channel_id)
+            return
+
+
+@global_property("G-30", "What one delivers, all deliver", "R-STATE-08", "R-RECV-08", "SYNC-04")
+def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
+    """A message whose sender crashed, and that somebody delivered, is delivered by all who learn of it, with SDS-R."""
+    yield from _owed(view, lambda debt: debt.kind == "repair" and _is_held_by_some(view, debt))
+    for side, arrival in _after_a_loss(view):
+        key = (side.channel_id, arrival.message.message_id)
+        everybody = view.steady.get(side.channel_id, [])
+        author = view.origins[key].message.sender_id if key in view.origins else ""
+        gone = view.side_of(side.channel_id, author) is not None and not view.is_alive(side.channel_id, author)
+        if gone and side.terms is not None and everybody and all(key[1] in view.claims(s) for s in everybody):
+            yield _held(_last(view, side.channel_id), side.channel_id)
+            return
+
+
+@global_property("G-26", "Participants with and without SDS-R converge", "R-FIELDS-04", "MSG-24")
+def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Sighting]:
+    """Where some use SDS-R and others do not, all logs hold the same while the senders are alive."""
+    for channel_id, sides in view.steady.items():
+        repairing = [side.terms is not None for side in sides]
+        if not any(repairing) or all(repairing):
+            continue
+        wrong = list(_owed(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
+        yield from wrong
+        if not wrong and converged(view, channel_id) and _mixed(view, channel_id):
+            yield _held(_last(view, channel_id), channel_id)
+
+
+@global_property("G-27", "Who joins late finds its place, and the past", "STATE-04", "STATE-02", "R-RECV-03")
+def who_joins_late_finds_its_place(view: GroupView) -> Iterator[Sighting]:
+    """A joiner's first message sorts after all that is older by the clock, and its log goes back to the start."""
+    for operation in view.schedule.operations:
+        if not isinstance(operation, Join):
+            continue
+        for side in view.sides.values():
+            if side.who == operation.who:
+                yield from _first_place(view, side)
+                yield from _owed(view, lambda debt, s=side: debt.side is s)  # type: ignore[misc]
+                yield from _the_past(view, side)
+
+
+@global_property("G-28", "Halves that were apart become one log", "DELIVER-04", "SYNC-12", "STATE-11")
+def halves_that_were_apart_become_one_log(view: GroupView) -> Iterator[Sighting]:
+    """What two halves sent while they were cut off from each other stands in all logs after the calm."""
+    cuts = [(i, op) for i, op in enumerate(view.schedule.operations) if isinstance(op, Cut) and op.both]
+    if not cuts or view.ending is None:
+        return
+    for channel_id, sides in view.steady.items():
+        apart = _cut_off(view, channel_id)
+        if not any(
+            {view.origins[key].packet.sender for key in apart} & set(half)
+            and {view.origins[key].packet.sender for key in apart} & set(other)
+            for _, cut in cuts
+            for half, other in [(cut.senders, cut.listeners)]
+        ):
+            continue
+        yield from _owed(view, lambda debt, c=channel_id, a=apart: (c, debt.message_id) in a)  # type: ignore[misc]
+        if all(apart <= {(channel_id, i) for i in view.claims(side)} for side in sides) and len(sides) > 1:
+            yield _held(_last(view, channel_id), channel_id)
+
+
+@global_property("G-29", "Clocks that differ do no harm", "SEND-01", "DELIVER-01")
+def clocks_that_differ_do_no_harm(view: GroupView) -> Iterator[Sighting]:
+    """Where clocks are off or are set, all logs come to the same entries all the same."""
+    clocks = {member.clock_ms for member in view.schedule.members}
+    if len(clocks) < 2 and not view.stepped:
+        return
+    yield from _owed(view)
+    for channel_id, sides in view.steady.items():
+        skewed = {m.clock_ms for m in view.schedule.members if m.name in {side.who for side in sides}}
+        if (len(skewed) > 1 or view.stepped & {side.who for side in sides}) and converged(view, channel_id):
+            yield _held(_last(view, channel_id), channel_id)
+
+
+# ---- What was lost and came again ------------------------------------------------------------------------------------
+
+
+def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
+    """Messages of which the first copy to a participant was lost, with the one that came instead over the network."""
+    known = view.memo.get("after a loss")
+    if not isinstance(known, list):
+        known = view.memo["after a loss"] = list(_find_after_a_loss(view))
+    return known
+
+
+def _find_after_a_loss(view: GroupView) -> Iterator[tuple[Side, Arrival]]:
+    for loss in view.performance.losses:
+        message = loss.packet.wire.message
+        if message is None or not view.is_sound((message.channel_id, message.message_id)):
+            continue
+        side = view.sides.get((loss.listener, message.channel_id))
+        arrival = side.arrivals.get(message.message_id) if side is not None else None
+        if side is None or arrival is None or arrival.packet.number <= loss.packet.number:
+            continue
+        if arrival.act.source == "network" and arrival.packet.act:
+            yield side, arrival
+
+
+def _author(view: GroupView, side: Side, arrival: Arrival) -> str:
+    author = view.side_of(side.channel_id, arrival.message.sender_id)
+    return author.who if author is not None else ""
+
+
+def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> bool:
+    author = _author(view, side, arrival)
+    crashed = view.performance.crashed.get(author)
+    return (
+        side.terms is not None
+        and arrival.packet.sender != author
+        and (not author or (crashed is not None and crashed <= arrival.act.operation))
+    )
+
+
+def _sender_is_gone(view: GroupView, debt: Debt) -> bool:
+    author = view.origins[debt.side.channel_id, debt.message_id].message.sender_id
+    return not view.is_alive(debt.side.channel_id, author)
+
+
+def _is_held_by_some(view: GroupView, debt: Debt) -> bool:
+    return any(debt.message_id in side.logged for side in view.steady[debt.side.channel_id] if side is not debt.side)
+
+
+def _mixed(view: GroupView, channel_id: str) -> bool:
+    """Did both kinds get something of the other?"""
+    kinds = {
+        (side.terms is not None, other.terms is not None)
+        for side in view.steady[channel_id]
+        for other in view.steady[channel_id]
+        if any(i in other.sent for i in side.arrivals)
+    }
+    return {(True, False), (False, True)} <= kinds
+
+
+# ---- Joining late ----------------------------------------------------------------------------------------------------
+
+
+def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
+    first = next(((act, m) for act, m in side.outgoing if m.message_id in side.sent), None)
+    if first is None or not side.can(pb.CAPABILITY_VIRTUAL_CLOCK) or first[1].lamport_timestamp is None:
+        return
+    act, message = first
+    older = [
+        (lamport, key[1])
+        for key, origin in view.origins.items()
+        if key[0] == side.channel_id and origin.act is not None and origin.act.number < act.number
+        for lamport in [view.lamport(*key)]
+        if lamport is not None and lamport < act.step.now_ms
+    ]
+    if not older:
+        return
+    lamport, message_id = max(older)
+    if first[1].lamport_timestamp > lamport:
+        yield _held(act, side.channel_id)
+    else:
+        yield Sighting(
+            Outcome.VIOLATED,
+            act,
+            side.channel_id,
+            f"the first message of {side.who}, {message.message_id!r}, to sort after {message_id!r}, whose Lamport "
+            f"timestamp {lamport} is before its clock",
+            f"it has Lamport timestamp {message.lamport_timestamp}",
+        )
+
+
+def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:
+    if side not in view.steady.get(side.channel_id, []):
+        return
+    past: set[Key] = {
+        key
+        for key, origin in view.origins.items()
+        if key[0] == side.channel_id and origin.act is not None and origin.act.number < side.opened.number
+    }
+    if past and all(view.is_sound(key) for key in past) and {key[1] for key in past} <= view.claims(side):
+        yield _held(view.last_act(side), side.channel_id)
+
+
+def _cut_off(view: GroupView, channel_id: str) -> set[Key]:
+    """Messages of participants that a cut kept from somebody."""
+    out: set[Key] = set()
+    for loss in view.performance.losses:
+        message = loss.packet.wire.message
+        key = (channel_id, message.message_id) if message is not None and message.channel_id == channel_id else None
+        if loss.why == "cut" and key is not None and view.is_sound(key) and view.origins[key].act is not None:
+            out.add(key)
+    return out

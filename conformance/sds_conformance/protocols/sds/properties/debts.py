@@ -1,0 +1,260 @@
+"""Debts: what is missing from a log at the end although some participant had to do something about it.
+
+Most gaps that a lossy network leaves are nobody's fault: a message is acknowledged as soon as one participant names it,
+and then nobody resends it to another that has lost it. A debt needs one of three things that the text does promise:
+
+* delivery: a participant got the message and has all that it depends on (section "Periodic Incoming Buffer Sweep");
+* resending: its sender got no word of it, and the network is perfect now ("Periodic Outgoing Buffer Sweep");
+* repair: with SDS-R in one response group, a request is due, or was heard by somebody who has the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sds_harness.schedules import Act
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ..view.repair_terms import SECOND_MS, RepairTerms
+from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
+
+SWEEPS = 2
+"""So many sweeps may find nothing before something is late: how often they run is not said (AMB-94)."""
+CAP = 3
+"""Copies after which giving up is no more than a warning (AMB-64)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """A message that is missing from a participant's log at the end, and whose doing that is."""
+
+    side: Side
+    """Who lacks it."""
+    message_id: str
+    kind: str
+    """``delivery``, ``resending`` or ``repair``."""
+    act: Act
+    """Where it is seen."""
+    expected: str
+    seen: str
+    position: str = ""
+
+
+def debts(view: GroupView) -> list[Debt]:
+    """All debts of a performance, worked out once."""
+    known = view.memo.get("debts")
+    if not isinstance(known, list):
+        known = view.memo["debts"] = list(_debts(view))
+    return known
+
+
+def _debts(view: GroupView) -> Iterator[Debt]:
+    for channel_id, sides in view.steady.items():
+        sound = [key for key in view.origins if key[0] == channel_id and view.is_sound(key)]
+        for side in sides:
+            claims = view.claims(side)
+            for key in sound:
+                if key[1] in claims:
+                    continue
+                if key[1] in side.arrivals:
+                    yield from _undelivered(view, side, side.arrivals[key[1]], claims)
+                elif key[1] not in side.copies:
+                    yield from _not_resent(view, side, key)
+                    yield from _not_repaired(view, side, key, sides)
+
+
+def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]) -> Iterator[Debt]:
+    message_id, needs = arrival.message.message_id, set(dependencies(arrival.message))
+    if not needs <= claims or message_id in needs:
+        return
+    ticks, allowed = view.ticks.get(side.who, []), SWEEPS
+    if side.can(pb.CAPABILITY_DELIVERED):
+        ready = max([arrival.act.number, *(side.logged.get(i, view.last_act(side).number) for i in needs)])
+    else:  # when its dependencies were delivered is not seen: one level of them may have taken each sweep
+        ready = max(other.act.number for other in side.arrivals.values())
+        allowed += len(side.arrivals)
+    last = view.last_act(side).number
+    if sum(1 for tick in ticks if ready < tick.number <= last) >= allowed:
+        yield Debt(
+            side,
+            message_id,
+            "delivery",
+            view.last_act(side),
+            f"{message_id!r} in the log of {side.who}, which got it at step {arrival.act.number} and has all that it "
+            "depends on",
+            f"it is missing, {allowed} sweeps after the last of these",
+        )
+
+
+# ---- Resending -------------------------------------------------------------------------------------------------------
+
+
+def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
+    origin = view.origins[key]
+    sender = view.side_of(key[0], origin.message.sender_id)
+    if origin.act is None or sender is None or sender.who != origin.act.who:
+        return
+    overdue = overdue_resend(view, sender, key[1])
+    if overdue is not None:
+        tick, copies = overdue
+        yield Debt(
+            side,
+            key[1],
+            "resending",
+            tick,
+            f"{sender.who} to resend {key[1]!r}, of which nothing that it received speaks, and {side.who} to get it",
+            f"the tick passes without a copy, and {side.who} never gets it",
+            "AMB-64" if copies >= CAP else "",
+        )
+
+
+def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
+    """The tick in the last calm phase at which an unacknowledged message should have been resent and was not, with the
+    number of copies before; None if it was, or if something may have spoken for it."""
+    ending, c = view.ending, sender.party.in_force
+    if ending is None or sender.who in view.performance.crashed or sender.who in view.stepped:
+        return None
+    if not sender.can(pb.CAPABILITY_RESEND) or sender.hybrids:
+        return None
+    if not c.HasField("resend_unacknowledged_ms") and sender.can(pb.CAPABILITY_RESEND_PERIOD):
+        return None
+    period = c.resend_unacknowledged_ms
+    until = _spoken_for(view, sender, message_id)
+    sent = sender.sent[message_id]
+    last, late, copies = sent, 0, 0
+    for tick in view.ticks.get(sender.who, ()):
+        if tick.number <= sent.number or tick.number >= until:
+            continue
+        if any(w.message is not None and w.message.message_id == message_id for w in tick.step.broadcasts):
+            last, late, copies = tick, 0, copies + 1
+        elif tick.step.now_ms - last.step.now_ms >= 2 * period and tick.step.now_ms > sent.step.now_ms:
+            late += 1
+            if late >= SWEEPS and tick.operation == ending.operation:
+                return tick, copies
+    return None
+
+
+def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
+    """The act at which anything may first have spoken for an own message, beyond all if nothing did."""
+    for arrival in sender.received:
+        message = arrival.message
+        if any(entry.message_id == message_id for entry in message.causal_history):
+            return arrival.act.number
+        if message.bloom_filter and view.filter_hit(sender, message.bloom_filter, message_id) is not False:
+            return arrival.act.number
+    return view.performance.steps + 1
+
+
+# ---- Repair ----------------------------------------------------------------------------------------------------------
+
+
+def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Debt]:
+    """Somebody who knows of a gap asks for it, and somebody who has the message answers; both alive, in calm."""
+    ending, terms, message_id = view.ending, side.terms, key[1]
+    if ending is None or terms is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
+        return
+    author = view.origins[key].message.sender_id
+    naming = [a for a in side.received if any(e.message_id == message_id for e in a.message.causal_history)]
+    signed = all(
+        entry.sender_id == author
+        for a in naming
+        for entry in a.message.causal_history
+        if entry.message_id == message_id
+    )
+    missing = [i for i in side.named if i not in side.sent and _missing_at(side, i, ending.first)]
+    if not naming or not naming[0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
+        return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
+    holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
+    if not holders:
+        return
+    yield from _not_asked(view, side, naming[0], terms, message_id, ending.first)
+    yield from _not_answered(view, side, holders, author, message_id)
+
+
+def _missing_at(side: Side, message_id: str, act: int) -> bool:
+    arrival = side.arrivals.get(message_id)
+    return arrival is None or arrival.act.number >= act
+
+
+def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
+    """Is it certainly a responder, in the only response group, with the message in its log before an act (AMB-119)?"""
+    terms = holder.terms
+    if terms is None or not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
+        return False
+    alone = terms.groups is not None and terms.groups <= 1
+    return alone and holder.logged.get(message_id, act) < act
+
+
+def _not_asked(
+    view: GroupView, side: Side, naming: Arrival, terms: RepairTerms, message_id: str, first: int
+) -> Iterator[Debt]:
+    """A message of its own that has to carry the request: after T_req, before the entry may expire (AMB-81)."""
+    detected = naming.act.step.now_ms
+    offsets = terms.t_req(message_id)
+    assert offsets is not None
+    assert terms.t_max_ms is not None
+    due, expires = detected + offsets.high + SECOND_MS, detected + offsets.low + terms.t_max_ms
+    # Once it asked, in whatever it was, or somebody else did, it is open what becomes of the entry (AMB-68).
+    until = min([asked.act.number for asked in side.requested.get(message_id, ())], default=view.performance.steps + 1)
+    for packet in view.performance.packets:
+        message = packet.wire.message
+        asks = message.repair_request if message is not None and packet.sender == side.who else ()
+        if packet.act < until and any(entry.message_id == message_id for entry in asks):
+            until = packet.act
+    for act, _ in side.outgoing:
+        if act.number >= until:
+            return
+        if act.number >= first and due <= act.step.now_ms < expires:
+            yield Debt(
+                side,
+                message_id,
+                "repair",
+                act,
+                f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}",
+                f"its message does not ask for it, {act.step.now_ms - detected} ms later",
+            )
+            return
+
+
+def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str, message_id: str) -> Iterator[Debt]:
+    ending = view.ending
+    assert ending is not None
+    copies = [
+        p
+        for p in view.performance.packets
+        if p.wire.message is not None
+        and p.wire.message.message_id == message_id
+        and p.wire.message.channel_id == side.channel_id
+        and p.wire.message.kind is Kind.CONTENT
+    ]
+    for holder in holders:
+        terms = holder.terms
+        assert terms is not None
+        assert terms.t_max_ms is not None
+        for asked in holder.requested.get(message_id, ()):
+            act = asked.act
+            proper = [e.sender_id == author for e in asked.message.repair_request if e.message_id == message_id]
+            if act.number < ending.first or asked.packet.sender != side.who or not asked.taken or not all(proper):
+                continue
+            pause = act.at_ms - (terms.t_min_ms or terms.t_max_ms) - SECOND_MS  # AMB-80
+            if any(p.act > act.number or (p.sender == holder.who and p.at_ms >= pause) for p in copies):
+                continue
+            if any(a.act.number > act.number and a.message.message_id == message_id for a in holder.received):
+                continue
+            late = [
+                tick
+                for tick in view.ticks.get(holder.who, ())
+                if tick.number > act.number and tick.step.now_ms >= act.step.now_ms + terms.t_max_ms + SECOND_MS
+            ]
+            if len(late) >= SWEEPS:
+                yield Debt(
+                    side,
+                    message_id,
+                    "repair",
+                    late[SWEEPS - 1],
+                    f"{holder.who}, which has {message_id!r}, to answer the request of {side.who} at step {act.number}",
+                    f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later",
+                )
+                return

@@ -1,0 +1,339 @@
+"""A performance, read as the facts of all participants together.
+
+One pass over the acts tells who said what, what arrived where, and what each participant claims of its log; everything
+else is worked out from that when a property asks for it. The facts follow the claims of each participant, as those of
+a channel view do, so that the fault of one does not make all others wrong.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sds_harness.schedules import Act, Performance
+from sds_harness.schedules.operations import Calm, Say, StepClock
+from sds_harness.sds.stage import bloom_parameters
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, ForeignFilter, Kind, Message
+
+from ..view.odd_messages import oddness
+from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies, same
+
+__all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "same"]
+
+OVERLONG = "overlong"
+"""Varints with more bytes than they need, which a strict reader may refuse (AMB-52)."""
+NOISE = "noise"
+"""Who sends what a schedule garbles."""
+ENOUGH_ROUNDS = 20
+"""Of calm, where it never became quiet (G-01)."""
+LARGEST_LAMPORT = 2**53 + 10
+"""Beyond, a clock may stand still or refuse (AMB-14)."""
+REPAIR_CAP = 3
+"""Of a repair request, where none is told (AMB-86)."""
+
+
+class GroupView:
+    """The facts that global properties ask for."""
+
+    def __init__(self, performance: Performance) -> None:
+        self.performance = performance
+        self.schedule = performance.schedule
+        self.sides: dict[Key, Side] = {}
+        """By participant and channel."""
+        self.ticks: dict[str, list[Act]] = {}
+        self.origins: dict[Key, Origin] = {}
+        """Content messages, by channel and ID."""
+        self.disputed: set[Key] = set()
+        """Those of which there are two versions, or of which bytes out of nowhere spoke (AMB-25, AMB-52)."""
+        self.other_ids: dict[Key, Kind] = {}
+        """IDs of sync and ephemeral messages."""
+        self.scripted_ids: set[str] = set()
+        """All that scripted peers named in causal histories and repair requests."""
+        self.odd: set[Key] = set()
+        """What somebody may refuse."""
+        self.memo: dict[str, object] = {}
+        """Kept by properties that share something."""
+        self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
+        self._oddness: dict[tuple[int, int], str] = {}
+        self._said()
+        self._done()
+
+    # ---- who, and when ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def whole(self) -> bool:
+        """Was it played to its end?"""
+        return self.performance.breakdown is None and not self.performance.storm
+
+    @cached_property
+    def ending(self) -> Ending | None:
+        """The last calm phase, None if there is none that is long enough for everything to come to rest."""
+        show = self.performance
+        if not self.whole:
+            return None
+        for index in range(len(self.schedule.operations) - 1, -1, -1):
+            calm = self.schedule.operations[index]
+            if not isinstance(calm, Calm) or index not in show.began or index in show.left_out:
+                continue
+            acts = [act.number for act in show.acts if act.operation == index]
+            rounds = max((sum(a.operation == index for a in ticks) for ticks in self.ticks.values()), default=0)
+            if not acts or not (show.settled or rounds >= ENOUGH_ROUNDS):
+                return None
+            return Ending(index, calm, acts[0], acts[-1], show.began[index])
+        return None
+
+    @cached_property
+    def stepped(self) -> set[str]:
+        """Participants whose clock is set."""
+        return {operation.who for operation in self.schedule.operations if isinstance(operation, StepClock)}
+
+    @cached_property
+    def channels(self) -> dict[str, list[Side]]:
+        """The participants of each channel."""
+        out: dict[str, list[Side]] = {}
+        for side in self.sides.values():
+            out.setdefault(side.channel_id, []).append(side)
+        return out
+
+    @cached_property
+    def steady(self) -> dict[str, list[Side]]:
+        """Of each channel, those whose logs can be held against each other: there before the last calm phase began,
+        alive at its end, with logs that can be seen and from which nothing is missing for a legal reason."""
+        if self.ending is None:
+            return {}
+        out = {}
+        for channel_id, sides in self.channels.items():
+            said = sum(1 for key in self.origins if key[0] == channel_id)
+            out[channel_id] = [side for side in sides if self._is_steady(side, said)]
+        return out
+
+    def _is_steady(self, side: Side, said: int) -> bool:
+        assert self.ending is not None
+        limit = side.declared.log_entries
+        return (
+            side.opened.number < self.ending.first
+            and side.who not in self.performance.crashed
+            and not side.gives_up
+            and side.party.in_force.incoming_sweep_ms <= self.ending.calm.period_ms
+            and not (side.who in self.stepped and side.party.in_force.incoming_sweep_ms)
+            and (limit is None or limit >= said)
+            and (side.can(pb.CAPABILITY_DELIVERED) or self.final_log(side) is not None)
+        )
+
+    def side_of(self, channel_id: str, participant_id: str) -> Side | None:
+        """The participant of that ID."""
+        return next((s for s in self.channels.get(channel_id, ()) if s.id == participant_id), None)
+
+    def is_alive(self, channel_id: str, participant_id: str) -> bool:
+        """Does a participant of that ID do its work until the end?"""
+        side = self.side_of(channel_id, participant_id)
+        return side is not None and side.who not in self.performance.crashed
+
+    # ---- messages --------------------------------------------------------------------------------------------------
+
+    def message(self, channel_id: str, message_id: str) -> Message | None:
+        """The one content message of that ID, None if there is none, or more than one."""
+        key = (channel_id, message_id)
+        origin = self.origins.get(key)
+        return origin.message if origin is not None and key not in self.disputed else None
+
+    def is_sound(self, key: Key) -> bool:
+        """Is it content that everybody has to take as it is, once all it depends on is there?"""
+        return key in self.origins and key not in self.disputed and key not in self.odd and key not in self.other_ids
+
+    def lamport(self, channel_id: str, message_id: str) -> int | None:
+        """Its Lamport timestamp, None if it is not known for certain, or so large that clocks may stand still."""
+        message = self.message(channel_id, message_id)
+        lamport = message.lamport_timestamp if message is not None else None
+        return lamport if lamport is not None and lamport <= LARGEST_LAMPORT else None
+
+    def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
+        """The log as it was last shown, if that was after the last calm phase."""
+        for act, state in reversed(side.looks):
+            if self.ending is not None and act.number < self.ending.last:
+                return None
+            if state.HasField("log"):
+                return act, [entry.message_id for entry in state.log.entries]
+        return None
+
+    def claims(self, side: Side) -> set[str]:
+        """What is in the log of a steady participant at the end: as it shows it, else by its events."""
+        shown = self.final_log(side)
+        return set(shown[1]) if shown is not None else set(side.logged)
+
+    def last_act(self, side: Side) -> Act:
+        """Where it is seen what a participant has at the end."""
+        shown = self.final_log(side)
+        if shown is not None:
+            return shown[0]
+        ticks = self.ticks.get(side.who, [])
+        return ticks[-1] if ticks else side.opened
+
+    # ---- filters ---------------------------------------------------------------------------------------------------
+
+    def filter_hit(self, side: Side, bloom_filter: bytes, message_id: str) -> bool | None:
+        """Is an ID in a filter, as a participant reads filters? None if nothing tells."""
+        held = self.filter_hits(side, bloom_filter, [message_id])
+        return held[0] if held else None
+
+    def filter_hits(self, side: Side, bloom_filter: bytes, message_ids: list[str]) -> list[bool]:
+        """The same for many; empty if nothing tells."""
+        profile, parameters = PROFILES.get(side.declared.bloom_profile), bloom_parameters(side.party)
+        if profile is None or parameters is None:
+            return []
+        try:
+            view = profile.read(bloom_filter, parameters)
+        except ForeignFilter:
+            return []
+        out = []
+        for message_id in message_ids:
+            key = (profile.name, view.parameters, message_id)
+            positions = self._positions.get(key)
+            if positions is None:
+                positions = self._positions[key] = profile.positions(message_id, view.parameters)
+            out.append(view.holds(positions))
+        return out
+
+    def filter_is_complete(self, side: Side) -> bool:
+        """Can no ID have been rolled out of its filter yet? Copies may be counted, too (AMB-55, AMB-112)."""
+        c = side.party.in_force
+        met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
+        return c.HasField("bloom_capacity") and met < c.bloom_capacity
+
+    # ---- reading ---------------------------------------------------------------------------------------------------
+
+    def _said(self) -> None:
+        """Everything on the wire."""
+        acts = self.performance.acts
+        for packet in self.performance.packets:
+            message = packet.wire.message
+            if message is None:
+                continue
+            key = (message.channel_id, message.message_id)
+            if not packet.act:
+                self.scripted_ids.update(entry.message_id for entry in message.causal_history)
+                self.scripted_ids.update(entry.message_id for entry in message.repair_request)
+                said = self.schedule.operations[packet.operation]
+                if isinstance(said, Say) and said.encoding == OVERLONG:
+                    self.odd.add(key)
+            if packet.sender == NOISE:
+                self.disputed.add(key)
+            kind = message.kind
+            if kind is not Kind.CONTENT:
+                self.other_ids.setdefault(key, kind)
+                continue
+            known = self.origins.get(key)
+            if known is None:
+                act = acts[packet.act - 1] if packet.act else None
+                own = act is not None and act.step.command == "send"
+                self.origins[key] = Origin(message, packet, act if own else None)
+            elif known.packet.wire.raw != packet.wire.raw and not same(known.message, message):
+                self.disputed.add(key)
+
+    def _done(self) -> None:
+        """Everything that participants did."""
+        for act in self.performance.acts:
+            step = act.step
+            command = step.command
+            if command == "receive":
+                self._arrive(act)
+            elif command == "tick":
+                self.ticks.setdefault(act.who, []).append(act)
+            elif command == "observe":
+                self._look(act, step)
+            elif command == "open" and step.answer == "opened":
+                self._open(act)
+            if step.reply is None or step.answer != "effects":
+                continue
+            if step.broadcasts:
+                self._broadcast(act)
+            if step.events:
+                self._signal(act)
+
+    def _open(self, act: Act) -> None:
+        party = act.trace.parties.get(act.who)
+        if party is None:
+            return
+        for channel_id in party.channels:
+            side = Side(act.who, channel_id, party, act.trace.declaration, act)
+            side.gives_up = bool(party.in_force.lost_timeout_ms or party.asked.lost_timeout_ms)
+            self.sides[act.who, channel_id] = side
+
+    def _broadcast(self, act: Act) -> None:
+        fresh = act.step.command in ("send", "send_sync")
+        for wire in act.step.broadcasts:
+            message = wire.message
+            side = self.sides.get((act.who, message.channel_id)) if message is not None else None
+            if message is None or side is None:
+                fresh = False
+                continue
+            kind = message.kind
+            if kind is Kind.CONTENT and fresh and act.step.command == "send" and message.message_id not in side.sent:
+                side.sent[message.message_id] = act
+                side.logged.setdefault(message.message_id, act.number)
+                side.outgoing.append((act, message))
+            elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
+                side.outgoing.append((act, message))
+            fresh = False
+
+    def _arrive(self, act: Act) -> None:
+        step, packet = act.step, act.packet
+        if packet is None or step.reply is None:
+            return
+        message = step.received.message if act.source == "again" else packet.wire.message
+        side = self.sides.get((act.who, message.channel_id)) if message is not None else None
+        if message is None or side is None:
+            return
+        message_id, kind = message.message_id, message.kind
+        if kind is Kind.EPHEMERAL:
+            side.ephemerals[message_id] = side.ephemerals.get(message_id, 0) + 1
+            side.hybrids += bool(message.causal_history or message.bloom_filter)
+        for entry in message.causal_history:
+            side.named.setdefault(entry.message_id, act)
+        if kind not in (Kind.CONTENT, Kind.SYNC):
+            for entry in message.repair_request:  # it may count, and need not (AMB-84)
+                side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
+            return
+        # One answer does for all copies, unless it hangs on the time of each.
+        which = (id(message), id(side.declared)) if side.declared.lamport_ahead_ms is None else (act.number, 0)
+        why = self._oddness.get(which)
+        if why is None:
+            why = self._oddness[which] = oddness(message, step.now_ms, side.declared)
+        if why:
+            self.odd.add((message.channel_id, message_id))
+        taken = message.sender_id != side.id and (step.answer == "effects" or not why)
+        arrival = Arrival(act, message, packet, taken)
+        side.received.append(arrival)
+        for entry in message.repair_request:
+            side.requested.setdefault(entry.message_id, []).append(arrival)
+        if kind is Kind.CONTENT:
+            side.copies[message_id] = side.copies.get(message_id, 0) + 1
+            if taken:
+                side.arrivals.setdefault(message_id, arrival)
+
+    def _look(self, act: Act, step: Step) -> None:
+        side = self.sides.get((act.who, step.channel_id))
+        if side is None or step.reply is None or step.answer != "state":
+            return
+        side.looks.append((act, step.reply.state))
+        for entry in step.reply.state.log.entries:
+            side.logged.setdefault(entry.message_id, act.number)
+
+    def _signal(self, act: Act) -> None:
+        for event in act.step.events:
+            side = self.sides.get((act.who, event.channel_id))
+            if side is None:
+                continue
+            match event.WhichOneof("event"):
+                case "delivered":
+                    told = event.delivered
+                    side.deliveries.append(Delivery(act, told.message_id, told.content))
+                    if told.message_id in side.arrivals or told.message_id not in side.ephemerals:
+                        side.logged.setdefault(told.message_id, act.number)
+                case "acknowledged":
+                    side.acks.setdefault(event.acknowledged.message_id, act)
+                case "possibly_acknowledged":
+                    side.possibly.setdefault(event.possibly_acknowledged.message_id, act)
+                case "lost":
+                    side.gives_up = True

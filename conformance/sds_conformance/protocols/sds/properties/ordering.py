@@ -1,0 +1,364 @@
+"""Order: of the log, of deliveries, and of the Lamport timestamps that make it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from sds_harness.schedules import Act
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+from ....judging.judgement import Outcome
+from .group_view import LARGEST_LAMPORT, GroupView, Side, dependencies
+from .registry import Sighting, global_property
+
+Place = tuple[int, bytes]
+"""Lamport timestamp and message ID as UTF-8: the order of these is the order of the log (AMB-88)."""
+
+
+@global_property("G-02", "All logs have the same order", "STATE-11", "CONFLICT-01", "DELIVER-05")
+def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
+    """What two logs have in common stands in the same order in both, where participants show their logs.
+
+    Which of them is wrong is said by G-03; here it counts that they differ.
+    """
+    for channel_id, sides in view.channels.items():
+        shown = [(side, *last) for side in sides if (last := _last_log(side)) is not None]
+        held: Act | None = None
+        for (one, _, first), (other, act, second) in itertools.pairwise(shown):
+            common = {i for i in set(first) & set(second) if (channel_id, i) not in view.disputed}
+            mine, theirs = [i for i in first if i in common], [i for i in second if i in common]
+            differ = next((pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]), None)
+            if differ is None:
+                held = act if len(common) > 1 else held
+            else:
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    act,
+                    channel_id,
+                    f"{differ[0]!r} before {differ[1]!r} in the log of {other.who}, as in that of {one.who}",
+                    f"{differ[1]!r} stands before {differ[0]!r}",
+                    "" if (differ[0] + differ[1]).isascii() else "AMB-88",
+                )
+        if held is not None:
+            yield Sighting(Outcome.HELD, held, channel_id)
+
+
+def _last_log(side: Side) -> tuple[Act, list[str]] | None:
+    for act, state in reversed(side.looks):
+        if state.HasField("log"):
+            return act, [entry.message_id for entry in state.log.entries]
+    return None
+
+
+# ---- The log ---------------------------------------------------------------------------------------------------------
+
+
+@global_property("G-03", "Every log is in order at every instant", "STATE-11", "DELIVER-06", "CONFLICT-01")
+def every_log_is_in_order(view: GroupView) -> Iterator[Sighting]:
+    """At every look a log is strictly sorted by Lamport timestamp and ID, and nothing stands in it twice.
+
+    Where it cannot be seen, causal histories tell of its end, in a direction that never changes (AMB-28, AMB-29).
+    """
+    for side in view.sides.values():
+        held, wrong = None, False
+        for act, state in side.looks:
+            shown = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+            fault = _fault(view, side.channel_id, shown)
+            if fault is not None and not wrong:
+                wrong = True
+                yield _disorder(side, act, *fault)
+            elif len(shown) > 1:
+                held = act
+        if not side.shows_log and not wrong:
+            held, fault_at = _tails(view, side)
+            if fault_at is not None:
+                wrong = True
+                yield _disorder(side, fault_at[0], fault_at[1], fault_at[2])
+        if held is not None and not wrong:
+            yield Sighting(Outcome.HELD, held, side.channel_id)
+
+
+def _place(view: GroupView, channel_id: str, message_id: str, told: int | None = None) -> Place | None:
+    lamport = view.lamport(channel_id, message_id)
+    if lamport is None:
+        lamport = told
+    return (lamport, message_id.encode("utf-8", "surrogatepass")) if lamport is not None else None
+
+
+def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tuple[str, str] | None:
+    """The first two that stand next to each other and should not."""
+    before: tuple[Place, str] | None = None
+    for message_id, told in shown:
+        place = _place(view, channel_id, message_id, told)
+        assert place is not None
+        if before is not None and place <= before[0]:
+            return before[1], message_id
+        before = place, message_id
+    return None
+
+
+def _disorder(side: Side, act: Act, first: str, second: str) -> Sighting:
+    if first == second:
+        return Sighting(
+            Outcome.VIOLATED, act, side.channel_id, f"{first!r} once in the log of {side.who}", "it stands there twice"
+        )
+    return Sighting(
+        Outcome.VIOLATED,
+        act,
+        side.channel_id,
+        f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID",
+        f"{first!r} stands before {second!r}",
+        "AMB-88" if _only_in_utf16_order(first, second) else "",
+    )
+
+
+def _only_in_utf16_order(first: str, second: str) -> bool:
+    units = [text.encode("utf-16-be", "surrogatepass") for text in (first, second)]
+    return not (first + second).isascii() and units[0] < units[1]
+
+
+def _tails(view: GroupView, side: Side) -> tuple[Act | None, tuple[Act, str, str] | None]:
+    """Causal histories: where they show an order last, and the first that shows a wrong one."""
+    direction, held = 0, None
+    for act, message in side.outgoing:
+        placed = [
+            (p, e.message_id) for e in message.causal_history if (p := _place(view, side.channel_id, e.message_id))
+        ]
+        for (one, first), (other, second) in itertools.pairwise(placed):
+            goes = (other > one) - (other < one)
+            if goes == 0 or (direction and goes != direction):
+                return held, (act, first, second)
+            direction, held = goes, act
+    return held, None
+
+
+@global_property("G-05", "What a message depends on stands before it", "SEND-01", "DELIVER-01", "STATE-11")
+def what_a_message_depends_on_stands_before_it(view: GroupView) -> Iterator[Sighting]:
+    """In the log as last shown each dependency precedes its message, unless Lamport timestamps forbid it (AMB-91)."""
+    for side in view.sides.values():
+        shown = _last_log(side)
+        if shown is None:
+            continue
+        act, log = shown
+        at = {message_id: place for place, message_id in enumerate(log)}
+        held = False
+        for message_id, place in at.items():
+            message = view.message(side.channel_id, message_id)
+            for needed in dependencies(message) if message is not None else ():
+                earlier = view.message(side.channel_id, needed)
+                if needed not in at or earlier is None or not _precedes(earlier, message):
+                    continue
+                if at[needed] < place:
+                    held = True
+                    continue
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    act,
+                    side.channel_id,
+                    f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}",
+                    f"{message_id!r} stands before {needed!r}",
+                )
+                return
+        if held:
+            yield Sighting(Outcome.HELD, act, side.channel_id)
+
+
+def _precedes(earlier: Message, later: Message | None) -> bool:
+    return later is not None and (earlier.lamport_timestamp or 0) < (later.lamport_timestamp or 0)
+
+
+# ---- Deliveries ------------------------------------------------------------------------------------------------------
+
+
+@global_property("G-04", "Deliveries follow the causal order", "RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04")
+def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
+    """No message is delivered before all that it depends on was delivered, or sent by the participant itself.
+
+    Ephemeral messages are exempt; so are participants that may give dependencies up (AMB-92). That a message which
+    depends on itself is never delivered is a warning (AMB-44, AMB-45).
+    """
+    for side in view.sides.values():
+        if side.gives_up or not side.can(pb.CAPABILITY_DELIVERED):
+            continue
+        met: set[str] = set()
+        held, sent = None, sorted((act.number, message_id) for message_id, act in side.sent.items())
+        for delivery in side.deliveries:
+            while sent and sent[0][0] <= delivery.act.number:
+                met.add(sent.pop(0)[1])
+            message = view.message(side.channel_id, delivery.message_id)
+            if message is None or delivery.message_id not in side.arrivals:
+                met.add(delivery.message_id)  # of two versions either may have been delivered
+                continue
+            unmet = [
+                i for i in dependencies(message) if i not in met and side.logged.get(i, 1 << 60) > delivery.act.number
+            ]
+            unmet += [
+                i for i in dependencies(message) if i not in met and i not in unmet and _later(side, delivery.act, i)
+            ]
+            if unmet:
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    delivery.act,
+                    side.channel_id,
+                    f"{delivery.message_id!r} delivered at {side.who} only after {unmet[0]!r}, on which it depends",
+                    "it is delivered before that" if unmet[0] != delivery.message_id else "it depends on itself",
+                    _circle(view, side.channel_id, delivery.message_id, unmet[0]),
+                )
+            elif message.causal_history:
+                held = delivery.act
+            met.add(delivery.message_id)
+        if held is not None:
+            yield Sighting(Outcome.HELD, held, side.channel_id)
+
+
+def _later(side: Side, act: Act, message_id: str) -> bool:
+    """Is it delivered in the same act, but later?"""
+    return any(d.message_id == message_id and d.act is act for d in side.deliveries)
+
+
+def _circle(view: GroupView, channel_id: str, message_id: str, needed: str) -> str:
+    if needed == message_id:
+        return "AMB-44"
+    seen, waiting = set(), [needed]
+    while waiting:
+        message = view.message(channel_id, waiting.pop())
+        for entry in dependencies(message) if message is not None else ():
+            if entry == message_id:
+                return "AMB-45"
+            if entry not in seen:
+                seen.add(entry)
+                waiting.append(entry)
+    return ""
+
+
+# ---- Lamport timestamps ----------------------------------------------------------------------------------------------
+
+
+@global_property("G-13", "Lamport timestamps of a sender go up", "SEND-01", "SEND-02", "SYNC-14")
+def lamport_timestamps_of_a_sender_go_up(view: GroupView) -> Iterator[Sighting]:
+    """Over the content messages of one sender they strictly increase, and never decrease with sync messages between."""
+    for side in view.sides.values():
+        content = highest = -1
+        held = None
+        for act, message in side.outgoing:
+            lamport = message.lamport_timestamp
+            if lamport is None or max(lamport, highest) > LARGEST_LAMPORT:
+                break  # from here on it may stand still (AMB-14)
+            is_content = message.kind is Kind.CONTENT
+            least = max(highest, content + 1 if is_content else 0)
+            if lamport < least:
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    act,
+                    side.channel_id,
+                    f"{message.message_id!r} of {side.who} with a Lamport timestamp of {least} or more, after what it "
+                    "sent before",
+                    f"it has {lamport}",
+                )
+                held = None
+                break
+            held = act if highest >= 0 else None
+            highest = lamport
+            content = lamport if is_content else content
+        if held is not None:
+            yield Sighting(Outcome.HELD, held, side.channel_id)
+
+
+@global_property("G-14", "Lamport timestamps stay close to the time", "STATE-03", "SEND-01", "DELIVER-01")
+def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sighting]:
+    """No new timestamp is more than one ahead of all clocks and of all timestamps that the channel has seen.
+
+    So a burst of n messages moves them n ahead of the time at most, and time that passes brings them back.
+    """
+    if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
+        return
+    ahead: dict[str, int] = {}
+    bursts: dict[str, Act] = {}
+    wrong: set[str] = set()
+    sends = {(id(act), id(m)): side for side in view.sides.values() for act, m in side.outgoing}
+    for kind, act, channel_id, lamport, key in _timestamps(view):
+        now, ceiling = act.step.now_ms, ahead.get(channel_id, 0)
+        side = sends.get(key)
+        if kind == "new" and side is not None and lamport <= LARGEST_LAMPORT:
+            if lamport > max(now, ceiling + 1) and channel_id not in wrong:
+                wrong.add(channel_id)
+                yield Sighting(
+                    Outcome.VIOLATED,
+                    act,
+                    channel_id,
+                    f"a Lamport timestamp of {max(now, ceiling + 1)} at most, by the clock of {side.who} and all "
+                    "that was said before",
+                    f"it is {lamport}",
+                )
+            if lamport > now:
+                bursts[channel_id] = act
+            ahead[channel_id] = max(ceiling, lamport)
+        elif kind == "maybe":
+            ahead[channel_id] = max(ceiling + 1, now)
+        else:
+            ahead[channel_id] = max(ceiling, lamport)
+    for channel_id, act in bursts.items():
+        if channel_id not in wrong:
+            yield Sighting(Outcome.HELD, act, channel_id)
+
+
+def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int, int]]]:
+    """What can move a clock, in order: new messages, those that arrive, and commands that may move it (AMB-12)."""
+    for act in view.performance.acts:
+        step, nothing = act.step, (0, 0)
+        match step.command:
+            case "open":
+                party = act.trace.parties.get(act.who)
+                for channel_id in party.channels if party is not None else ():
+                    yield "seen", act, channel_id, step.now_ms, nothing
+            case "receive" if act.packet is not None:
+                message = step.received.message if act.source == "again" else act.packet.wire.message
+                if message is not None and message.lamport_timestamp is not None:
+                    yield "seen", act, message.channel_id, message.lamport_timestamp, nothing
+                elif message is not None:
+                    yield "maybe", act, message.channel_id, 0, nothing
+            case "send_ephemeral":
+                yield "maybe", act, step.channel_id, 0, nothing
+            case "send" | "send_sync" if not step.broadcasts:
+                yield "maybe", act, step.channel_id, 0, nothing
+        for wire in step.broadcasts:
+            message = wire.message
+            if message is not None and message.lamport_timestamp is not None:
+                yield "new", act, message.channel_id, message.lamport_timestamp, (id(act), id(message))
+
+
+@global_property("G-16", "What comes after has the greater timestamp", "SEND-01", "DELIVER-01")
+def what_comes_after_has_the_greater_timestamp(view: GroupView) -> Iterator[Sighting]:
+    """A message has a greater Lamport timestamp than all that its sender delivered before, and all that it names."""
+    for side in view.sides.values():
+        deliveries = iter(side.deliveries)
+        delivery = next(deliveries, None)
+        highest, which, held = -1, "", None
+        for act, message in side.outgoing:
+            while delivery is not None and delivery.act.number < act.number:
+                lamport = view.lamport(side.channel_id, delivery.message_id)
+                if lamport is not None and delivery.message_id in side.arrivals and lamport > highest:
+                    highest, which = lamport, delivery.message_id
+                delivery = next(deliveries, None)
+            before = (highest, which)
+            for message_id in dependencies(message):
+                before = max(before, (view.lamport(side.channel_id, message_id) or -1, message_id))
+            lamport = message.lamport_timestamp
+            if before[0] < 0 or lamport is None or lamport > LARGEST_LAMPORT:
+                continue
+            if lamport > before[0]:
+                held = act
+                continue
+            yield Sighting(
+                Outcome.VIOLATED,
+                act,
+                side.channel_id,
+                f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before[0]} of "
+                f"{before[1]!r}, which it knows",
+                f"it has {lamport}",
+            )
+            return
+        if held is not None:
+            yield Sighting(Outcome.HELD, held, side.channel_id)

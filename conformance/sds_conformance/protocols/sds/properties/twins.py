@@ -1,0 +1,399 @@
+"""Twins: a performance against that of a schedule that was changed in a way which must not matter.
+
+Messages of the two are told by their contents, as IDs may hang on timestamps and on how much was sent before. Where
+chance decides what is lost, one broadcast less changes the fate of all that follow; so either nothing was lost, or
+nothing was left to chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from sds_harness.schedules import Act, Schedule
+from sds_harness.schedules.operations import (
+    Again,
+    Crash,
+    Ephemeral,
+    Garble,
+    Join,
+    Links,
+    Lookup,
+    Operation,
+    Say,
+    Send,
+    Sync,
+)
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ....judging.judgement import Outcome
+from .group_view import GroupView, Side
+from .registry import Replay, Sighting, twin_property
+
+SHAKEN = Links(duplicate_percent=30, delay_ms=(0, 2_000))
+"""Links on which nothing is lost, and much comes twice and out of order."""
+
+Contents = dict[tuple[str, str], set[bytes]]
+"""What is in the log of each participant and channel at the end, by its content."""
+
+
+# ---- What can be compared --------------------------------------------------------------------------------------------
+
+
+def _contents(view: GroupView) -> Contents:
+    """By the claims of each participant; only what participants sent, and whoever keeps all of it."""
+    out: Contents = {}
+    for place, side in view.sides.items():
+        if not side.can(pb.CAPABILITY_DELIVERED) or side.gives_up or side.who in view.performance.crashed:
+            continue
+        held = set()
+        for message_id in side.logged:
+            key = (side.channel_id, message_id)
+            origin = view.origins.get(key)
+            if origin is not None and origin.act is not None and key not in view.disputed:
+                held.add(origin.message.content or b"")
+        out[place] = held
+    return out
+
+
+def _chance(schedule: Schedule) -> bool:
+    """Does chance decide what becomes of a message?"""
+    return any(
+        isinstance(op, Links) and (op.loss_percent or op.duplicate_percent or op.delay_ms[0] != op.delay_ms[1])
+        for op in schedule.operations
+    )
+
+
+def _complete(view: GroupView) -> bool:
+    """Did everything reach everybody, and come to rest? What poses as a participant does not reach that one."""
+    posed = any(isinstance(op, Say) and op.poses_as for op in view.schedule.operations)
+    return view.ending is not None and _nothing_lost(view) and not (view.disputed or view.odd or posed)
+
+
+def _nothing_lost(view: GroupView) -> bool:
+    """Was everybody there from the start until the end, and heard everything?"""
+    partial = any(
+        isinstance(op, Join | Crash) or (isinstance(op, Say) and bool(op.to)) for op in view.schedule.operations
+    )
+    return not view.performance.losses and not partial
+
+
+def _alike(view: GroupView, twin: GroupView) -> bool:
+    """Did nothing get lost in either, or is all the rest the same in both?
+
+    The rest are the IDs, on which ties, filters and repair times hang, and for how long the calm went on.
+    """
+    if _complete(view) and _complete(twin):
+        return True
+    alike = set(view.origins) <= set(twin.origins) or set(twin.origins) <= set(view.origins)
+    return alike and not _chance(view.schedule) and view.performance.calm_rounds == twin.performance.calm_rounds
+
+
+def _without(schedule: Schedule, kinds: type[Operation] | tuple[type[Operation], ...]) -> Schedule:
+    return replace(schedule, operations=tuple(op for op in schedule.operations if not isinstance(op, kinds)))
+
+
+def _end(view: GroupView, channel_id: str, who: str) -> Act:
+    acts = (act for act in reversed(view.performance.acts) if act.who == who)
+    return next(acts, view.sides[who, channel_id].opened)
+
+
+def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other: Contents) -> Iterator[Sighting]:
+    """The logs of both performances, side by side."""
+    places = [place for place in one if place in other]
+    wrong = False
+    for who, channel_id in places:
+        here, there = one[who, channel_id], other[who, channel_id]
+        for content in sorted(here ^ there):
+            wrong = True
+            has, lacks = ("is", "is not") if content in here else ("is not", "is")
+            yield Sighting(
+                Outcome.VIOLATED,
+                _end(view, channel_id, who),
+                channel_id,
+                f"the log of {who} to be the same {change}",
+                f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run",
+            )
+            break
+    if not wrong and any(one[place] for place in places) and twin.whole:
+        who, channel_id = next(place for place in places if one[place])
+        yield Sighting(Outcome.HELD, _end(view, channel_id, who), channel_id)
+
+
+def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
+    """The twin, None if it cannot be held against the first: something refused that was not refused before."""
+    performance = replay(schedule)
+    twin = GroupView(performance)
+    left = {str(reason) for reason in performance.left_out.values()}
+    return twin if twin.whole and left <= {str(reason) for reason in view.performance.left_out.values()} else None
+
+
+# ---- Messages that leave no trace ------------------------------------------------------------------------------------
+
+
+@twin_property("G-17", "Sync messages change no log", "SYNC-09", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-13")
+def sync_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """Where nothing is lost, the same schedule without its sync messages, or with more, leads to the same logs.
+
+    Lamport timestamps may shift (AMB-17, AMB-18), so entries are compared, not places.
+    """
+    if not _complete(view) or not all(side.can(pb.CAPABILITY_SYNC) for side in view.sides.values()):
+        return
+    operations = view.schedule.operations
+    if any(isinstance(op, Sync) for op in operations):
+        changed = _without(view.schedule, Sync)
+    else:
+        more: list[Operation] = []
+        for op in operations:
+            more += [op, Sync("", op.channel)] if isinstance(op, Send) else [op]
+        if len(more) == len(operations):
+            return
+        changed = replace(view.schedule, operations=tuple(more))
+    twin = _replayed(view, replay, changed)
+    if twin is not None and _complete(twin):
+        yield from _compare(view, twin, "with other sync messages", _contents(view), _contents(twin))
+
+
+@twin_property("G-18", "Ephemeral messages change no log", "EPHEMERAL-05", "EPHEMERAL-04", "EPHEMERAL-03")
+def ephemeral_messages_change_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """The same schedule without its ephemeral messages leads to the same logs, and no copy of one is delivered twice.
+
+    Filters may differ (AMB-36).
+    """
+    if not any(isinstance(op, Ephemeral) for op in view.schedule.operations) or not view.whole:
+        return
+    if not any(act.step.command == "send_ephemeral" and act.step.broadcasts for act in view.performance.acts):
+        return
+    for side in view.sides.values():
+        yield from _too_often(view, side)
+    if not _complete(view) and _chance(view.schedule):
+        return
+    twin = _replayed(view, replay, _without(view.schedule, Ephemeral))
+    if twin is None:
+        return
+    if _alike(view, twin):
+        yield from _compare(view, twin, "without ephemeral messages", _contents(view), _contents(twin))
+
+
+def _too_often(view: GroupView, side: Side) -> Iterator[Sighting]:
+    times: dict[str, int] = {}
+    for delivery in side.deliveries:
+        message_id = delivery.message_id
+        if message_id not in side.ephemerals or (side.channel_id, message_id) in view.origins:
+            continue
+        times[message_id] = times.get(message_id, 0) + 1
+        if times[message_id] > side.ephemerals[message_id]:
+            yield Sighting(
+                Outcome.VIOLATED,
+                delivery.act,
+                side.channel_id,
+                f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it",
+                f"it is delivered {times[message_id]} times, and {side.ephemerals[message_id]} came",
+            )
+
+
+# ---- Order and isolation ---------------------------------------------------------------------------------------------
+
+
+@twin_property("G-19", "The order of arrival does not matter", "DELIVER-04", "CONFLICT-01", "INSWEEP-04")
+def the_order_of_arrival_does_not_matter(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """On links that delay and double what they carry, and lose nothing, the same schedule leads to the same logs.
+
+    What scripted peers said has the same IDs and timestamps in both, so the order of that is compared, too.
+    """
+    if not _complete(view) or any(isinstance(op, Again | Lookup | Garble) for op in view.schedule.operations):
+        return
+    rules = [SHAKEN, *(op for op in view.schedule.operations if not isinstance(op, Links))]
+    twin = _replayed(view, replay, replace(view.schedule, operations=tuple(rules), seed=view.schedule.seed + 1))
+    if twin is None or not _complete(twin):
+        return
+    differ = list(_scripted_order(view, twin))
+    yield from differ or _compare(view, twin, "whatever arrives first", _contents(view), _contents(twin))
+
+
+def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
+    for place, side in view.sides.items():
+        other = twin.sides.get(place)
+        mine = view.final_log(side)
+        theirs = twin.final_log(other) if other is not None else None
+        if mine is None or theirs is None:
+            continue
+        fixed = {i for (c, i), o in view.origins.items() if not o.packet.act and c == side.channel_id}
+        here, there = ([i for i in log if i in fixed] for log in (mine[1], theirs[1]))
+        common = set(here) & set(there) & {i for i in fixed if _same_place(view, twin, side.channel_id, i)}
+        here, there = ([i for i in log if i in common] for log in (here, there))
+        if here != there:
+            first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
+            yield Sighting(
+                Outcome.VIOLATED,
+                mine[0],
+                side.channel_id,
+                f"the same order in the log of {side.who} whatever arrives first",
+                f"{first!r} stands where {second!r} stands in the other run",
+            )
+            return
+
+
+def _same_place(view: GroupView, twin: GroupView, channel_id: str, message_id: str) -> bool:
+    lamport = view.lamport(channel_id, message_id)
+    return lamport is not None and lamport == twin.lamport(channel_id, message_id)
+
+
+@twin_property("G-15", "Channels do not touch each other", "STATE-16", "STATE-01", "MSG-15")
+def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """What happens in one channel is the same when nothing is sent in the others: entries and Lamport timestamps."""
+    used = sorted({getattr(op, "channel", 0) for op in view.schedule.operations if isinstance(op, Send | Sync | Say)})
+    capable = all(
+        side.can(pb.CAPABILITY_CHANNELS) and side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()
+    )
+    if len(used) < 2 or not capable or _chance(view.schedule) or not view.whole:
+        return
+    channel_id = view.schedule.channels[used[-1]]
+    elsewhere = {op.label for op in view.schedule.operations if isinstance(op, Send | Say) and op.channel != used[-1]}
+    kept = tuple(op for op in view.schedule.operations if not _is_elsewhere(op, used[-1], elsewhere))
+    twin = _replayed(view, replay, replace(view.schedule, operations=kept))
+    if twin is None or not _alike(view, twin):
+        return
+    one, other = _clocks(view, channel_id), _clocks(twin, channel_id)
+    for label in one.keys() & other.keys():
+        lamport, act = one[label]
+        if other[label][0] != lamport:
+            yield Sighting(
+                Outcome.VIOLATED,
+                act,
+                channel_id,
+                f"a Lamport timestamp of {other[label][0]}, as without the other channels",
+                f"it is {lamport}",
+            )
+            return
+    yield from _compare(
+        view, twin, "without the other channels", _only(_contents(view), channel_id), _only(_contents(twin), channel_id)
+    )
+
+
+def _is_elsewhere(op: Operation, channel: int, labels: set[str]) -> bool:
+    if isinstance(op, Again):
+        return op.label in labels
+    return isinstance(op, Send | Sync | Ephemeral | Say) and op.channel != channel
+
+
+def _clocks(view: GroupView, channel_id: str) -> dict[str, tuple[int, Act]]:
+    """Lamport timestamps of what participants sent, by label."""
+    out = {}
+    for origin in view.origins.values():
+        message = origin.message
+        if origin.act is not None and message.channel_id == channel_id and origin.packet.label:
+            out[f"{origin.packet.label} of {origin.act.who}"] = (message.lamport_timestamp or 0, origin.act)
+    return out
+
+
+def _only(contents: Contents, channel_id: str) -> Contents:
+    return {place: held for place, held in contents.items() if place[1] == channel_id}
+
+
+# ---- Hostile input ---------------------------------------------------------------------------------------------------
+
+
+@twin_property("G-34", "Hostile input changes no log", "MSG-24", "RECV-05", "ACK-02")
+def hostile_input_changes_no_log(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """Without bytes that are no messages, and without forged and foreign ones, valid messages end in the same logs.
+
+    Messages that depend on a forged one are left out, and so are all whose ID somebody else used (AMB-25).
+    """
+    hostile = [op for op in view.schedule.operations if _is_hostile(op)]
+    if not hostile or view.ending is None or not _nothing_lost(view):
+        return
+    changed = replace(view.schedule, operations=tuple(op for op in view.schedule.operations if not _is_hostile(op)))
+    twin = _replayed(view, replay, changed)
+    if twin is None or twin.ending is None or not _nothing_lost(twin):
+        return
+    one, other = _contents(view), _contents(twin)
+    valid = _valid_contents(view) & _valid_contents(twin)
+    yield from _compare(
+        view,
+        twin,
+        "with hostile input",
+        {place: held & valid for place, held in one.items()},
+        {place: held & valid for place, held in other.items()},
+    )
+
+
+def _is_hostile(op: Operation) -> bool:
+    return isinstance(op, Garble) or (isinstance(op, Say) and bool(op.raw_filter or op.id_of or op.poses_as))
+
+
+def _valid_contents(view: GroupView) -> set[bytes]:
+    """Of messages of participants that depend, through all levels, only on such messages."""
+    valid: dict[tuple[str, str], bool] = {}
+    for key, origin in view.origins.items():  # in the order they were sent: dependencies come first
+        needs = [(key[0], entry.message_id) for entry in origin.message.causal_history]
+        valid[key] = origin.act is not None and view.is_sound(key) and all(valid.get(need, False) for need in needs)
+    return {view.origins[key].message.content or b"" for key, good in valid.items() if good}
+
+
+# ---- Determinism -----------------------------------------------------------------------------------------------------
+
+
+@twin_property("G-35", "Repair times are the same in every run", "R-RECV-06", "R-RECV-10")
+def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> Iterator[Sighting]:
+    """The same schedule again: whoever asks and answers does so at the same time, and shows the same times.
+
+    The two are followed for as long as everything else in them is equal; other things may be drawn at random.
+    """
+    if not any(side.terms is not None for side in view.sides.values()) or not view.whole:
+        return
+    if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
+        return
+    twin = replay(view.schedule)
+    held: Act | None = None
+    for act, other in zip(view.performance.acts, twin.acts, strict=False):
+        if (act.who, act.step.command, act.step.now_ms) != (other.who, other.step.command, other.step.now_ms):
+            break
+        mine, theirs = _repair_work(view, act), _repair_work(view, other)
+        if mine != theirs and _plain_work(act) == _plain_work(other):
+            yield Sighting(
+                Outcome.VIOLATED,
+                act,
+                "",
+                f"{act.who} to ask and answer as in a second run of the same schedule: {_told(theirs)}",
+                f"here it is: {_told(mine)}",
+            )
+            return
+        if _plain_work(act) != _plain_work(other):
+            break
+        held = act if mine else held
+    if held is not None:
+        yield Sighting(Outcome.HELD, held)
+
+
+def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
+    """What an act asks for, answers, or shows to be due."""
+    out: list[tuple[str, str, int]] = []
+    for wire in act.step.broadcasts:
+        message = wire.message
+        side = view.sides.get((act.who, message.channel_id)) if message is not None else None
+        if message is None or side is None:
+            continue
+        out += [("asks for", entry.message_id, 0) for entry in message.repair_request]
+        if message.sender_id != side.id:
+            out.append(("answers for", message.message_id, 0))
+    if act.step.reply is not None and act.step.answer == "state":
+        state = act.step.reply.state
+        out += [("will ask for", entry.message_id, entry.due_ms) for entry in state.outgoing_repairs.entries]
+        out += [("will answer for", entry.message_id, entry.due_ms) for entry in state.incoming_repairs.entries]
+    return sorted(out)
+
+
+def _plain_work(act: Act) -> list[tuple[Kind | None, str]]:
+    """Everything else that it broadcasts: own messages."""
+    return [
+        (wire.message.kind if wire.message is not None else None, wire.message.message_id if wire.message else "")
+        for wire in act.step.broadcasts
+        if wire.message is None or wire.message.sender_id == act.trace.parties[act.who].participant_id
+    ]
+
+
+def _told(work: Iterable[tuple[str, str, int]]) -> str:
+    words = [f"{what} {message_id!r}" + (f" at {due_ms}" if due_ms else "") for what, message_id, due_ms in work]
+    return ", ".join(words[:3]) or "nothing"

@@ -1,0 +1,202 @@
+"""The ACK status of own messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sds_harness.sds.stage import Actor, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, HistoryEntry, Message
+
+from .....judging.registry import scenario
+
+HOUR = 3_600_000
+
+
+@scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
+def named_in_a_history(stage: Stage) -> None:
+    """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    other = bob.content(stage.now_ms + 1)
+    alice.receive(other)
+    alice.observe()
+    sent = [alice.send() for _ in range(3)]
+    alice.observe()
+    alice.receive(bob.content(stage.now_ms + 10, sent[0], sent[2], other))
+    alice.observe()
+    alice.receive(bob.content(stage.now_ms + 11, sent[0], other, "never-sent"))
+    alice.observe()
+
+
+@scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
+def found_in_filters(stage: Stage) -> None:
+    """Own messages are found in one filter, in none, and in several."""
+    alice = stage.open()
+    sent = [alice.send() for _ in range(3)]
+    alice.observe()
+    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
+    with_two = stage.filter_over(sent[0].message_id, sent[1].message_id)
+    empty = stage.filter_over("somebody-elses")
+    if with_two is None or empty is None:
+        return
+    base = stage.now_ms
+    alice.receive(peers[0].content(base + 1, bloom_filter=with_two))
+    alice.observe()
+    for peer_says in (peers[1].content, peers[1].sync):
+        alice.receive(peer_says(base + 2, bloom_filter=empty))
+        alice.observe()
+    with_one = stage.filter_over(sent[0].message_id)
+    for number, peer in enumerate(peers):
+        alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
+    alice.observe()
+    alice.receive(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7))
+    alice.observe()
+    if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
+        stage.advance(max(1, alice.party.in_force.resend_possibly_acknowledged_ms))
+        alice.tick()
+
+
+@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", repeats_sync_ids=True)
+def acknowledged_by_anything(stage: Stage) -> None:
+    """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    sent = [alice.send() for _ in range(4)]
+    base = stage.now_ms
+    alice.receive(bob.sync(base + 1, message_id="s"))
+    alice.receive(bob.sync(base + 2, sent[0], message_id="s"))
+    alice.observe()
+    alice.receive(stage.peer("carol").sync(base + 3, sent[1], message_id="s", empty_content=True))
+    alice.receive(bob.content(base + 4, sent[2], "never-sent"))
+    alice.observe()
+    with_four = stage.filter_over(sent[3].message_id)
+    if with_four is not None:
+        alice.receive(bob.sync(base + 5, bloom_filter=with_four))
+        alice.observe()
+
+
+@scenario("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
+def nobody_answers(stage: Stage) -> None:
+    """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    bob = stage.peer("bob")
+    alice.send()
+    alice.observe()
+    for _ in range(13):
+        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
+        alice.tick()
+    alice.observe()
+    # What arrives meanwhile must not change the copies.
+    alice.receive(bob.content(stage.now_ms))
+    for _ in range(7):
+        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
+        alice.tick()
+
+
+@scenario("OUTSWEEP-01", "SEND-10", "STATE-08")
+def busy_while_nobody_answers(stage: Stage) -> None:
+    """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    alice.send()
+    alice.receive(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""])
+    alice.observe()
+    for number in range(10):
+        stage.advance(max(1, period // 2))
+        if number % 2 == 0:
+            alice.send()
+        if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+            alice.send_sync()
+        if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+            alice.send_ephemeral()
+        alice.tick()
+    alice.observe()
+
+
+@scenario("OUTSWEEP-04", "STATE-15", "ACK-01")
+def acknowledged_and_done(stage: Stage) -> None:
+    """A message is acknowledged after its first copy; no further copy follows."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    message = alice.send()
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    stage.advance(period + 1)
+    alice.tick()
+    alice.receive(stage.peer("bob").content(stage.now_ms, message))
+    for _ in range(10):
+        stage.advance(period)
+        alice.tick()
+    alice.observe()
+
+
+@scenario("ACK-01", "ACK-02", "ACK-07", repeats_sync_ids=True)
+def every_way_to_acknowledge(stage: Stage) -> None:
+    """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    sent = [alice.send() for _ in range(6)]
+    now = stage.now_ms
+    known, to_come = bob.content(now), bob.content(now + 20)
+    alice.receive(known)
+    alice.receive(bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice")))
+    alice.observe()
+    alice.receive(bob.sync(now + 2, sent[1], "never-sent"))
+    alice.observe()
+    for number, depends_on in ((2, known), (3, to_come), (4, known)):
+        in_filter = stage.filter_over(sent[number].message_id)
+        if in_filter is not None:
+            alice.receive(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter))
+            alice.observe()
+    alice.receive(bob.content(now + 9, sent[4]))
+    alice.observe()
+    # The ID of a sync message says nothing about a message of that ID.
+    alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
+    alice.observe()
+    # A filter counts once, also where its message had to wait.
+    alice.receive(to_come)
+    alice.settle()
+    alice.observe()
+
+
+@scenario("STATE-12")
+def not_found_in_a_crowd(stage: Stage) -> None:
+    """A filter holds a thousand messages and none of the own ones, of which there are ten."""
+    if stage.trace.declaration.bloom_profile not in PROFILES:
+        stage.need(pb.CAPABILITY_FILTER_CODEC)
+    alice = stage.open()
+    for _ in range(10):
+        alice.send()
+    crowd = stage.filter_over(*[f"stranger-{number}" for number in range(1_000)])
+    alice.receive(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd))
+    alice.observe()
+
+
+def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
+    quinn, alice = stage.open("quinn"), stage.open()
+    sent = [quinn.send() for _ in range(12)]
+    stage.advance(10)
+    alice.receive(*sent[:2])
+    alice.settle()
+    answer(alice)
+    alice.receive(sent[2], sent[7], sent[11])
+    alice.settle()
+    message = answer(alice)
+    if message is not None and message.bloom_filter is not None:
+        quinn.receive(stage.peer("echo").content(stage.now_ms, bloom_filter=message.bloom_filter))
+    quinn.observe()
+
+
+@scenario("ACK-02", "STATE-12", "STATE-05", "SEND-09", "RECV-04")
+def an_echo(stage: Stage) -> None:
+    """Another receives some messages of a participant, two of which wait; its filter comes back as if from a third."""
+    _echo(stage, lambda alice: alice.send())
+
+
+@scenario("ACK-02", "STATE-12", "STATE-05", "SYNC-05")
+def an_echo_of_a_sync(stage: Stage) -> None:
+    """As an echo, with the filter of a sync message."""
+    stage.need(pb.CAPABILITY_SYNC)
+    _echo(stage, lambda alice: alice.send_sync())

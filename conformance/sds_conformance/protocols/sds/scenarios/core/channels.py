@@ -1,0 +1,42 @@
+"""Several channels at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+
+@scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
+def two_channels(stage: Stage) -> None:
+    """A participant takes part in two channels; nothing crosses over."""
+    alice = stage.open(channels=("c1", "c2"))
+    in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
+    one = alice.send(channel_id="c1")
+    two = alice.send(channel_id="c2")
+    alice.receive(in_c1.content(stage.now_ms + 1_000_000))
+    alice.send(channel_id="c1")
+    alice.send(channel_id="c2")
+    alice.receive(replace(in_c2.content(stage.now_ms + 5, one), message_id="crosses-to-c1"))
+    alice.receive(replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
+    alice.settle()
+    for channel in ("c1", "c2"):
+        alice.observe(channel_id=channel)
+        stage.advance(10)
+        alice.send(channel_id=channel)
+
+
+@scenario("MSG-16", "RECV-07")
+def no_named_channel(stage: Stage) -> None:
+    """The application names no channel, and everything is sent once."""
+    alice = stage.open(channels=())
+    first = alice.send()
+    alice.receive(stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
+    alice.settle()
+    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+        alice.send_sync()
+    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+        alice.send_ephemeral()

@@ -1,0 +1,151 @@
+"""Lamport timestamps under virtual time."""
+
+from __future__ import annotations
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+HOUR = 3_600_000
+
+
+@scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
+def frozen_and_running_clock(stage: Stage) -> None:
+    """Sends with the clock running, frozen for a burst, idle for an hour, and one millisecond at a time."""
+    alice = stage.open()
+    stage.advance(500)
+    alice.send()
+    alice.observe()
+    for _ in range(4):
+        alice.send()
+    alice.observe()
+    stage.advance(1)
+    alice.send()
+    stage.advance(HOUR)
+    alice.send()
+    alice.send()
+
+
+@scenario("SEND-02", "SEND-01", "STATE-02")
+def clock_steps_back(stage: Stage) -> None:
+    """The wall clock goes back by an hour between sends; timestamps must not."""
+    alice = stage.open()
+    stage.advance(-60_000)
+    alice.send()
+    stage.advance(200_000)
+    alice.send()
+    stage.advance(-HOUR)
+    alice.send()
+    alice.send()
+    stage.advance(2 * HOUR)
+    alice.send()
+
+
+@scenario("STATE-02")
+def clock_at_first_use(stage: Stage) -> None:
+    """An old message is the first thing seen; the clock still starts at the epoch time."""
+    alice = stage.open()
+    alice.receive(stage.peer("bob").content(1))
+    stage.advance(-60_000)
+    alice.send()
+
+
+@scenario("DELIVER-01", "DELIVER-02", "SEND-01")
+def ahead_and_behind(stage: Stage) -> None:
+    """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(bob.content(stage.now_ms + 5_000))
+    alice.observe()
+    alice.send()
+    alice.receive(bob.content(stage.now_ms + 100))
+    alice.send()
+    last = alice.send()
+    alice.receive(bob.content(last.lamport_timestamp or 0))
+    alice.send()
+    alice.receive(bob.content(stage.now_ms + 20_000))
+    alice.observe()
+    alice.send()
+
+
+@scenario("DELIVER-03", "DELIVER-01")
+def waiting_from_ahead(stage: Stage) -> None:
+    """A message from ahead must wait for its dependency; only its delivery moves the clock."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    root = bob.content(stage.now_ms + 10)
+    alice.receive(bob.content(stage.now_ms + 9_000, root))
+    alice.send()
+    alice.receive(root)
+    alice.settle()
+    alice.send()
+
+
+@scenario("MSG-05")
+def large_and_zero_timestamps(stage: Stage) -> None:
+    """Timestamps 0 and 2^53+1 are handled exactly."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    zero = bob.content(0)
+    alice.receive(zero)
+    alice.observe()
+    alice.receive(bob.content(stage.now_ms + 1, zero))
+    if stage.trace.declaration.lamport_ahead_ms is None:
+        alice.receive(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000)))
+        alice.send()
+        alice.send()
+
+
+@scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01")
+def syncs_and_the_clock(stage: Stage) -> None:
+    """Sync messages are sent and received under a frozen clock, between content messages."""
+    stage.need(pb.CAPABILITY_SYNC)
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.send()
+    alice.send_sync()
+    alice.send()
+    stage.advance(1_000)
+    alice.send_sync()
+    alice.send_sync()
+    alice.send()
+    alice.receive(bob.sync(stage.now_ms + 10_000_000))
+    alice.send()
+    # The first that a newcomer says may be a sync message.
+    nora = stage.open("nora")
+    nora.send_sync()
+    nora.send()
+
+
+@scenario("EPHEMERAL-07", "EPHEMERAL-05")
+def ephemerals_and_the_clock(stage: Stage) -> None:
+    """Ephemeral messages come and go between content messages under a frozen clock."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.send()
+    alice.receive(bob.ephemeral(b"typing"))
+    alice.send()
+    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+        alice.send_ephemeral()
+        alice.send()
+    alice.observe()
+
+
+@scenario("OUTSWEEP-05", "MSG-21")
+def rebroadcasts_and_the_clock(stage: Stage) -> None:
+    """A copy goes out between two messages; it is not a new message."""
+    stage.need(pb.CAPABILITY_RESEND)
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    bob = stage.peer("bob")
+    alice.receive(bob.content(stage.now_ms + 80_000_000))
+    alice.send()
+    for _ in range(2):
+        stage.advance(2 * _resend_period(alice.party.in_force) + 1_000)
+        alice.tick()
+    alice.send()
+    alice.send()
+
+
+def _resend_period(configuration: pb.Configuration) -> int:
+    return configuration.resend_unacknowledged_ms or 60_000

@@ -1,0 +1,83 @@
+"""Ephemeral messages need no synchronisation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Message
+
+from .....judging.registry import scenario
+
+HOUR = 3_600_000
+
+
+@scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
+def received_ephemerals(stage: Stage) -> None:
+    """Ephemeral messages arrive while others wait, and somebody depends on one: it is in no log."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(bob.ephemeral(b"typing"))
+    for number in range(3):
+        alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
+    typing = bob.ephemeral(b"still typing")
+    alice.receive(typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
+    alice.settle()
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+
+
+@scenario("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13")
+def own_ephemerals(stage: Stage) -> None:
+    """Ephemeral messages are sent, and hours pass."""
+    stage.need(pb.CAPABILITY_EPHEMERAL)
+    alice = stage.open()
+    alice.receive(stage.peer("bob").content(stage.now_ms))
+    alice.send_ephemeral(b"typing")
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    for _ in range(3):
+        stage.advance(HOUR)
+        alice.tick()
+
+
+@scenario("EPHEMERAL-06")
+def hybrids(stage: Stage) -> None:
+    """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
+    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    known, to_come = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
+    alice.receive(known, bob.ephemeral(b"typing"))
+    bloom_filter = stage.filter_over(known.message_id)
+    for number, names in enumerate(((known.message_id,), (), (known.message_id, to_come.message_id), ("never-sent",))):
+        entries = tuple(HistoryEntry(message_id) for message_id in names)
+        hybrid = bob.ephemeral(b"half a message", message_id=f"hybrid-{number}")
+        alice.receive(replace(hybrid, causal_history=entries, bloom_filter=bloom_filter if number % 2 else None))
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    alice.receive(to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
+    alice.settle()
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+
+
+@scenario("RECV-10", "EPHEMERAL-06")
+def messages_without_a_kind(stage: Stage) -> None:
+    """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    alice.receive(Message("bob", "none", "c1"))
+    alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
+    known = bob.content(stage.now_ms)
+    alice.receive(known)
+    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid"), causal_history=(HistoryEntry(known.message_id),)))
+    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b""))
+    alice.observe()
+    stage.advance(10)
+    alice.send()
+    alice.receive(bob.content(stage.now_ms))

@@ -1,0 +1,82 @@
+"""Input that no conforming sender makes. Nothing ordinary may be lost to it."""
+
+from __future__ import annotations
+
+from sds_harness.sds.stage import Stage
+from sds_reference import HistoryEntry
+
+from .....judging.registry import scenario
+
+NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
+
+
+@scenario("RECV-07", "RECV-04", "ACK-01")
+def foreign_filters(stage: Stage) -> None:
+    """Messages carry filters of other encodings, of no length and of no sense; what else they say must count."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    for number, bloom_filter in enumerate((NIM_LIKE, b"", b"\x00", b"\xff" * 37, bytes(100_000), None)):
+        own = alice.send()
+        alice.receive(bob.content(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
+        stage.advance(10)
+    alice.settle()
+
+
+@scenario("RECV-07")
+def malformed_messages(stage: Stage) -> None:
+    """Bytes that are no message come between ordinary ones."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    good = stage.on_the_wire(bob.content(stage.now_ms + 1))
+    broken = (
+        b"",
+        b"\xff",
+        b"\x0a\xff\xff\xff\xff\x0f",
+        good[: len(good) // 2],
+        b"\x0a\x02\xc3\x28",
+        bytes(64),
+        b"\x08" * 40,
+    )
+    for number, wire in enumerate(broken):
+        alice.receive(wire)
+        alice.receive(bob.content(stage.now_ms + 10 + number))
+    alice.settle()
+    stage.advance(100)
+    alice.send()
+
+
+@scenario("RECV-06", "RECV-07", "RECV-09")
+def impossible_dependencies(stage: Stage) -> None:
+    """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    base = stage.now_ms
+    alice.receive(bob.content(base + 1, "itself", message_id="itself"))
+    alice.receive(
+        bob.content(base + 2, "ring-b", message_id="ring-a"), bob.content(base + 3, "ring-a", message_id="ring-b")
+    )
+    alice.receive(bob.content(base + 4, HistoryEntry("")))
+    known = bob.content(base + 5)
+    alice.receive(known, bob.content(base + 6, known, known))
+    alice.settle()
+    stage.advance(100)
+    alice.send()
+    alice.observe()
+
+
+@scenario("RECV-07")
+def extreme_timestamps_and_ids(stage: Stage) -> None:
+    """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
+    alice = stage.open(channels=("c1",))
+    bystander = stage.open("bystander", ("c1",))
+    bob = stage.peer("bob")
+    largest = stage.revision.wire.max_lamport
+    for lamport in (largest // 2 + 1, largest - 1, largest):
+        bystander.receive(bob.content(lamport))
+    bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
+    alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
+    alice.receive(bob.content(stage.now_ms + 1, content=bytes(1 << 20)))
+    alice.receive(bob.content(stage.now_ms + 2))
+    alice.settle()
+    stage.advance(1_000)
+    alice.send()

@@ -1,0 +1,38 @@
+"""Somebody joins when the others have talked for a while."""
+
+from __future__ import annotations
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+MINUTE = 60_000
+
+
+@scenario("STATE-04")
+def a_late_joiner(stage: Stage) -> None:
+    """After ten minutes of talk a third joins, speaks before it has heard anything, and is heard after the next."""
+    stage.need(pb.CAPABILITY_VIRTUAL_CLOCK)
+    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    said = [bob.content(stage.now_ms)]
+    for number in range(5):
+        stage.advance(2 * MINUTE)
+        said.append((carol if number % 2 else bob).content(stage.now_ms - 5, said[-1]))
+    alice.receive(*said)
+    nora = stage.open("nora")
+    stage.advance(100)
+    nora.send()
+    (from_nora,) = [wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""]
+    stage.advance(MINUTE)
+    later = bob.content(stage.now_ms)
+    alice.receive(later, from_nora, carol.content(stage.now_ms - 2 * MINUTE))
+    alice.settle()
+    alice.observe()
+    nora.receive(later)
+    nora.settle()
+    stage.advance(MINUTE)
+    alice.send()
+    nora.send()
+    nora.observe()

@@ -1,0 +1,147 @@
+"""What looks alike and is not the same: channels, IDs, senders, contents, timestamps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+
+@scenario("MSG-15", "STATE-05", "RECV-07")
+def channels_with_similar_names(stage: Stage) -> None:
+    """Channels differ in case, in a suffix and in a space; messages come for them, for unknown ones and for none."""
+    names = ("c1", "C1", "c10", "c1 ")
+    alice = stage.open(channels=names)
+    for channel in names:
+        bob = stage.peer("bob", channel)
+        for number in range(7):
+            # The first two IDs are the same in every channel.
+            message_id = f"m{number}" if number < 2 else f"{channel}-{number}"
+            alice.receive(bob.content(stage.now_ms + number, message_id=message_id))
+        alice.observe(channel_id=channel)
+    for channel in ("c", "", "c100", "nowhere"):
+        alice.receive(stage.peer("bob", channel).content(stage.now_ms + 9, message_id=f"lost-in-{channel}"))
+    stage.advance(50)
+    for channel in names:
+        alice.send(channel_id=channel)
+        alice.observe(channel_id=channel)
+
+
+@scenario("RECV-07", repeats_sync_ids=True)
+def equal_contents_arrive(stage: Stage) -> None:
+    """The same words come from several senders and twice from one, with equal and with different timestamps."""
+    alice = stage.open()
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
+        alice.receive(peer.content(stage.now_ms + lamport, content=b"ok"))
+    alice.receive(bob.sync(stage.now_ms, message_id="later"))
+    alice.receive(bob.content(stage.now_ms + 9, message_id="later"))
+    alice.settle()
+
+
+@scenario("MSG-14")
+def the_same_words_at_once(stage: Stage) -> None:
+    """Two participants, in a channel and in two, say the same at the same moment."""
+    several = stage.trace.declaration.can(pb.CAPABILITY_CHANNELS)
+    actors = [stage.open(name, ("c1", "c2") if several else ("c1",)) for name in ("alice", "dora")]
+    for _ in range(2):
+        for actor in actors:
+            for channel in actor.party.channels[:2]:
+                actor.send(b"ok", channel_id=channel)
+
+
+@scenario("MSG-09", "MSG-20")
+def contents_sent_of_all_kinds(stage: Stage) -> None:
+    """Contents are sent that end in zero bytes or blanks, are one byte, or 100 KiB long."""
+    alice = stage.open()
+    for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
+        alice.send(stage.said(content))
+        stage.advance(1)
+
+
+@scenario("RECV-05", "RECV-07")
+def ids_that_look_alike(stage: Stage) -> None:
+    """Dependencies differ from known IDs in case, in blanks, in normal form, at the end; senders resemble the own."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
+        alice.receive(bob.content(stage.now_ms + 1, message_id=message_id))
+    for number, message_id in enumerate(("dep", " sp", "sp ", "e\u0301", "x" * 64 + "2")):
+        alice.receive(bob.content(stage.now_ms + 2 + number, message_id))
+    for sender in ("Alice", "alice2", "alic", " alice"):
+        alice.receive(replace(bob.content(stage.now_ms + 20), sender_id=sender))
+    alice.settle()
+
+
+@scenario("STATE-11", "DELIVER-04", "MSG-05")
+def timestamps_of_all_lengths(stage: Stage) -> None:
+    """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
+    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
+    bob = stage.peer("bob")
+    power = 10**12 if stage.revision.wire.max_lamport > 10**12 else 10**9
+    for lamport in (power, power - 1, 5, 40, stage.now_ms):
+        alice.receive(bob.content(lamport))
+    alice.observe()
+    alice.send()
+    if stage.trace.declaration.lamport_ahead_ms is None:
+        large = min(2**53, stage.revision.wire.max_lamport - 1000)
+        alice.receive(bob.content(large + 1, message_id="a"), bob.content(large, message_id="b"))
+        alice.observe()
+        alice.send()
+
+
+@scenario("RECV-08", "STATE-05")
+def two_participants_of_one_process(stage: Stage) -> None:
+    """Two participants take turns; nothing of one shows at the other, and opening one disturbs none."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    root = bob.content(stage.now_ms + 1)
+    alice.receive(bob.content(stage.now_ms + 2, root))
+    carol = stage.open("carol")
+    for number in range(5):
+        carol.receive(stage.peer(f"p{number}").content(stage.now_ms + number))
+    alice.send()
+    alice.receive(root)
+    alice.settle()
+    alice.observe()
+    stage.advance(50)
+    alice.send()
+    carol.send()
+
+
+@scenario("RECV-05")
+def waiting_in_two_channels(stage: Stage) -> None:
+    """What a message of one channel waits for comes in the other channel first."""
+    alice = stage.open(channels=("c1", "c2"))
+    in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
+    alice.receive(in_c1.content(stage.now_ms + 1, "root", message_id="kid"))
+    alice.observe(channel_id="c2")
+    alice.receive(in_c2.content(stage.now_ms + 2, message_id="root"))
+    alice.settle()
+    alice.observe(channel_id="c1")
+    alice.receive(in_c1.content(stage.now_ms + 3, message_id="root"))
+    alice.settle()
+    alice.observe(channel_id="c1")
+
+
+@scenario("SEND-08", "MSG-11")
+def hints_only_where_given(stage: Stage) -> None:
+    """Some messages have transport hints, those around them have none."""
+    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
+    alice = stage.open()
+    bob = stage.peer("bob")
+    first = bob.content(stage.now_ms - 9)
+    alice.receive(first, retrieval_hint=b"t1")
+    for _ in range(2):
+        stage.advance(1)
+        alice.send()
+    stage.advance(5)
+    alice.receive(bob.content(stage.now_ms, first))
+    stage.advance(1)
+    alice.send()
+    alice.receive(bob.content(stage.now_ms, message_id="z"), retrieval_hint=b"\xff\xfe")
+    stage.advance(1)
+    alice.send()

@@ -1,0 +1,156 @@
+"""The order of the log."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+from sds_harness.sds.stage import Actor, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+
+def _look(stage: Stage, *actors: Actor) -> None:
+    """Show the log: by Observe, and by a message whose causal history is its end."""
+    for actor in actors:
+        actor.observe()
+    stage.advance(100_000)
+    for actor in actors:
+        actor.send()
+
+
+def _wide(history: int = 12) -> pb.Configuration:
+    return pb.Configuration(causal_history_size=history)
+
+
+@scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10")
+def late_arrivals(stage: Stage) -> None:
+    """Independent messages arrive out of Lamport order, the last one in the middle."""
+    alice = stage.open(configuration=_wide())
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    base = stage.now_ms
+    alice.receive(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20))
+    alice.observe()
+    alice.receive(carol.content(base + 40), carol.content(base + 35), bob.content(base + 5))
+    _look(stage, alice)
+
+
+@scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
+def late_arrival_before_the_end(stage: Stage) -> None:
+    """A message delivered last, but not last in the log, must not displace the end of the log in causal histories."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    base = stage.now_ms
+    for lamport in (10, 20, 30, 40):
+        alice.receive(bob.content(base + lamport))
+    alice.receive(bob.content(base + 15))
+    stage.advance(100)
+    alice.send()
+    stage.advance(100)
+    alice.receive(bob.content(base + 17))
+    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+        alice.send_sync()
+    alice.send()
+
+
+@scenario("CONFLICT-01", "DELIVER-05", "SEND-05")
+def ties(stage: Stage) -> None:
+    """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
+    alice = stage.open(configuration=_wide(20))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    base = stage.now_ms
+    alice.receive(bob.content(base + 1, message_id="earlier"))
+    for message_id in ("a0", "B", "9", "a", "10", "Z", "_", "-", "aa"):
+        alice.receive(carol.content(base + 50, message_id=message_id))
+    _look(stage, alice)
+
+
+@scenario("CONFLICT-01")
+def ties_beyond_ascii(stage: Stage) -> None:
+    """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
+    alice = stage.open(configuration=_wide(20))
+    carol = stage.peer("carol")
+    base = stage.now_ms
+    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
+    for message_id in ("\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee"):
+        alice.receive(carol.content(base + 50, message_id=message_id))
+    _look(stage, alice)
+
+
+@scenario("DELIVER-05")
+def ties_in_every_order(stage: Stage) -> None:
+    """Three ties in all six orders of arrival, at six participants."""
+    actors = []
+    for number, order in enumerate(permutations(("ida", "idb", "idc"))):
+        actor = stage.open(f"alice{number}", configuration=_wide())
+        carol = stage.peer("carol")
+        actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
+        for message_id in order:
+            actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
+        actors.append(actor)
+    _look(stage, *actors)
+
+
+@scenario("CONFLICT-02")
+def ties_of_hashes(stage: Stage) -> None:
+    """Ties between IDs that are hashes."""
+    alice = stage.open(configuration=_wide())
+    carol = stage.peer("carol")
+    base = stage.now_ms
+    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
+    for digit in ("80", "ff", "00", "7f", "a1"):
+        alice.receive(carol.content(base + 50, message_id=digit * 32))
+    _look(stage, alice)
+
+
+@scenario("CONFLICT-03")
+def ties_with_own_messages(stage: Stage) -> None:
+    """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
+    alice = stage.open(configuration=_wide())
+    carol = stage.peer("carol")
+    alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
+    for _ in range(2):
+        stage.advance(10)
+        own = alice.send()
+        lamport = own.lamport_timestamp or 0
+        alice.receive(carol.content(lamport, message_id=own.message_id[:-1] or "!"))
+        alice.receive(carol.content(lamport, message_id=own.message_id + "0"))
+    _look(stage, alice)
+
+
+@scenario("DELIVER-06", "RECV-02")
+def copies_of_a_message(stage: Stage) -> None:
+    """The same message arrives several times: before, between and after others, and from the buffer."""
+    alice = stage.open(configuration=_wide())
+    bob = stage.peer("bob")
+    root = bob.content(stage.now_ms + 10)
+    child = bob.content(stage.now_ms + 20, root)
+    alice.receive(child, child, root, root)
+    alice.settle()
+    alice.receive(child, root, bob.content(stage.now_ms + 30, child), child)
+    alice.settle()
+    _look(stage, alice)
+
+
+@scenario("SEND-06")
+def histories_of_many_lengths(stage: Stage) -> None:
+    """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    base = stage.now_ms
+    messages = [bob.content(base + number) for number in range(200)]
+    alice.receive(*messages)
+    for number, count in enumerate((1, 2, 10, 200)):
+        alice.receive(bob.content(base + 300 + number, *messages[-count:]))
+
+
+@scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17")
+def histories_as_the_log_grows(stage: Stage) -> None:
+    """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
+    alice = stage.open(configuration=pb.Configuration(causal_history_size=3))
+    bob = stage.peer("bob")
+    for number in range(8):
+        stage.advance(50)
+        if number % 3 == 1:
+            alice.receive(bob.content(stage.now_ms - 10))
+        alice.send()

@@ -1,0 +1,50 @@
+"""The three states of an own message: unacknowledged, possibly acknowledged, acknowledged."""
+
+from __future__ import annotations
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.registry import scenario
+
+
+@scenario("STATE-14", "ACK-01")
+def one_of_three_is_enough(stage: Stage) -> None:
+    """Three others are known; one of them names a message, the others go on without a word on it."""
+    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
+    for number, peer in enumerate((bob, carol, dave)):
+        alice.receive(peer.content(stage.now_ms + number))
+    message = alice.send()
+    stage.advance(period)
+    alice.tick()
+    alice.receive(bob.content(stage.now_ms + 10, message))
+    alice.observe()
+    alice.receive(carol.content(stage.now_ms + 11), dave.content(stage.now_ms + 12))
+    for _ in range(4):
+        stage.advance(period)
+        alice.tick()
+    alice.observe()
+
+
+@scenario("STATE-17", "ACK-01", "ACK-02")
+def from_state_to_state(stage: Stage) -> None:
+    """Of three messages one is held by a filter and then named, one is named at once, one stays as it is."""
+    alice = stage.open()
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    first, second, third = (alice.send() for _ in range(3))
+    alice.observe()
+    in_filter = stage.filter_over(first.message_id)
+    alice.receive(bob.content(stage.now_ms + 1, bloom_filter=in_filter))
+    alice.observe()
+    alice.receive(carol.content(stage.now_ms + 2, first, second))
+    alice.observe()
+    # What has been acknowledged stays so, whatever says less of it.
+    both = stage.filter_over(first.message_id, second.message_id)
+    alice.receive(bob.content(stage.now_ms + 3, bloom_filter=both))
+    stage.advance(1_000)
+    alice.tick()
+    alice.observe()
+    alice.receive(carol.content(stage.now_ms + 4, bloom_filter=stage.filter_over(third.message_id)))
+    alice.observe()

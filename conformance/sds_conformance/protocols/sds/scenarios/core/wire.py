@@ -1,0 +1,157 @@
+"""What stands on the wire, and what has to be read from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, encode
+from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
+
+from .....judging.registry import scenario
+
+BINARY = bytes(range(256)) * 2
+
+
+@scenario(
+    "MSG-01",
+    "MSG-02",
+    "MSG-03",
+    "MSG-04",
+    "MSG-05",
+    "MSG-06",
+    "MSG-07",
+    "MSG-09",
+    "MSG-13",
+    "MSG-17",
+    "MSG-20",
+    "MSG-22",
+    "SEND-07",
+    "SYNC-02",
+)
+def every_kind_of_message(stage: Stage) -> None:
+    """A participant with a non-ASCII ID sends content, sync and ephemeral messages, before and after receiving."""
+    alice = stage.open("alicé")
+    bob = stage.peer("bob")
+    can = stage.trace.declaration.can
+    alice.send(stage.said(BINARY))
+    stage.advance(10)
+    first = bob.content(stage.now_ms - 5)
+    alice.receive(first, bob.content(stage.now_ms - 4, first))
+    stage.advance(10)
+    alice.send(b"second")
+    stage.advance(10)
+    alice.send("dritte Nachricht ☕".encode())
+    if can(pb.CAPABILITY_SYNC):
+        stage.advance(10)
+        alice.send_sync()
+    if can(pb.CAPABILITY_EPHEMERAL):
+        alice.send_ephemeral(stage.said(BINARY[::-1]))
+    stage.advance(10)
+    alice.send(b"fourth")
+
+
+@scenario("MSG-09", "MSG-01", "RECV-07", "MSG-19", "MSG-18")
+def contents_of_all_kinds(stage: Stage) -> None:
+    """Contents that are no text, and one of 100 KiB, arrive and are delivered."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    binary = bob.content(stage.now_ms + 1, content=stage.said(b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00"))
+    large = bob.content(stage.now_ms + 2, binary, content=stage.said(bytes(range(256)) * 400))
+    alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
+    alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
+    alice.receive(bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
+    alice.settle()
+
+
+@scenario("MSG-14", "MSG-03")
+def equal_contents(stage: Stage) -> None:
+    """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
+    alice = stage.open()
+    carol = stage.open("carol")
+    bob = stage.peer("bob")
+    alice.receive(bob.content(stage.now_ms - 1, content=b"ok"))
+    for number in range(12):
+        alice.send(b"ok")
+        carol.send(b"ok")
+        if number % 3 == 0:
+            stage.advance(1)
+    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
+        alice.send_ephemeral(b"ok")
+
+
+@scenario("MSG-14")
+def said_again_later(stage: Stage) -> None:
+    """The same content is sent again after the first was acknowledged: it is another message."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    first = alice.send(b"good morning")
+    alice.receive(bob.content(stage.now_ms + 1, first))
+    stage.advance(60_000)
+    alice.send(b"good morning")
+    stage.advance(60_000)
+    alice.send(b"anything else")
+
+
+@scenario("MSG-10", "MSG-11", "SEND-08")
+def transport_hints(stage: Stage) -> None:
+    """The transport has names of its own for messages; they travel as hints and never replace message IDs."""
+    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
+    alice = stage.open()
+    bob = stage.peer("bob")
+    first = bob.content(stage.now_ms + 1, message_id="sds-1")
+    alice.receive(first, retrieval_hint=b"t-1")
+    alice.send(b"one", retrieval_hint=b"t-own-1")
+    stage.advance(1)
+    second = bob.content(stage.now_ms + 5, message_id="sds-2")
+    alice.receive(second, retrieval_hint=b"\xff\x00\xc3\x28")
+    alice.send(b"two", retrieval_hint=b"t-own-2")
+    unseen = HistoryEntry("sds-unseen", b"\xff\x00\xc3\x28")
+    alice.receive(bob.content(stage.now_ms + 9, unseen, second), retrieval_hint=b"t-3")
+    alice.receive(bob.content(stage.now_ms + 7, HistoryEntry("sds-unseen-2", b"plain"), HistoryEntry("sds-2", b"h2")))
+    stage.advance(20)
+    alice.send(b"three")
+
+
+@scenario("MSG-23")
+def dressed_entries(stage: Stage) -> None:
+    """Dependencies are named with and without hints and sender IDs; only the ID counts."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    first = bob.content(stage.now_ms + 1)
+    alice.receive(first)
+    for number, entry in enumerate(
+        (
+            HistoryEntry(first.message_id),
+            HistoryEntry(first.message_id, b"some hint"),
+            HistoryEntry(first.message_id, None, "bob"),
+            HistoryEntry(first.message_id, b"another hint", "somebody"),
+            HistoryEntry(first.message_id, b"", ""),
+        )
+    ):
+        alice.receive(bob.content(stage.now_ms + 2 + number, entry))
+
+
+@scenario("MSG-24")
+def unusual_encodings(stage: Stage) -> None:
+    """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
+    alice = stage.open()
+    bob = stage.peer("bob")
+    plain = bob.content(stage.now_ms + 1)
+    alice.receive(plain)
+
+    def wire(fields: list[WireField]) -> bytes:
+        encoded = join(fields)
+        return encoded if stage.dialect is None else stage.dialect.to_private(encoded)
+
+    alice.receive(wire(split(encode(bob.content(stage.now_ms + 2, plain)))[::-1]))
+    unknown = [WireField(99, LEN, b"from the future"), WireField(98, VARINT, 7)]
+    alice.receive(wire(split(encode(bob.content(stage.now_ms + 3, plain))) + unknown))
+    twice = bob.content(stage.now_ms + 4, plain)
+    alice.receive(wire([WireField(2, LEN, b"overwritten"), *split(encode(twice))]))
+    if stage.dialect is None:
+        long_way = bob.content(stage.now_ms + 5, plain)
+        usual = encode(replace(long_way, lamport_timestamp=None))
+        alice.receive(usual + varint(10 << 3 | VARINT) + varint(stage.now_ms + 5, least_bytes=10))
+    alice.settle()

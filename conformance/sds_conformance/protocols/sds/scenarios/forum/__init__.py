@@ -1,0 +1,1 @@
+"""Scenarios of the proposal of 2024."""

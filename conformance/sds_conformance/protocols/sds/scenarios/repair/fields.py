@@ -1,0 +1,102 @@
+"""Messages with the fields of SDS-R meet participants with the extension and without."""
+
+from __future__ import annotations
+
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry
+
+from .....judging.registry import scenario
+from .repairing import repairing, t_max
+from .requesting import say
+
+
+@scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
+def entries_name_senders(stage: Stage) -> None:
+    """Messages of several senders are logged, own ones too, others are missing; what is sent then names senders."""
+    alice = repairing(stage)
+    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
+    alice.receive(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8))
+    alice.send()
+    lost = bob.content(stage.now_ms - 5), carol.content(stage.now_ms - 4)
+    # Dave reveals both gaps; neither message is his.
+    alice.receive(dave.content(stage.now_ms + 1, *signed(*lost)))
+    alice.observe()
+    for _ in range(2):
+        alice.send()
+    stage.advance(t_max(alice))
+    for _ in range(4):
+        stage.advance(1_000)
+        asking = say(alice, content=False)
+        asked = [entry.message_id for entry in asking.repair_request] if asking is not None else []
+        alice.receive(*[message for message in lost if message.message_id in asked] or [dave.sync(stage.now_ms)])
+    alice.settle()
+    alice.send()
+    say(alice, content=False)
+
+
+@scenario("R-FIELDS-02")
+def requests_with_hints(stage: Stage) -> None:
+    """What is missing was named with retrieval hints, what is logged was, too; the requests repeat the former."""
+    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
+    alice = repairing(stage)
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    first, second, here = (bob.content(stage.now_ms - number) for number in (5, 4, 3))
+    alice.receive(here)
+    alice.receive(
+        carol.content(
+            stage.now_ms + 1,
+            HistoryEntry(first.message_id, b"where-it-is", bob.name),
+            HistoryEntry(second.message_id, b"\xff\x00\x80", bob.name),
+            HistoryEntry(here.message_id, b"here", bob.name),
+        )
+    )
+    stage.advance(t_max(alice))
+    for _ in range(3):
+        stage.advance(1_000)
+        asking = alice.send()
+        for message in first, second:
+            if any(entry.message_id == message.message_id for entry in asking.repair_request):
+                alice.receive(message)
+
+
+@scenario("R-FIELDS-02")
+def what_is_here_is_not_asked_for(stage: Stage) -> None:
+    """Messages depend on what is logged, own ones too, and on one that is missing; only that one is asked for."""
+    alice = repairing(stage)
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    first = bob.content(stage.now_ms - 5)
+    alice.receive(first)
+    own = alice.send()
+    lost = bob.content(stage.now_ms - 4)
+    alice.receive(carol.content(stage.now_ms + 1, *signed(first, own)))
+    alice.receive(carol.content(stage.now_ms + 2, *signed(first, lost, own)))
+    for _ in range(3):
+        stage.advance(t_max(alice) // 2 + 1_000)
+        say(alice, content=False)
+        alice.send()
+
+
+@scenario("R-FIELDS-03", "R-FIELDS-04")
+def without_the_extension(stage: Stage) -> None:
+    """A participant without SDS-R meets requests and senders in entries, and misses messages itself."""
+    alice = stage.open(configuration=pb.Configuration(sds_r=False))
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    first = bob.content(stage.now_ms + 1)
+    alice.receive(first)
+    own = alice.send()
+    lost = bob.content(stage.now_ms + 2)
+    alice.receive(carol.content(stage.now_ms + 3, *signed(first)))
+    alice.receive(carol.content(stage.now_ms + 4, *signed(first, own), requests=signed(first, own)))
+    alice.receive(carol.content(stage.now_ms + 5, *signed(lost)))
+    alice.receive(bob.content(stage.now_ms + 6, requests=[HistoryEntry("nobody-knows-this")]))
+    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
+        alice.receive(bob.sync(stage.now_ms + 7, *signed(lost), requests=signed(own)))
+    alice.settle()
+    alice.send()
+    stage.advance(600_000)
+    alice.send()
+    say(alice, content=False)
+    alice.receive(lost)
+    alice.settle()

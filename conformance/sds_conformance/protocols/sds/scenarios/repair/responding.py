@@ -1,0 +1,288 @@
+"""Others ask a participant for messages that it has, or has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sds_harness.sds.peer import ScriptedPeer, signed
+from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Message
+
+from .....judging.registry import scenario
+from ...view.repair_terms import repair_terms
+from .repairing import repairing, t_max, t_min
+
+LONG_MS = 600_000
+"""A T_max against which the period of a sweep is short."""
+FINE = 20
+AHEAD_MS = 10_000_000
+"""Lamport timestamps so far ahead make the next own one known exactly."""
+
+
+def wait_out(stage: Stage, *actors: Actor) -> None:
+    """Let all the time pass that an answer may take, and a sweep's period more."""
+    longest = max(map(t_max, actors))
+    for pause in (longest // 2, longest - longest // 2, 30_000, 31_000):
+        stage.advance(pause)
+        for actor in actors:
+            actor.tick()
+
+
+def fine_ticks(stage: Stage, *actors: Actor, more: int = 3) -> list[Step]:
+    """Tick twenty times in T_max, and a little longer."""
+    ticks = []
+    for _ in range(FINE + more):
+        stage.advance(t_max(actors[0]) // FINE)
+        ticks += [actor.tick() for actor in actors]
+    return ticks
+
+
+def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> list[Message]:
+    """Messages of one author that the participant has."""
+    peer, serial = stage.peer(author), len(stage.trace.steps)
+    ids = [f"{peer.name}-{serial + count}" for count in range(1, number + 1)]
+    messages = [peer.content(stage.now_ms + count, message_id=message_id) for count, message_id in enumerate(ids)]
+    actor.receive(*messages)
+    return messages
+
+
+def sent_out(steps: Iterable[Step]) -> set[str]:
+    """IDs of what was broadcast."""
+    return {wire.message.message_id for step in steps for wire in step.broadcasts if wire.message is not None}
+
+
+def ask(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
+    """One content message asks for several."""
+    message_id = f"{peer.name}-asks-{len(stage.trace.steps) + 1}"
+    actor.receive(peer.content(stage.now_ms, message_id=message_id, requests=signed(*messages)))
+
+
+def ask_one_by_one(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
+    """A content message for each."""
+    for message in messages:
+        ask(stage, peer, actor, message)
+
+
+@scenario(
+    *("R-RECV-08", "R-STATE-04", "R-STATE-07", "R-GLOBAL-10"),
+    *("R-SWEEP-01", "R-SWEEP-02", "R-SWEEP-04", "R-SWEEP-05", "R-TRESP-01"),
+)
+def asked_for_what_it_has(stage: Stage) -> None:
+    """A participant is asked for the last of three messages; nobody else answers, and nothing else happens."""
+    alice = repairing(stage)
+    bob, dave = stage.peer("bob"), stage.peer("dave")
+    base = stage.now_ms + AHEAD_MS
+    root, side = bob.content(base), dave.content(base + 1)
+    last = bob.content(base + 2, *signed(side, root), requests=["never-sent"])
+    alice.receive(root, side, last)
+    ask(stage, stage.peer("carol"), alice, last)
+    alice.observe()
+    fine_ticks(stage, alice, more=10)
+    alice.observe()
+    wait_out(stage, alice)
+    alice.send()
+    alice.receive(dave.content(stage.now_ms))
+    alice.tick()
+
+
+@scenario("R-RECV-12", "R-RECV-09")
+def asked_for_several_at_once(stage: Stage) -> None:
+    """One message asks for what is known and what is not, with an author and without; another for a single message."""
+    alice = repairing(stage)
+    first, second, third = holding(stage, alice, 3)
+    nameless = HistoryEntry("nobody-knows", None, None)
+    unknown = HistoryEntry("never-sent", None, stage.label("erin"))
+    asking = (nameless, *signed(first), HistoryEntry(third.message_id, None, None), unknown, *signed(second))
+    alice.receive(stage.peer("carol").content(stage.now_ms, requests=asking))
+    alice.observe()
+    wait_out(stage, alice)
+    fourth, *_ = holding(stage, alice, 1, "frank")
+    ask(stage, stage.peer("carol"), alice, fourth)
+    wait_out(stage, alice)
+
+
+@scenario("R-RECV-13")
+def asked_in_messages_of_all_kinds(stage: Stage) -> None:
+    """Requests come in a sync message, a blocked one, a copy and an ordinary one; one comes back from the network."""
+    alice = repairing(stage)
+    in_sync, in_blocked, in_copy, in_content, in_own, known = holding(stage, alice, 6)
+    carol = stage.peer("carol")
+    own = alice.send()
+    alice.receive(carol.sync(stage.now_ms, requests=signed(in_sync)))
+    alice.receive(carol.content(stage.now_ms, HistoryEntry("never-sent", None, "x"), requests=signed(in_blocked)))
+    alice.receive(replace(known, repair_request=signed(in_copy)))
+    alice.receive(replace(own, repair_request=signed(in_own)))
+    alice.receive(carol.content(stage.now_ms, requests=signed(in_content)))
+    alice.observe()
+    wait_out(stage, alice)
+
+
+@scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
+def asked_for_all_that_came_in_other_ways(stage: Stage) -> None:
+    """Messages that waited, that came as repairs, and of the participant itself are asked for, and one that did not."""
+    alice = repairing(stage)
+    bob, carol = stage.peer("bob"), stage.peer("carol")
+    own = alice.send()
+    root = bob.content(stage.now_ms + 1, *signed(own))  # acknowledges it, so that a copy is no resend
+    waited = bob.content(stage.now_ms + 2, *signed(root))
+    alice.receive(waited, root)
+    alice.settle()
+    repaired = bob.content(stage.now_ms + 3)
+    alice.receive(bob.content(stage.now_ms + 4, *signed(repaired)))
+    stage.advance(t_max(alice) + 1_000)
+    alice.send()
+    alice.receive(repaired)
+    alice.settle()
+    ask_one_by_one(stage, carol, alice, root, waited, repaired, own)
+    wait_out(stage, alice)
+    alice.observe()
+
+
+@scenario("R-STATE-05", "R-RECV-02")
+def somebody_else_answers_first(stage: Stage) -> None:
+    """Six messages are asked for; copies of three come before the participant answers."""
+    alice = repairing(stage)
+    messages = holding(stage, alice, 6)
+    ask_one_by_one(stage, stage.peer("carol"), alice, *messages)
+    alice.observe()
+    alice.receive(*messages[::2])
+    alice.observe()
+    fine_ticks(stage, alice)
+    wait_out(stage, alice)
+
+
+@scenario("R-STATE-06", "R-RECV-08")
+def asked_for_again_and_again(stage: Stage) -> None:
+    """Messages are asked for once; later others ask for them over and over until they are answered."""
+    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
+    messages = holding(stage, alice, 5)
+    ask(stage, stage.peer("carol"), alice, *messages)
+    alice.observe()
+    fine_ticks(stage, alice)
+    stage.advance(t_min(alice))
+    open_ones = {message.message_id: message for message in messages}
+    for number in range(FINE + 4):
+        if open_ones and number % 3 == 0 and number < FINE:
+            peer = stage.peer(("dave", "erin", "frank")[number // 3 % 3])
+            ask(stage, peer, alice, *open_ones.values())
+            alice.observe()
+        stage.advance(t_max(alice) // FINE)
+        for message_id in sent_out([alice.tick()]):
+            open_ones.pop(message_id, None)
+    wait_out(stage, alice)
+
+
+@scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03")
+def asked_again_after_the_answer(stage: Stage) -> None:
+    """One participant asks for four messages, and when all are answered again; then another does."""
+    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
+    messages = holding(stage, alice, 4)
+    for name in ("carol", "carol", "dave"):
+        ask(stage, stage.peer(name), alice, *messages)
+        alice.observe()
+        fine_ticks(stage, alice)
+        wait_out(stage, alice)
+
+
+@scenario("R-RECV-09", "R-STATE-04")
+def asked_for_what_it_lacks(stage: Stage) -> None:
+    """Of three messages one is there, one waits, and one has never arrived; it comes when it was asked for already."""
+    alice = repairing(stage)
+    bob = stage.peer("bob")
+    there, late = bob.content(stage.now_ms + 1), bob.content(stage.now_ms + 2)
+    waiting = bob.content(stage.now_ms + 3, "never-sent")
+    alice.receive(there, waiting)
+    ask_one_by_one(stage, stage.peer("carol"), alice, late, waiting, there)
+    alice.observe()
+    stage.advance(1_000)
+    alice.receive(late)
+    alice.observe()
+    fine_ticks(stage, alice)
+    wait_out(stage, alice)
+
+
+@scenario("R-SWEEP-03", "R-SWEEP-02")
+def swept_at_the_very_moment(stage: Stage) -> None:
+    """Eight messages are asked for; the periodic work runs just when some answers are due, and just before."""
+    alice = repairing(stage)
+    messages = holding(stage, alice, 8)
+    since = stage.now_ms
+    ask(stage, stage.peer("carol"), alice, *messages)
+    state = alice.observe()
+    due = _times(stage, alice, messages, since, state)
+    for moment in (due[2], due[6], due[7] - 1, due[7]):
+        if moment > stage.now_ms:
+            stage.advance(moment - stage.now_ms)
+            alice.tick()
+    wait_out(stage, alice)
+
+
+def _times(stage: Stage, alice: Actor, messages: list[Message], since: int, state: pb.State | None) -> list[int]:
+    """When the answers are due, in order: as shown, else by the declared hash."""
+    shown = {e.message_id: e.due_ms for e in state.incoming_repairs.entries} if state is not None else {}
+    terms = repair_terms(stage.trace.declaration, alice.party)
+    due = []
+    for message in messages:
+        offset = terms.t_resp(message.sender_id, message.message_id) if terms is not None else None
+        if message.message_id in shown:
+            due.append(shown[message.message_id])
+        elif offset is not None and offset.exact:
+            due.append(since + offset.low)
+        else:
+            raise ScheduleStopped("the response times are not known: neither are they shown, nor is the hash declared")
+    return sorted(due)
+
+
+@scenario("R-TRESP-02", "R-STATE-08")
+def authors_are_asked(stage: Stage) -> None:
+    """A participant is asked for messages of its own, and for some of another author at the same time."""
+    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
+    own = [alice.send() for _ in range(6)]
+    messages = holding(stage, alice, 4)
+    alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id="acknowledges"))
+    for message in own[:3]:
+        ask(stage, stage.peer("carol"), alice, message)
+    ask(stage, stage.peer("dave"), alice, *messages, *own[3:])
+    alice.observe()
+    fine_ticks(stage, alice)
+    alice.observe()
+    wait_out(stage, alice)
+
+
+@scenario("R-RECV-08")
+def no_time_to_answer_in(stage: Stage) -> None:
+    """With T_max at 0 requests come to a participant, if it can be had at all; then to one with the usual times."""
+    stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+    for configuration in (pb.Configuration(t_min_ms=0, t_max_ms=0), None):
+        try:
+            alice = repairing(stage, configuration=configuration, instance="" if configuration is None else "hasty")
+        except ScheduleStopped:
+            continue  # refusing it is legal (AMB-09)
+        own, (message, *_) = alice.send(), holding(stage, alice, 1)
+        ask(stage, stage.peer("carol"), alice, own, message)
+        alice.receive(stage.peer("dave").content(stage.now_ms, "never-sent"))
+        for _ in range(2):
+            stage.advance(60_000)
+            alice.tick()
+        wait_out(stage, alice)
+
+
+@scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
+def what_had_waited_comes_again(stage: Stage) -> None:
+    """Four messages waited before they were delivered. Some are asked for, and copies come; one copy asks for more."""
+    alice = repairing(stage)
+    bob = stage.peer("bob")
+    root = bob.content(stage.now_ms + 1)
+    waited = [bob.content(stage.now_ms + 2 + number, *signed(root)) for number in range(4)]
+    alice.receive(*waited, root)
+    alice.settle()
+    ask(stage, stage.peer("carol"), alice, *waited[:3])
+    alice.observe()
+    alice.receive(waited[0], waited[1])
+    alice.receive(replace(waited[3], repair_request=signed(root)))
+    alice.observe()
+    fine_ticks(stage, alice)
+    wait_out(stage, alice)

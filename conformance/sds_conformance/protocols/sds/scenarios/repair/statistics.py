@@ -1,0 +1,150 @@
+"""Many times at once, for what can only be said of many."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from sds_harness.sds.peer import ScriptedPeer, signed
+from sds_harness.sds.stage import Actor, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+
+from .....judging.registry import scenario
+from .groups import of_many
+from .repairing import repairing, t_max, t_min
+from .responding import LONG_MS, ask, fine_ticks, holding, wait_out
+
+CROWD = 20
+MANY = 50
+LOOKS = 36
+"""Messages between T_min and T_max, where the buffer is not shown: so finely can their T_req be told."""
+
+
+def scattered(name: str, number: int) -> str:
+    """An ID such as applications have: of IDs that differ in the last digit alone, as "bob-1" and "bob-2", a weak hash
+    is as close, and the text asks for no strong one (AMB-01)."""
+    return f"{name}-{sha256(str(number).encode()).hexdigest()[:16]}"
+
+
+# ---- R-TREQ ----------------------------------------------------------------------------------------------------------
+
+
+def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, Message], Message]:
+    """Messages that get lost, by ID, and one that depends on them all."""
+    lost = [
+        peer.content(stage.now_ms - count + number, message_id=scattered(peer.name, number)) for number in range(count)
+    ]
+    return {message.message_id: message for message in lost}, peer.content(stage.now_ms + 1, *signed(*lost))
+
+
+def _find_missing(actor: Actor, revealing: Message) -> bool:
+    """A participant finds messages missing; does it show for when they are noted?"""
+    actor.receive(revealing)
+    state = actor.observe()
+    return state is not None and state.HasField("outgoing_repairs")
+
+
+def _look(stage: Stage, lost: dict[Actor, dict[str, Message]], looks: int = LOOKS) -> None:
+    """Everybody sends sync messages from T_min to T_max, and gets what it asks for."""
+    one = next(iter(lost))
+    stage.need(pb.CAPABILITY_SYNC)
+    stage.advance(t_min(one))
+    pace = (t_max(one) - t_min(one)) // looks
+    for _ in range(looks + 2):
+        for actor, missing in lost.items():
+            asking = actor.send_sync()
+            for entry in asking.repair_request if asking is not None else ():
+                if entry.message_id in missing:
+                    actor.receive(missing.pop(entry.message_id))
+        stage.advance(pace)
+
+
+@scenario("R-TREQ-04", "R-TREQ-01")
+def many_missing_at_once(stage: Stage) -> None:
+    """One message reveals that fifty are missing."""
+    alice = repairing(stage)
+    lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
+    if not _find_missing(alice, revealing):
+        _look(stage, {alice: lost}, 4 * LOOKS)
+
+
+@scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
+def a_crowd_misses_the_same(stage: Stage) -> None:
+    """Twenty participants miss the same fifty messages, a thousand times in all."""
+    lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
+    asked = pb.Configuration(max_repair_requests=MANY)
+    crowd = {repairing(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
+    shown = [_find_missing(actor, revealing) for actor in crowd]
+    if not all(shown):
+        _look(stage, crowd)
+
+
+@scenario("R-TREQ-02", long=True)
+def a_crowd_misses_one(stage: Stage) -> None:
+    """Twenty participants miss the same message, which leaves room in every request."""
+    lost, revealing = _all_lost(stage, stage.peer("bob"), 1)
+    crowd = {repairing(stage, scattered("alice", number)): dict(lost) for number in range(CROWD)}
+    shown = [_find_missing(actor, revealing) for actor in crowd]
+    if not all(shown):
+        _look(stage, crowd)
+
+
+@scenario("R-RECV-06", "R-TREQ-05")
+def the_same_again(stage: Stage) -> None:
+    """Participants of the same ID miss the same two messages: two within seconds, a third one an hour later."""
+    lost, revealing = _all_lost(stage, stage.peer("bob"), 2)
+    first = repairing(stage)
+    shown = _find_missing(first, revealing)
+    pace = (t_max(first) - t_min(first)) // LOOKS
+    stage.advance(pace)
+    second = repairing(stage, instance="again")
+    _find_missing(second, revealing)
+    if not shown:
+        stage.advance(-pace)  # so that both look at the same times after detection
+        _look_in_turn(stage, first, second, pace)
+    stage.advance(3_600_000)
+    third = repairing(stage, instance="an hour later")
+    if not _find_missing(third, revealing):
+        _look(stage, {third: lost})
+
+
+def _look_in_turn(stage: Stage, first: Actor, second: Actor, pace: int) -> None:
+    """Both send sync messages from T_min to T_max, counted from detection, the second one a pace behind."""
+    stage.need(pb.CAPABILITY_SYNC)
+    stage.advance(t_min(first))
+    for look in range(LOOKS + 3):
+        if look < LOOKS + 2:
+            first.send_sync()
+        if look:
+            second.send_sync()
+        stage.advance(pace)
+
+
+@scenario("R-TRESP-04", "R-TRESP-06", long=True)
+def many_holders(stage: Stage) -> None:
+    """Six participants hold the same messages, five of each of four authors, and do not hear each other answer."""
+    asked = pb.Configuration(t_max_ms=LONG_MS)
+    holders = [repairing(stage, scattered("holder", number), asked) for number in range(6)]
+    messages = [
+        message for author in ("bob", "carol", "dave", "erin") for message in holding(stage, holders[0], 5, author)
+    ]
+    for holder in holders[1:]:
+        holder.receive(*messages)
+    request = stage.peer("frank").content(stage.now_ms, requests=signed(*messages))
+    for holder in holders:
+        holder.receive(request)
+        holder.observe()
+    fine_ticks(stage, *holders)
+    wait_out(stage, *holders)
+
+
+@scenario("R-TRESP-01", "R-TRESP-05", long=True)
+def many_authors(stage: Stage) -> None:
+    """A participant is asked for messages of more than two hundred authors, one of each."""
+    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
+    messages = of_many(stage, alice, 240)
+    for start in (0, 120):
+        ask(stage, stage.peer("carol"), alice, *messages[start : start + 120])
+    alice.observe()
+    fine_ticks(stage, alice)
+    wait_out(stage, alice)

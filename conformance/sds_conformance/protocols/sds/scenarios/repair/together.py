@@ -1,0 +1,146 @@
+"""Several participants under test: requesters, holders and original senders hear each other."""
+
+from __future__ import annotations
+
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Actor, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+
+from .....judging.registry import scenario
+from ..core.room import Room, nobody, requests_only
+from .repairing import repairing, t_max, t_min
+from .statistics import scattered
+
+HOLDERS = 24
+REQUESTERS = 24
+SWEEP_MS = 2_000
+PERIOD_MS = 5_000
+"""Of the sync messages of many requesters."""
+GROUPS = (1, 2, 4, 8)
+
+
+def _holders(stage: Stage, count: int, groups: int = 1) -> list[Actor]:
+    configuration = pb.Configuration(num_response_groups=groups)
+    return [repairing(stage, scattered("holder", number), configuration) for number in range(1, count + 1)]
+
+
+def _until_answered(room: Room, longest_ms: int) -> None:
+    """Sweeps close together until something is broadcast, then far apart for as long as an answer could take."""
+    for _ in range(longest_ms // SWEEP_MS):
+        broadcast = room.sweep()
+        room.wait(SWEEP_MS)
+        if broadcast:
+            break
+    for _ in range(9):
+        room.sweep()
+        room.wait(longest_ms // 8)
+
+
+@scenario("R-TRESP-02", "R-STATE-05", "R-RECV-02")
+def the_sender_is_among_the_holders(stage: Stage) -> None:
+    """Seven hold a message, one of them its sender; when somebody asks for it, the sender answers and they hear it."""
+    holders = _holders(stage, 7)
+    room = Room(stage, holders)
+    sender, others = holders[0], holders[1:]
+    message = sender.send()
+    room.actors = others
+    room.say(message)
+    room.actors = holders
+    # Once somebody else has named it, a copy of it is no resend.
+    room.say(stage.peer("bob").content(stage.now_ms, *signed(message)))
+    room.say(stage.peer("zoe").sync(stage.now_ms, requests=signed(message)))
+    _until_answered(room, t_max(sender))
+
+
+@scenario("R-STATE-05", "R-RECV-02", "R-TRESP-04", long=True)
+def the_sender_is_gone(stage: Stage) -> None:
+    """Twenty-four hold a message of somebody who has left; when it is asked for, they hear whoever answers first."""
+    holders = _holders(stage, HOLDERS)
+    room = Room(stage, holders)
+    message = stage.peer("bob").content(stage.now_ms)
+    room.say(message)
+    room.say(stage.peer("zoe").sync(stage.now_ms, requests=signed(message)))
+    _until_answered(room, t_max(holders[0]))
+
+
+@scenario("R-RECV-07", "R-TREQ-02", long=True)
+def many_miss_the_same(stage: Stage) -> None:
+    """Twenty-four miss the same message, all sync every five seconds, and hear each other ask for it."""
+    room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
+    bob = stage.peer("bob")
+    lost = bob.content(stage.now_ms)
+    room.say(bob.content(stage.now_ms + 1, *signed(lost)))
+    first = room.actors[0]
+    room.wait(t_min(first))
+    room.hears = requests_only
+    after = 0
+    for _ in range((t_max(first) - t_min(first)) // PERIOD_MS + 1):
+        for actor in room.actors:
+            room.sync(actor)
+        room.wait(PERIOD_MS)
+        after += _is_asked_for(stage, lost)
+        if after > 3:
+            return
+
+
+def _is_asked_for(stage: Stage, message: Message) -> bool:
+    return any(
+        entry.message_id == message.message_id
+        for step in stage.trace.steps
+        for wire in step.broadcasts
+        if wire.message is not None
+        for entry in wire.message.repair_request
+    )
+
+
+@scenario("R-GROUP-01", "R-GLOBAL-05", long=True)
+def holders_in_groups(stage: Stage) -> None:
+    """Sixteen hold five messages of somebody who has left, in 1, 2, 4 and 8 response groups, and all are asked for."""
+    bob = stage.peer("bob")
+    for groups in GROUPS:
+        holders = [
+            repairing(stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}")
+            for number in range(1, 17)
+        ]
+        room = Room(stage, holders)
+        messages = [bob.content(stage.now_ms + number) for number in range(5)]
+        for message in messages:
+            room.say(message)
+        room.say(stage.peer("zoe").sync(stage.now_ms + 10, requests=signed(*messages)))
+        # Nobody hears the answers, so that everybody who may answer does.
+        room.hears = nobody
+        for _ in range(8):
+            room.wait(t_max(holders[0]) // 7)
+            room.sweep()
+
+
+@scenario("R-SWEEP-02", "R-RECV-08")
+def the_request_and_the_response_are_lost(stage: Stage) -> None:
+    """One misses what two others hold; its first request and the first response are lost, what comes later is heard."""
+    asker, *holders = [repairing(stage, name) for name in ("asker", "holder-1", "holder-2")]
+    room = Room(stage, holders)
+    bob = stage.peer("bob")
+    lost = bob.content(stage.now_ms)
+    later = bob.content(stage.now_ms + 1, *signed(lost))
+    room.say(lost)
+    room.actors = [asker, *holders]
+    room.say(later)
+    losses = {"request": 1, "response": 1}
+
+    def unreliable(listener: Actor, message: Message) -> bool:
+        kind = "request" if message.repair_request else "response" if message.message_id == lost.message_id else ""
+        if losses.get(kind, 0) and (listener is asker) == (kind == "response"):
+            # Lost is what all of them would have heard.
+            losses[kind] -= listener is room.actors[-1] or listener is asker
+            return False
+        return True
+
+    room.hears = unreliable
+    for round_ in range(3 * t_max(asker) // 10_000):
+        room.sync(asker)
+        room.wait(5_000)
+        room.sweep()
+        room.wait(5_000)
+        if round_ % 6 == 5:  # somebody goes on talking, and names it again
+            room.say(bob.content(stage.now_ms, *signed(lost, later)))

@@ -1,0 +1,93 @@
+"""Which situations a performance reached: what was counted tells whether schedules are any good."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+from sds_harness.schedules import Performance
+from sds_harness.sds.stage import bloom_parameters
+from sds_reference import Kind
+
+from .view.channel_view import ChannelView
+
+SITUATIONS: dict[str, str] = {
+    "equal-lamport": "messages with equal Lamport timestamps in one log",
+    "waits": "content that waits for a dependency",
+    "waits-deep": "content that waits for content that waits",
+    "delivered-late": "content delivered after it had waited",
+    "diamond": "content with two dependencies of different senders",
+    "duplicate": "content that had arrived before",
+    "concurrent": "content inserted before the end of the log",
+    "ahead-of-clock": "Lamport timestamps ahead of the clock",
+    "burst": "several messages of one sender in one millisecond",
+    "roll-over": "more message IDs than the filter has room for",
+    "acknowledged": "messages acknowledged",
+    "possibly-acknowledged": "messages possibly acknowledged",
+    "resent": "messages sent again by their sender",
+    "sync-with-a-gap": "sync messages that reveal a missing message",
+    "ephemeral": "ephemeral messages received",
+    "repair-requested": "repair requests sent",
+    "repair-answered": "repair requests answered",
+    "repair-rounds": "messages requested more than once",
+    "given-up": "dependencies given up as lost",
+    "lost": "copies lost on a link",
+    "cut": "copies lost in a partition",
+    "crash": "participants that stopped",
+    "late-joiner": "participants that joined late",
+    "store": "messages fetched from a store",
+    "odd": "messages that no conforming sender would send",
+    "settled": "groups that came to rest",
+    "two-channels": "participants in two channels",
+}
+"""What is counted, in words."""
+
+
+def situations(performance: Performance, views: Iterable[ChannelView]) -> Counter[str]:
+    """How often each situation arose."""
+    out: Counter[str] = Counter()
+    for view in views:
+        _of_view(view, out)
+    out["lost"] = sum(loss.why == "lost" for loss in performance.losses)
+    out["cut"] = sum(loss.why == "cut" for loss in performance.losses)
+    out["crash"] = len(performance.crashed)
+    out["late-joiner"] = sum(m.late and m.name in performance.parties for m in performance.schedule.members)
+    out["store"] = sum(act.source == "store" for act in performance.acts)
+    out["settled"] = int(performance.settled)
+    out["two-channels"] = sum(len(party.channels) > 1 for party in performance.parties.values())
+    return out
+
+
+def _of_view(view: ChannelView, out: Counter[str]) -> None:
+    asked: Counter[str] = Counter()
+    for received in view.received:
+        if received.kind is Kind.EPHEMERAL:
+            out["ephemeral"] += 1
+        elif received.kind is Kind.SYNC:
+            out["sync-with-a-gap"] += bool(received.unmet)
+        elif received.kind is Kind.CONTENT:
+            out["duplicate"] += received.duplicate
+            out["waits"] += bool(received.unmet) and not received.duplicate
+            out["waits-deep"] += bool(received.unmet_buffered)
+            out["diamond"] += len(received.message.causal_history) > 1
+        out["odd"] += bool(received.odd)
+    for delivered in view.delivered:
+        out["delivered-late"] += delivered.received is not None and delivered.received.step is not delivered.step
+    log = view.log
+    out["equal-lamport"] += sum(a.lamport == b.lamport for a, b in pairwise(log))
+    out["concurrent"] += sum(a.arrival > b.arrival for a, b in pairwise(log))
+    times = Counter(sent.step.now_ms for sent in view.sent)
+    out["burst"] += sum(count > 1 for count in times.values())
+    out["ahead-of-clock"] += sum((sent.message.lamport_timestamp or 0) > sent.step.now_ms for sent in view.sent)
+    parameters = bloom_parameters(view.party)
+    out["roll-over"] += parameters is not None and len(log) > view.configuration.bloom_capacity
+    out["acknowledged"] += sum(not ack.possibly for ack in view.acks)
+    out["possibly-acknowledged"] += sum(ack.possibly for ack in view.acks)
+    out["resent"] += len(view.copies)
+    for sent in view.outgoing:
+        asked.update(entry.message_id for entry in sent.message.repair_request)
+    out["repair-requested"] += sum(asked.values())
+    out["repair-rounds"] += sum(count > 1 for count in asked.values())
+    out["repair-answered"] += sum(len(one.answers) for one in view.repair.asked)
+    out["given-up"] += len(view.losses)

@@ -1,0 +1,236 @@
+"""Bloom filters, byte for byte, under each name that an implementation can declare.
+
+Section "Participant state"; the text leaves hash, size and encoding open (AMB-54), and so does the proposal of 2024.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from sds_proto.bloom.nim_sds_pb2 import BloomFilter as Envelope
+from sds_reference import PROFILES, BloomParameters, BloomProfile, build_filter
+from sds_reference.revision import Revision
+
+from ....vectors.model import EVERY, REJECTED, Note, Outcome, Vector, group, legal, vector
+from .texts import of_both
+
+SMALL = BloomParameters.sized(20, 0.001)
+COARSE = BloomParameters.sized(100, 0.05)
+USUAL = BloomParameters.sized(10_000, 0.001)
+"""What both published implementations use by default."""
+MILLION = 1_000_000
+
+BUILD_NOTES = {
+    "ByteExact": Note("Who declares the profile makes these bytes.", ("SDS-STATE-05", "FORUM-10", "AMB-54")),
+    "Empty": Note(
+        "A filter of nothing. It may be of no length as long as nothing was received.",
+        ("SDS-MSG-07", "FORUM-07", "AMB-125"),
+    ),
+    "Duplicates": Note("An ID that comes twice changes nothing.", ("AMB-112",)),
+    "BeyondAscii": Note("IDs beyond ASCII, which hashes of different languages read differently.", ("AMB-54",)),
+    "Full": Note("About as many IDs as the filter is made for.", ("SDS-STATE-07", "FORUM-10")),
+    "RollOver": Note(
+        "Its capacity is reached: the newest tenth must still be there.", ("SDS-STATE-06", "FORUM-20", "AMB-55")
+    ),
+}
+QUERY_NOTES = {
+    "Membership": Note(
+        "What is in a filter is found in it, and what is not is not, save for false hits.", ("SDS-STATE-05", "FORUM-10")
+    ),
+    "FalsePositive": Note(
+        "IDs that were never put in, and are found: the bits say so.", ("SDS-ACK-02", "FORUM-27", "AMB-56")
+    ),
+    "Foreign": Note(
+        "Bytes that are no filter of this profile and size are skipped: refused, or found to hold nothing.",
+        ("SDS-ACK-02", "FORUM-27", "AMB-53"),
+    ),
+    "Saturated": Note("All bits set, or none.", ("SDS-ACK-02", "FORUM-27")),
+    "BeyondAscii": BUILD_NOTES["BeyondAscii"],
+}
+
+_SCRIPTS = [
+    "zo\u00eb",
+    "\u00e9",
+    "e\u0301",
+    "\u4e2d\u6587",
+    "\U0001f98a",
+    "\ufeffx",
+    "\u00ff",
+    "\u0100",
+    "m-\U00010400-1",
+]
+
+
+def _ids(number: int, prefix: str = "m") -> list[str]:
+    return [f"{prefix}{index}" for index in range(number)]
+
+
+def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dict[str, object]:
+    return {
+        "profile": profile.name,
+        "capacity": size.capacity,
+        "error_rate_millionths": round(size.error_rate * MILLION),
+        "bits": size.bits,
+        "hashes": size.hashes,
+        **more,
+    }
+
+
+def _builder(profile: BloomProfile) -> None:
+    @group(
+        f"bloom-build-{profile.name}",
+        "bloom-build",
+        f"Filters as they are made. {profile.description}.",
+        BUILD_NOTES,
+        EVERY,
+    )
+    def build(revision: Revision) -> list[Vector]:
+        def case(slug: str, comment: str, flags: str, size: BloomParameters, ids: list[str], *more: Outcome) -> Vector:
+            exact = {"bloom_filter": build_filter(profile, size, ids).hex()}
+            fields = _fields(profile, size, message_ids=ids)
+            return vector(slug, comment, flags.split(), of_both("STATE-05 SEND-09"), fields, exact, *more)
+
+        nothing = legal({"bloom_filter": ""}, "AMB-125")
+        digests = [f"{index:x}" * 64 for index in range(10)]
+        newest = _ids(50)[-2:]
+        return [
+            case("nothing", "Nothing was received.", "ByteExact Empty", SMALL, [], nothing),
+            case("one", "One ID.", "ByteExact", SMALL, ["m1"]),
+            case("another", "Another ID.", "ByteExact", SMALL, ["alice-1"]),
+            case("few", "Five IDs.", "ByteExact", SMALL, _ids(5)),
+            case("few-backwards", "The same five in another order: the same bytes.", "ByteExact", SMALL, _ids(5)[::-1]),
+            case(
+                "doubled", "The same five, some of them twice.", "ByteExact Duplicates", SMALL, [*_ids(5), "m0", "m4"]
+            ),
+            case("digests", "IDs of 64 hex digits.", "ByteExact", SMALL, digests),
+            case("scripts", "IDs of many scripts.", "ByteExact BeyondAscii", SMALL, _SCRIPTS),
+            case("nearly-full", "Two less than the capacity.", "ByteExact Full", SMALL, _ids(SMALL.capacity - 2)),
+            case(
+                "full",
+                "As many as the capacity: all, or already rolled over.",
+                "ByteExact Full RollOver",
+                SMALL,
+                _ids(SMALL.capacity),
+                legal({"holds": _ids(SMALL.capacity)[-2:]}, "AMB-55"),
+            ),
+            case("coarse", "A filter for 100 IDs at 5 %, half full.", "ByteExact", COARSE, _ids(50)),
+            case("usual", "Fifty IDs in a filter of the usual size.", "ByteExact", USUAL, _ids(50)),
+            vector(
+                "rolled-over",
+                "Fifty IDs in a filter for twenty: the last two are in it.",
+                ["RollOver"],
+                of_both("STATE-06"),
+                _fields(profile, SMALL, message_ids=_ids(50)),
+                legal({"holds": newest}, "AMB-55"),
+            ),
+        ]
+
+
+def _asker(profile: BloomProfile) -> None:
+    @group(
+        f"bloom-query-{profile.name}",
+        "bloom-query",
+        f"Filters as they are read. {profile.description}.",
+        QUERY_NOTES,
+        EVERY,
+    )
+    def query(revision: Revision) -> list[Vector]:
+        def case(slug: str, comment: str, flags: str, size: BloomParameters, wire: bytes, ids: list[str]) -> Vector:
+            view = profile.read(wire, size)
+            hits: Outcome = {"hits": [message_id in view for message_id in ids]}
+            fields = _fields(profile, size, bloom_filter=wire.hex(), message_ids=ids)
+            return vector(slug, comment, flags.split(), of_both("ACK-02 STATE-05"), fields, hits)
+
+        five = build_filter(profile, SMALL, _ids(5))
+        full = build_filter(profile, SMALL, _ids(SMALL.capacity))
+        scripts = build_filter(profile, SMALL, _SCRIPTS)
+        coarse = build_filter(profile, COARSE, _ids(100))
+        ones = profile.wrap(b"\xff" * SMALL.byte_length, SMALL)
+        others = ["", "m", "m00", "M1", "m5", "bob-1"]
+        lookalikes = ["zoe", "\u00c9", "e", "\u4e2d", "\U0001f98b", "x", "\u0178", "m-\U00010400-2"]
+        out = [
+            case("members", "Five IDs that are in it.", "Membership", SMALL, five, _ids(5)),
+            case("strangers", "IDs that are not.", "Membership", SMALL, five, others),
+            case("mixed", "Both, in turn.", "Membership", SMALL, five, ["m0", "x0", "m1", "x1", "m4"]),
+            case("full", "A full filter.", "Membership", SMALL, full, [*_ids(20), *_ids(10, "x")]),
+            case(
+                "scripts",
+                "IDs of many scripts, and some that look like them.",
+                "Membership BeyondAscii",
+                SMALL,
+                scripts,
+                [*_SCRIPTS, *lookalikes],
+            ),
+            case(
+                "false-hits",
+                "IDs that were never put in, but are found.",
+                "FalsePositive",
+                COARSE,
+                coarse,
+                _false_hits(profile, coarse),
+            ),
+            case("all-ones", "All bits are set.", "Saturated", SMALL, ones, ["a", "b", "\u4e2d"]),
+            case("all-zeros", "No bit is set.", "Saturated", SMALL, build_filter(profile, SMALL, []), ["a", "b", "m1"]),
+            case(
+                "usual",
+                "A filter of the usual size.",
+                "Membership",
+                USUAL,
+                build_filter(profile, USUAL, _ids(50)),
+                [*_ids(50), *_ids(10, "x")],
+            ),
+        ]
+        out += [_foreign(profile, slug, comment, wire) for slug, comment, wire in _not_filters(profile, five)]
+        return out
+
+
+def _false_hits(profile: BloomProfile, wire: bytes) -> list[str]:
+    view = profile.read(wire, COARSE)
+    found: list[str] = []
+    for number in count():
+        if len(found) == 3:
+            return [*found, "m0", "m99"]
+        if f"never-{number}" in view:
+            found.append(f"never-{number}")
+    raise AssertionError
+
+
+def _not_filters(profile: BloomProfile, five: bytes) -> list[tuple[str, str, bytes]]:
+    out = [
+        ("empty", "No bytes.", b""),
+        ("one-byte", "A single byte.", b"\xff"),
+        ("one-byte-short", "The last byte is missing.", five[:-1]),
+        ("text", "Text.", b"this is no filter"),
+    ]
+    if profile is PROFILES["waku-sds-js"]:
+        return [*out, ("one-byte-long", "There is a byte too many.", five + b"\x00")]
+    envelope = Envelope.FromString(five)
+
+    def changed(**fields: object) -> bytes:
+        other = Envelope()
+        other.CopyFrom(envelope)
+        for name, value in fields.items():
+            setattr(other, name, value)
+        return other.SerializeToString()
+
+    return [
+        *out,
+        ("no-bits", "An envelope of no bits.", changed(bit_count=0, bits=b"")),
+        ("too-few-words", "The bits are a word short of their count.", changed(bits=envelope.bits[:-8])),
+        ("no-hashes", "An envelope with no hash functions.", changed(hash_count=0)),
+        ("countless-hashes", "An envelope with 2^31-1 hash functions.", changed(hash_count=2**31 - 1)),
+    ]
+
+
+def _foreign(profile: BloomProfile, slug: str, comment: str, wire: bytes) -> Vector:
+    ids = ["m0", "m1", "x"]
+    fields = _fields(profile, SMALL, bloom_filter=wire.hex(), message_ids=ids)
+    outcomes = [legal(REJECTED, "AMB-53"), legal({"hits": [False] * len(ids)}, "AMB-53")]
+    if slug == "one-byte-long":  # the filter is there, and something behind it
+        outcomes.append(legal({"hits": [True, True, False]}, "AMB-53"))
+    return vector(f"foreign-{slug}", comment, ["Foreign"], of_both("ACK-02"), fields, *outcomes)
+
+
+for _profile in PROFILES.values():
+    _builder(_profile)
+    _asker(_profile)

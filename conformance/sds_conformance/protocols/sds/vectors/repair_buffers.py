@@ -1,0 +1,375 @@
+"""The repair request buffers as messages arrive (sections "SDS-R participant state", "SDS-R receive message")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sds_reference import HASH_PROFILES, HistoryEntry, Message, t_req_offset, t_resp_offset
+from sds_reference.revision import Revision
+
+from ....vectors.fields import message_json
+from ....vectors.model import Note, Outcome, Vector, group, legal, stepwise, warned
+from .texts import of_sds
+
+ALICE = "alice"
+T_MIN, T_MAX = 30_000, 120_000
+
+NOTES = {
+    "Missing": Note("A dependency that is missing is tracked, with its T_req.", ("SDS-R-STATE-01", "SDS-R-RECV-03")),
+    "Should": Note(
+        "That an entry is made at all is a SHOULD: none is a warning. One with another time, or of something else, is "
+        "a failure.",
+        ("SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "SDS-R-RECV-08"),
+    ),
+    "Arrives": Note("What arrives is not asked for any more.", ("SDS-R-RECV-01",)),
+    "Keeps": Note("T_req and T_resp of an entry never move.", ("SDS-R-STATE-02", "SDS-R-STATE-06", "AMB-78")),
+    "Here": Note("What is logged is not missing; what waits may be tracked or not.", ("SDS-R-STATE-01", "AMB-70")),
+    "Overheard": Note("What somebody else asks for is left to them.", ("SDS-R-RECV-07",)),
+    "Again": Note(
+        "A later message finds the dependency without an entry: the amended text makes a new one, for whatever waits; "
+        "the other leaves it open.",
+        ("SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "AMB-68", "AMB-118"),
+    ),
+    "Asked": Note(
+        "A request for a message that is logged is queued, with its T_resp.", ("SDS-R-STATE-04", "SDS-R-RECV-08")
+    ),
+    "Answered": Note("A copy from somebody else ends a request.", ("SDS-R-RECV-02",)),
+    "Unknown": Note(
+        "A request for what is not logged is not queued; what waits may count as held.", ("SDS-R-RECV-09", "AMB-71")
+    ),
+    "NoAuthor": Note("A request without an author may be ignored.", ("SDS-R-RECV-12", "AMB-72")),
+    "OwnTraffic": Note(
+        "Requests in an own message that comes back should be ignored; who heeds them does it as with any other.",
+        ("SDS-RECV-01", "AMB-22", "AMB-74"),
+    ),
+    "AnyMessage": Note("Sync messages, copies and messages that wait count as well.", ("SDS-R-RECV-13",)),
+    "SyncId": Note(
+        "The ID of a sync message meets nothing; clearing the entry is tolerated.", ("SDS-SYNC-10", "AMB-43")
+    ),
+}
+
+Step = dict[str, Any]
+
+
+def _message(
+    message_id: str,
+    *depends_on: str,
+    sender: str = "bob",
+    asks: tuple[HistoryEntry, ...] = (),
+    sync: bool = False,
+    lamport: int = 1000,
+) -> Message:
+    entries = tuple(HistoryEntry(name, None, "bob") for name in depends_on)
+    content = None if sync else f"content of {message_id}".encode()
+    return Message(sender, message_id, "c1", lamport, entries, None, asks, content)
+
+
+def _asked(message_id: str, author: str | None = "bob") -> tuple[HistoryEntry, ...]:
+    return (HistoryEntry(message_id, None, author),)
+
+
+def _missing(message_id: str, since_ms: int) -> dict[str, Any]:
+    due = {p.name: since_ms + t_req_offset(p, ALICE, message_id, T_MIN, T_MAX) for p in HASH_PROFILES.values()}
+    return {"message_id": message_id, "due_ms": due}
+
+
+def _due(message_id: str, since_ms: int, author: str = "bob") -> dict[str, Any]:
+    due = {p.name: since_ms + t_resp_offset(p, ALICE, author, message_id, T_MAX) for p in HASH_PROFILES.values()}
+    return {"message_id": message_id, "due_ms": due}
+
+
+def _holds(*outgoing: dict[str, Any], incoming: list[dict[str, Any]] | None = None, position: str = "") -> Outcome:
+    out: Outcome = {"outgoing": list(outgoing), "incoming": incoming or []}
+    return {**out, "position": position} if position else out
+
+
+def _receive(at_ms: int, message: Message, *outcomes: Outcome) -> Step:
+    return {"at_ms": at_ms, "receive": message_json(message), "outcomes": list(outcomes)}
+
+
+NOTHING = _holds()
+NEGLECTED = warned(NOTHING)
+"""No entry, which is against a SHOULD."""
+
+
+def _still_none(outcome: Outcome, *taken: int) -> Outcome:
+    """An outcome that is legal after these of the step before: what is kept must not get lost."""
+    return {**outcome, "after": list(taken)}
+
+
+@group("repair-buffers", "repair-buffers", "What arrives, and what it makes of the repair request buffers.", NOTES)
+def repair_buffers(revision: Revision) -> list[Vector]:
+    """What is missing, what arrives, what others ask for, and who answers."""
+    return [_case(*row) for row in (*_outgoing(revision), *_incoming())]
+
+
+Row = tuple[str, str, str, str, list[Step]]
+
+
+def _case(slug: str, comment: str, flags: str, requirements: str, steps: list[Step]) -> Vector:
+    ids = of_sds(requirements)
+    fields = {
+        "participant_id": ALICE,
+        "channel_id": "c1",
+        "t_min_ms": T_MIN,
+        "t_max_ms": T_MAX,
+        "num_response_groups": 1,
+    }
+    return stepwise(slug, comment, flags.split(), ids, fields, steps)
+
+
+def _outgoing(revision: Revision) -> list[Row]:
+    b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
+    missing = _holds(_missing("b1", 0))
+    tracked = (missing, NEGLECTED)
+    again = _holds(_missing("b1", 100))
+    # The amended text looks at everything that waits on each reception; that of today only at what is named.
+    if revision.requests_again:
+        unnamed = (again, warned(NOTHING, "AMB-118"))
+        named = (again, NEGLECTED)
+        entry = "R-RECV-05"
+    else:
+        unnamed = (NOTHING, legal(again, "AMB-68"))
+        named = (again, legal(NOTHING, "AMB-68"))
+        entry = "R-RECV-03"
+    first, second = _missing("b1", 0), _missing("b2", 0)
+    asks = _message("c1", sender="carol", asks=_asked("b1"))
+    return [
+        (
+            "missing",
+            "A message depends on one that is missing.",
+            "Missing Should",
+            "R-STATE-01 R-RECV-03 R-RECV-05 R-RECV-06 R-TREQ-01",
+            [_receive(0, b2, *tracked)],
+        ),
+        (
+            "missing-then-here",
+            "It arrives.",
+            "Missing Arrives Should",
+            "R-RECV-01",
+            [_receive(0, b2, *tracked), _receive(50, b1, NOTHING)],
+        ),
+        (
+            "two-missing",
+            "Two are missing, each has its own time.",
+            "Missing Should",
+            "R-STATE-01 R-RECV-03 R-RECV-05 R-TREQ-04",
+            [
+                _receive(
+                    0,
+                    _message("b3", "b1", "b2"),
+                    _holds(first, second),
+                    warned(_holds(first)),
+                    warned(_holds(second)),
+                    NEGLECTED,
+                )
+            ],
+        ),
+        (
+            "detected-later",
+            "The time counts from when the gap was found.",
+            "Missing Should",
+            "R-TREQ-05",
+            [
+                _receive(0, _message("d1", sender="dave"), NOTHING),
+                _receive(777, b2, _holds(_missing("b1", 777)), NEGLECTED),
+            ],
+        ),
+        (
+            "named-again",
+            "Another message depends on the same one.",
+            "Keeps Should",
+            "R-STATE-02",
+            [
+                _receive(0, b2, *tracked),
+                _receive(5000, _message("c1", "b1", sender="carol"), missing, _still_none(NEGLECTED, 1)),
+            ],
+        ),
+        (
+            "a-sync-tells",
+            "A sync message names one that is missing.",
+            "Missing AnyMessage Should",
+            "R-RECV-13 SYNC-12",
+            [_receive(0, _message("s", "b1", sync=True), *tracked)],
+        ),
+        (
+            "a-sync-of-that-id",
+            "A sync message has the ID of what is missing.",
+            "SyncId Should",
+            "SYNC-10 R-RECV-01",
+            [_receive(0, b2, *tracked), _receive(50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
+        ),
+        (
+            "nothing-is-missing",
+            "The dependency is logged.",
+            "Here",
+            "R-STATE-01",
+            [_receive(0, b1, NOTHING), _receive(50, b2, NOTHING)],
+        ),
+        (
+            "what-waits",
+            "A dependency waits itself.",
+            "Here Should",
+            "R-STATE-01",
+            [
+                _receive(0, b2, *tracked),
+                _receive(
+                    50,
+                    _message("b3", "b2", lamport=1002),
+                    missing,
+                    warned(_holds(first, _missing("b2", 50)), "AMB-70"),
+                    _still_none(NEGLECTED, 1),
+                ),
+            ],
+        ),
+        (
+            "somebody-else-asks",
+            "Somebody else asks for what is missing.",
+            "Overheard Should",
+            "R-RECV-07",
+            [_receive(0, b2, *tracked), _receive(50, asks, NOTHING)],
+        ),
+        (
+            "somebody-else-asks-in-a-sync",
+            "A sync message asks for what is missing.",
+            "Overheard AnyMessage Should",
+            "R-RECV-07 R-RECV-13",
+            [
+                _receive(0, b2, *tracked),
+                _receive(50, _message("s", asks=_asked("b1"), sender="carol", sync=True), NOTHING),
+            ],
+        ),
+        (
+            "somebody-else-asks-without-an-author",
+            "The request names no author.",
+            "Overheard NoAuthor Should",
+            "R-RECV-07",
+            [_receive(0, b2, *tracked), _receive(50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
+        ),
+        (
+            "asked-by-others-and-not-named-again",
+            "Others asked; the next message is about something else.",
+            "Overheard Again Should",
+            "R-RECV-07 R-RECV-05" if revision.requests_again else "R-RECV-07",
+            [
+                _receive(0, b2, *tracked),
+                _receive(50, asks, NOTHING),
+                _receive(100, _message("d1", sender="dave"), *unnamed),
+            ],
+        ),
+        (
+            "asked-by-others-and-named-again",
+            "Others asked; the next message depends on the same one.",
+            "Overheard Again Should",
+            f"R-RECV-07 R-TREQ-05 {entry}",
+            [
+                _receive(0, b2, *tracked),
+                _receive(50, asks, NOTHING),
+                _receive(100, _message("d1", "b1", sender="dave"), *named),
+            ],
+        ),
+    ]
+
+
+def _incoming() -> list[Row]:
+    b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
+    asks = _message("c1", sender="carol", asks=_asked("b1"))
+    due = _holds(incoming=[_due("b1", 100)])
+    queued = (due, NEGLECTED)
+    waits, held = _missing("b1", 0), [_due("b2", 100)]
+    return [
+        (
+            "asked",
+            "Somebody asks for what is logged.",
+            "Asked Should",
+            "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10",
+            [_receive(0, b1, NOTHING), _receive(100, asks, *queued)],
+        ),
+        (
+            "asked-again",
+            "Somebody else asks for the same.",
+            "Asked Keeps Should",
+            "R-STATE-06 R-RECV-08",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(100, asks, *queued),
+                _receive(500, _message("d1", sender="dave", asks=_asked("b1")), due, _still_none(NEGLECTED, 1)),
+            ],
+        ),
+        (
+            "asked-twice-in-one",
+            "It stands twice in one request.",
+            "Asked Keeps Should",
+            "R-STATE-06 R-RECV-08",
+            [_receive(0, b1, NOTHING), _receive(100, _message("c1", sender="carol", asks=_asked("b1") * 2), *queued)],
+        ),
+        (
+            "asked-in-a-sync",
+            "A sync message asks.",
+            "Asked AnyMessage Should",
+            "R-RECV-13 R-RECV-08",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(100, _message("s", sender="carol", asks=_asked("b1"), sync=True), *queued),
+            ],
+        ),
+        (
+            "answered-by-others",
+            "A copy comes from somebody else.",
+            "Answered Should",
+            "R-RECV-02",
+            [_receive(0, b1, NOTHING), _receive(100, asks, *queued), _receive(200, b1, NOTHING)],
+        ),
+        (
+            "asked-for-the-unknown",
+            "Somebody asks for what nobody has seen.",
+            "Unknown",
+            "R-RECV-09",
+            [_receive(0, asks, NOTHING)],
+        ),
+        (
+            "asked-for-what-waits",
+            "Somebody asks for what waits.",
+            "Unknown Should",
+            "R-RECV-09",
+            [
+                _receive(0, b2, _holds(waits), NEGLECTED),
+                _receive(
+                    100,
+                    _message("c1", sender="carol", asks=_asked("b2")),
+                    _holds(waits),
+                    _holds(waits, incoming=held, position="AMB-71"),
+                    _still_none(NEGLECTED, 1),
+                    _still_none(warned(_holds(incoming=held), "AMB-71"), 1),
+                ),
+            ],
+        ),
+        (
+            "asked-without-an-author",
+            "The request names no author, and another one does.",
+            "NoAuthor Asked Should",
+            "R-RECV-12 R-RECV-08",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(50, _message("d1", sender="dave"), NOTHING),
+                _receive(
+                    100,
+                    _message("c1", sender="carol", asks=(*_asked("d1", None), *_asked("b1"))),
+                    _holds(incoming=[_due("b1", 100), _due("d1", 100, "dave")]),
+                    _holds(incoming=[_due("b1", 100)], position="AMB-72"),
+                    warned(_holds(incoming=[_due("d1", 100, "dave")])),
+                    NEGLECTED,
+                ),
+            ],
+        ),
+        (
+            "asked-under-the-own-id",
+            "The request comes under the own ID.",
+            "OwnTraffic",
+            "RECV-01 R-RECV-10",
+            [
+                _receive(0, b1, NOTHING),
+                _receive(100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING, warned(due, "AMB-22")),
+            ],
+        ),
+    ]

@@ -1,0 +1,141 @@
+"""Whole conversations of one participant: scenarios of the suite, each step with its legal outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from sds_reference.revision import Revision
+
+from ....judging.registry import SCENARIOS
+from ....vectors.model import EVERY, Note, Vector, group, stepwise
+from ....vectors.transcripts.deriving import derive
+from ....vectors.transcripts.recording import record
+from .. import checks as _checks
+from .. import scenarios as _scenarios
+from ..catalogue import load_catalogue
+
+REGISTERED = (_checks, _scenarios)
+"""The packages whose import fills the registers: checks say for which requirements a scenario is played as well."""
+
+NOTES = {
+    "Derived": Note(
+        "The outcomes are those of the reference model and of its legal variants. Another one is legal as well if it "
+        "violates no requirement.",
+        ("AMB-29", "AMB-94", "AMB-95"),
+    ),
+    "Acknowledging": Note(
+        "The ACK status of own messages, and resending.",
+        ("SDS-ACK-01", "SDS-ACK-02", "SDS-OUTSWEEP-01", "FORUM-26", "FORUM-27", "FORUM-32"),
+    ),
+    "Channels": Note("Nothing of one channel shows in another.", ("SDS-STATE-16", "FORUM-06")),
+    "Clocks": Note(
+        "The Lamport timestamp beside the clock.", ("SDS-SEND-01", "SDS-DELIVER-01", "FORUM-15", "FORUM-23")
+    ),
+    "Delivering": Note(
+        "Causes come before effects, in the log and to the application.",
+        ("SDS-DELIVER-07", "SDS-RECV-06", "FORUM-45", "FORUM-21"),
+    ),
+    "Ephemerals": Note("What is delivered at once.", ("SDS-EPHEMERAL-04", "SDS-EPHEMERAL-05", "FORUM-39")),
+    "Hostile": Note("Input that no conforming sender would have sent.", ("SDS-MSG-24", "FORUM-01", "AMB-52", "AMB-53")),
+    "Ordering": Note(
+        "The order of the log, and what causal histories name.",
+        ("SDS-CONFLICT-01", "SDS-SEND-04", "FORUM-25", "FORUM-16"),
+    ),
+    "Syncing": Note("Sync messages, sent and received.", ("SDS-SYNC-04", "SDS-SYNC-12", "FORUM-34", "FORUM-37")),
+    "Wire": Note("Fields, presence, kinds of messages.", ("SDS-MSG-01", "SDS-MSG-17", "FORUM-01", "FORUM-17")),
+    "Filtering": Note("What was received is in the filter of what is sent.", ("FORUM-20", "FORUM-40")),
+    "Counting": Note(
+        "Timestamps count from 0, and a sync message has the one that there is.", ("FORUM-09", "FORUM-15", "FORUM-35")
+    ),
+    "Requesting": Note("Missing messages are asked for, in their time.", ("SDS-R-SEND-01", "SDS-R-SEND-02")),
+    "Responding": Note("Requests of others are answered, in their time.", ("SDS-R-RECV-08", "SDS-R-SWEEP-02")),
+}
+
+CHOSEN: dict[str, tuple[str, ...]] = {
+    "Acknowledging": (
+        "named-in-a-history",
+        "found-in-filters",
+        "acknowledged-by-anything",
+        "nobody-answers",
+        "acknowledged-and-done",
+        "from-state-to-state",
+    ),
+    "Channels": ("two-channels", "waiting-in-two-channels"),
+    "Clocks": ("frozen-and-running-clock", "clock-steps-back", "ahead-and-behind", "waiting-from-ahead"),
+    "Delivering": (
+        "a-chain-in-reverse",
+        "a-dependent-of-the-buffered",
+        "a-diamond",
+        "replies-to-own-messages",
+        "the-filter-and-the-buffer",
+        "given-up-for-lost",
+    ),
+    "Ephemerals": ("received-ephemerals", "own-ephemerals", "hybrids"),
+    "Hostile": ("malformed-messages", "impossible-dependencies"),
+    "Ordering": ("late-arrivals", "late-arrival-before-the-end", "ties", "ties-beyond-ascii", "copies-of-a-message"),
+    "Syncing": ("a-sync-with-the-id-of-the-missing", "syncs-between-syncs"),
+    "Wire": ("every-kind-of-message", "transport-hints", "unusual-encodings"),
+    "Requesting": (
+        "nothing-to-ask-for",
+        "one-of-two-comes-when-it-is-due",
+        "its-request-is-lost",
+        "named-again-after-its-request",
+        "requests-with-hints",
+    ),
+    "Responding": ("asked-for-several-at-once", "life-goes-on-while-answers-are-pending"),
+}
+"""Scenarios by what they are about: short ones, of one participant, that tell something each."""
+
+_ONLY_SDS = {"transport-hints", "clock-steps-back", "a-sync-with-the-id-of-the-missing"}
+"""Scenarios of what the proposal does not have: hints, timestamps that know the time, sync messages of any ID."""
+OF_THE_PROPOSAL: dict[str, tuple[str, ...]] = {
+    **{
+        topic: tuple(name for name in names if name not in _ONLY_SDS)
+        for topic, names in CHOSEN.items()
+        if topic not in ("Requesting", "Responding")
+    },
+    "Counting": ("counting-from-zero", "a-sync-at-first"),
+    "Filtering": ("ten-minutes-of-talk",),
+}
+OF_THE_PROPOSAL["Syncing"] += ("syncs-like-all-others", "syncs-of-many")
+
+EDITIONS: dict[str, int] = {}
+"""Scenarios whose steps changed after their transcript was released, and how often: the ID tells them apart."""
+
+
+@group("transcripts", "transcript", "Conversations of one participant, step by step.", NOTES, EVERY)
+def transcripts(revision: Revision) -> list[Vector]:
+    """Every chosen scenario, as it is played under a revision."""
+    chosen = CHOSEN if revision.repairs else OF_THE_PROPOSAL
+    return [_transcript(topic, name, revision.name) for topic, names in chosen.items() for name in names]
+
+
+def _transcript(topic: str, name: str, revision: str) -> Vector:
+    fields = _derived(name, revision)
+    steps = fields.pop("steps")
+    scenario = SCENARIOS[name]
+    flags = ["Derived", topic]
+    requirements = _requirements(scenario.exercises, revision)
+    # What a scenario is for can be stated by another revision alone; it is a conversation of this one all the same.
+    slug = f"{name}-{EDITIONS[name]}" if name in EDITIONS else name
+    return stepwise(
+        slug, scenario.summary, flags, requirements or _requirements(NOTES[topic].ids, revision), fields, steps
+    )
+
+
+@cache
+def _played(name: str, revision: str) -> dict[str, Any]:
+    fields = record(SCENARIOS[name], revision)
+    derive(fields, revision)
+    return fields
+
+
+def _derived(name: str, revision: str) -> dict[str, Any]:
+    return dict(_played(name, revision))
+
+
+def _requirements(ids: Iterable[str], revision: str) -> list[str]:
+    requirements = load_catalogue().requirements
+    return [i for i in ids if i in requirements and requirements[i].stated_in(revision)]

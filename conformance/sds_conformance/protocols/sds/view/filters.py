@@ -1,0 +1,140 @@
+"""Membership in bloom filters whose encoding only the implementation itself knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from sds_harness.sds.stage import bloom_parameters, is_filter_maker
+from sds_harness.trace import Party, Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, ForeignFilter
+
+ENOUGH = 4
+"""That many IDs that should not be in a filter, all of them in it, are no chance: false positives are 0.1 % to 1 %."""
+
+Membership = Callable[[str], bool | None]
+"""Does a filter hold an ID? None if nothing tells."""
+
+
+def read_filter(trace: Trace, party: Party, bloom_filter: bytes, told: Mapping[bytes, Membership]) -> Membership | None:
+    """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
+    profile = PROFILES.get(trace.declaration.bloom_profile)
+    parameters = bloom_parameters(party)
+    if profile is not None and parameters is not None:
+        try:
+            return profile.read(bloom_filter, parameters).__contains__
+        except ForeignFilter:
+            return None
+    return told.get(bloom_filter)
+
+
+def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
+    """Are all of ``message_ids`` in a filter? None if none is known to be missing and nothing tells of some."""
+    known = True
+    for message_id in message_ids:
+        answer = holds(message_id)
+        if answer is False:
+            return False
+        known &= answer is not None
+    return True if known else None
+
+
+def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
+    """One of ``message_ids`` that is not in a filter, "" if none is known to be."""
+    return next((message_id for message_id in message_ids if holds(message_id) is False), "")
+
+
+class KnownFilters(NamedTuple):
+    """What a trace tells of filters that cannot be read, by their bytes."""
+
+    given: dict[bytes, Membership]
+    """Filters for a participant to receive: by whom they were made, or what the codec says."""
+    sent: dict[bytes, Membership]
+    """Filters of own messages: what the codec, or another participant that was shown them, says.
+
+    That they are the same bytes as a filter that somebody made says nothing: then all may be the same.
+    """
+
+
+def known_filters(trace: Trace) -> KnownFilters:
+    """All that the trace tells."""
+    queried, made, echoed = _queried(trace), _made(trace), echoed_filters(trace)
+    # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
+    return KnownFilters(_memberships(made, queried), _memberships(echoed, queried))
+
+
+def _memberships(told: dict[bytes, dict[str, bool]], better: dict[bytes, dict[str, bool]]) -> dict[bytes, Membership]:
+    out: dict[bytes, Membership] = {}
+    for bloom_filter in {**told, **better}:
+        known = {**told.get(bloom_filter, {}), **better.get(bloom_filter, {})}
+        out[bloom_filter] = known.get
+    return out
+
+
+def _queried(trace: Trace) -> dict[bytes, dict[str, bool]]:
+    """What the implementation's codec said of filters."""
+    out: dict[bytes, dict[str, bool]] = {}
+    for step in trace.steps:
+        if step.reply is not None and step.answer == "membership":
+            query: Any = step.request.query_filter
+            out.setdefault(query.bloom_filter, {}).update(
+                zip(query.message_ids, step.reply.membership.hits, strict=False)
+            )
+    return out
+
+
+def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
+    """Filters that the codec built over IDs, or that a participant sent that had received exactly these.
+
+    An ID that is not in such a filter by right may still be in it by chance, so nothing is said of others.
+    """
+    out: dict[bytes, dict[str, bool]] = {}
+    taken: dict[tuple[str, str], list[str]] = {}
+    for step in trace.steps:
+        if step.reply is not None and step.answer == "filter":
+            members = list(step.request.build_filter.message_ids)
+            out.setdefault(step.reply.filter.bloom_filter, {}).update(dict.fromkeys(members, True))
+        elif is_filter_maker(step.participant):
+            received = step.received.message if step.command == "receive" else None
+            if received is not None:
+                taken.setdefault((step.participant, received.channel_id), []).append(received.message_id)
+            for wire in step.broadcasts:
+                if wire.message is not None and wire.message.bloom_filter is not None:
+                    members = taken.get((step.participant, wire.message.channel_id), [])
+                    out.setdefault(wire.message.bloom_filter, {}).update(dict.fromkeys(members, True))
+    return out
+
+
+def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
+    """Filters that a second participant of the implementation was shown: the echo probe.
+
+    Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
+    holds, whatever the encoding. Only the first word on a message counts: later filters change nothing.
+    """
+    out: dict[bytes, dict[str, bool]] = {}
+    if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
+        return {}
+    outstanding: dict[tuple[str, str], set[str]] = {}
+    for step in trace.steps:
+        if step.command == "send" and step.broadcasts and step.broadcasts[0].message is not None:
+            outstanding.setdefault((step.participant, step.channel_id), set()).add(
+                step.broadcasts[0].message.message_id
+            )
+        message = step.received.message if step.command == "receive" and step.answer == "effects" else None
+        if message is None or message.lamport_timestamp is None or message.sender_id == step.participant:
+            continue
+        mine = outstanding.get((step.participant, message.channel_id), set())
+        mine -= {entry.message_id for entry in message.causal_history}
+        if not mine or message.bloom_filter is None:
+            continue
+        spoken = {_acknowledged(event) for event in step.events if event.channel_id == message.channel_id}
+        out.setdefault(message.bloom_filter, {}).update({message_id: message_id in spoken for message_id in mine})
+        mine -= spoken
+    return out
+
+
+def _acknowledged(event: pb.Event) -> str:
+    if event.WhichOneof("event") == "possibly_acknowledged":
+        return event.possibly_acknowledged.message_id
+    return event.acknowledged.message_id

@@ -1,0 +1,312 @@
+"""What a participant has to ask for in one channel, and when: the requester's side of SDS-R, read from its view.
+
+Built once for a view, because many checks ask the same of it. What an implementation need not do is not owed: what was
+asked for once, overheard, copied in any form, named by a message that may be refused, or measured by a clock that
+stepped back, is left out (AMB-68, AMB-81, AMB-84, AMB-85).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
+
+from ....judging.once import once
+from .channel_view import ChannelView
+from .facts import Received, Sent
+from .repair_terms import SECOND_MS, Window
+from .repair_tracker import NEVER, Missing
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The outgoing repair request buffer, as it was shown: T_req by message ID."""
+
+    step: Step
+    due: dict[str, int]
+
+
+class Requester:
+    """The requester's side of one view."""
+
+    def __init__(self, view: ChannelView) -> None:
+        self.terms = view.terms
+        self.repair = view.repair
+        self.gives_up = view.gives_up
+        self.syncs = view.can(pb.CAPABILITY_SYNC)
+        self.carriers = view.repair.requesting
+        """Own content and sync messages: what has to carry requests that are due."""
+        self.shown = [
+            Shown(o.step, {e.message_id: e.due_ms for e in o.state.outgoing_repairs.entries})
+            for o in view.observed
+            if o.state.HasField("outgoing_repairs")
+        ]
+        self.arrivals: dict[str, list[Received]] = {}
+        self.heard: list[Received] = [r for r in view.received if self._may_count(r)]
+        """What others sent, in order, that may have been taken notice of."""
+        self._heard_at = [received.step.index for received in self.heard]
+        self._copies: dict[str, list[int]] = {}
+        self._touched: dict[str, list[int]] = {}
+        for received in view.received:
+            message_id, index = received.message.message_id, received.step.index
+            self._copies.setdefault(message_id, []).append(index)
+            self._touched.setdefault(message_id, []).append(index)
+            for entry in received.message.repair_request:
+                self._touched.setdefault(entry.message_id, []).append(index)
+            if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.odd):
+                self.arrivals.setdefault(message_id, []).append(received)
+        self._asked: dict[str, list[int]] = {}
+        self._peak: dict[int, bool] = {}
+        self._steady: dict[int, int] = {}
+        self._renewed: dict[int, int] = {}
+        self._read(view)
+        self._shown_at = [shown.step.index for shown in self.shown]
+        self._carried_at = [sent.step.index for sent in self.carriers]
+        asking = [sent for sent in self.carriers if sent.message.repair_request]
+        self.kinds = {sent.message.kind for sent in asking}
+        """Kinds of messages that ask for anything: all should, and what does not tells nothing of T_req."""
+        self._most = max((len(sent.message.repair_request) for sent in asking), default=0)
+
+    def _read(self, view: ChannelView) -> None:
+        latest = before = since = 0
+        for step in view.trace.of(view.party.name):
+            if step.now_ms:
+                self._peak[step.index] = step.now_ms >= latest
+                since = since if before and step.now_ms >= before else step.index
+                self._steady[step.index] = since
+                latest, before = max(latest, step.now_ms), step.now_ms
+            for wire in step.broadcasts:
+                message = wire.message
+                if message is not None and message.channel_id == view.channel_id:
+                    for entry in message.repair_request:
+                        self._asked.setdefault(entry.message_id, []).append(step.index)
+
+    @staticmethod
+    def _may_count(received: Received) -> bool:
+        return not received.own and not received.rejected
+
+    # ---- time ------------------------------------------------------------------------------------------------------
+
+    def in_step(self, first: Step, last: Step) -> bool:
+        """Does the clock run on from one step to another, and did it never show a later time before?"""
+        return self._peak.get(first.index, False) and self._steady.get(last.index, NEVER) <= first.index
+
+    @cached_property
+    def slack_ms(self) -> int:
+        """By how much a time may be off: nothing where milliseconds are seen to be in use, else a second (AMB-05)."""
+        fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
+        known = self.terms is not None and self.terms.profile is not None
+        return 0 if fine or known else SECOND_MS
+
+    # ---- what was missing ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def wanted(self) -> list[Missing]:
+        """What was missing beyond doubt, and revealed by a message that nobody may refuse or ignore."""
+        if self.terms is None or self.gives_up:
+            return []
+        return [
+            missing
+            for missing in self.repair.missing
+            if missing.certain
+            and not missing.detected.foreign_filter
+            and (self._copies.get(missing.message_id) or [NEVER])[0] > missing.detected.step.index
+        ]
+
+    @cached_property
+    def owing(self) -> list[Missing]:
+        """Of these, what can be asked for with hope, for its sender is known (AMB-72), and what content revealed."""
+        return [m for m in self.wanted if m.first.sender_id and m.detected.kind is Kind.CONTENT]
+
+    def until(self, missing: Missing) -> int:
+        """Index of the step that may have changed anything about it, in whatever way; beyond the trace if none did."""
+        touched = self._touched.get(missing.message_id, [])
+        at = bisect_left(touched, missing.detected.step.index)
+        lost = missing.lost.index if missing.lost is not None else NEVER
+        return min(touched[at] if at < len(touched) else NEVER, lost, missing.undisturbed)
+
+    def renewed(self, missing: Missing) -> int:
+        """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from
+        then on it may be a new one."""
+        detected, t_max = missing.detected.step, (self.terms.t_max_ms if self.terms is not None else None) or 0
+        if detected.index not in self._renewed:
+            late = self.heard[bisect_right(self._heard_at, detected.index) :]
+            steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
+            self._renewed[detected.index] = next(steps, NEVER)
+        return self._renewed[detected.index]
+
+    def first_asked(self, message_id: str, after: int = 0) -> int:
+        """Index of the first own broadcast of any kind after a step that asks for it; beyond the trace if none does."""
+        asked = self._asked.get(message_id, [])
+        at = bisect_right(asked, after)
+        return asked[at] if at < len(asked) else NEVER
+
+    def touched_after(self, message_id: str, index: int) -> int:
+        """Index of the first step after ``index`` with a copy of it or a request of others for it."""
+        touched = self._touched.get(message_id, [])
+        at = bisect_right(touched, index)
+        return touched[at] if at < len(touched) else NEVER
+
+    def in_log(self, message_id: str, step: Step) -> bool:
+        """Was it in the log for certain when a step began?"""
+        return any(
+            (not r.unmet and r.step.index < step.index) or any(d.step.index < step.index for d in r.delivered)
+            for r in self.arrivals.get(message_id, ())
+        )
+
+    def waits(self, message_id: str, step: Step) -> bool:
+        """Had it arrived when a step began, without being in the log for certain?"""
+        came = any(r.step.index < step.index for r in self.arrivals.get(message_id, ()))
+        return came and not self.in_log(message_id, step)
+
+    def heard_after(self, index: int) -> Received | None:
+        """The next message of somebody else after a step."""
+        at = bisect_right(self._heard_at, index)
+        return self.heard[at] if at < len(self.heard) else None
+
+    # ---- what was shown and sent ------------------------------------------------------------------------------------
+
+    def states(self, after: int, before: int) -> list[Shown]:
+        """The states that were shown between two steps."""
+        return self.shown[bisect_right(self._shown_at, after) : bisect_left(self._shown_at, before)]
+
+    def sends(self, after: int, before: int) -> list[Sent]:
+        """The content and sync messages between two steps."""
+        return self.carriers[bisect_right(self._carried_at, after) : bisect_left(self._carried_at, before)]
+
+    def asks(self, sent: Sent, message_id: str) -> bool:
+        return any(entry.message_id == message_id for entry in sent.message.repair_request)
+
+    def full(self, sent: Sent) -> bool:
+        """May its repair request be as long as the cap allows? Where no cap is declared, it is the most seen."""
+        cap = self.terms.cap if self.terms is not None else None
+        return len(sent.message.repair_request) >= (self._most if cap is None else cap) > 0
+
+    def shown_due(self, missing: Missing) -> int | None:
+        """Its T_req, as shown first while nothing had come of it."""
+        asked = self.first_asked(missing.message_id, missing.detected.step.index)
+        end = min(self.until(missing), self.renewed(missing), asked)
+        for shown in self.states(missing.detected.step.index, end):
+            if missing.message_id in shown.due:
+                return shown.due[missing.message_id]
+        return None
+
+    def due(self, missing: Missing) -> Window | None:
+        """Its T_req in epoch milliseconds: as shown, else by the declared hash, else within its bounds.
+
+        Where anything belies the hash, which is SDS-R-TREQ-01's matter, it is no knowledge here.
+        """
+        shown = self.shown_due(missing)
+        if shown is not None:
+            return Window(shown, shown)
+        if self.terms is None:
+            return None
+        offsets = self.terms.t_req(missing.message_id, exactly=self._by_the_hash)
+        return offsets.after(missing.detected.step.now_ms) if offsets is not None else None
+
+    @cached_property
+    def _by_the_hash(self) -> bool:
+        """Does nothing that was seen belie the declared hash, by more than a second?"""
+        for missing in self.wanted:
+            expected = self.terms.t_req(missing.message_id) if self.terms is not None else None
+            detected, asked = missing.detected.step, self.first_asked(missing.message_id)
+            if expected is None or not expected.exact or not self._peak.get(detected.index, False):
+                continue
+            seen = self.offset(missing)
+            if seen is None and asked < self.until(missing):  # no sooner than it knows, and asked for by then
+                carriers = self.sends(asked - 1, asked + 1)
+                by = next((s.step for s in carriers if self.asks(s, missing.message_id)), None)
+                seen = Window(0, by.now_ms - detected.now_ms) if by is not None and self.in_step(detected, by) else None
+            if seen is not None and not expected.low - SECOND_MS <= seen.high:
+                return False
+            if seen is not None and seen.low > expected.high + SECOND_MS:
+                return False
+        return True
+
+    def latest(self, missing: Missing, due: Window) -> int:
+        """Until then a request that is due has to be made: later it may have been given up (AMB-81)."""
+        t_max = self.terms.t_max_ms if self.terms is not None else None
+        return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
+
+    def untracked(self, missing: Missing, sent: Sent) -> bool:
+        """Was the buffer last shown without it, so that its absence from a request has another reason?"""
+        states = self.states(missing.detected.step.index, sent.step.index)
+        return bool(states) and missing.message_id not in states[-1].due
+
+    def owed(self, missing: Missing) -> Iterator[tuple[Sent, bool]]:
+        """The messages that had to ask for it, and whether they do, up to the first that does.
+
+        A repair request that is as long as the cap allows, without it, says nothing; nor does one after T_max, when it
+        may have been given up (AMB-81), unless a message of the same kind could have asked before.
+        """
+        due, detected = self.due(missing), missing.detected.step
+        if due is None:
+            return
+        t_max = (self.terms.t_max_ms if self.terms is not None else None) or 0
+        latest, asked = self.latest(missing, due), self.first_asked(missing.message_id, detected.index)
+        looked: set[Kind] = set()
+        for sent in self.sends(detected.index, min(self.until(missing), asked + 1)):
+            if not self.in_step(detected, sent.step) or not due.high <= sent.step.now_ms <= latest:
+                continue
+            asks = self.asks(sent, missing.message_id)
+            if not asks and (self.full(sent) or self.untracked(missing, sent)):
+                continue
+            if sent.step.now_ms <= detected.now_ms + t_max:
+                looked.add(sent.message.kind)
+            if sent.step.now_ms >= due.high + self.slack_ms and (asks or sent.message.kind in looked):
+                yield sent, asks
+
+    def in_time(self, missing: Missing) -> Sent | None:
+        """The message that asks for it first, while nothing else had come of it and not too late."""
+        due, detected = self.due(missing), missing.detected.step
+        asked = self.first_asked(missing.message_id, detected.index)
+        for sent in self.sends(asked - 1, min(self.until(missing), asked + 1)):
+            if due is not None and self.in_step(detected, sent.step) and sent.step.now_ms <= self.latest(missing, due):
+                return sent
+        return None
+
+    def both_kinds(self, owed: list[tuple[Sent, bool]]) -> Sent | None:
+        """The last of the messages that had to ask, if they are of both kinds, as far as there are sync messages."""
+        kinds = {sent.message.kind for sent, _ in owed}
+        return owed[-1][0] if len(kinds) == 2 or (owed and not self.syncs) else None
+
+    def offset(self, missing: Missing) -> Window | None:
+        """From detection to T_req, by what was seen of it alone: shown, or between two messages of one kind, the last
+        that does not ask for it and the first that does. None where nothing tells, or a full request was in the way."""
+        detected = missing.detected.step
+        if not self._peak.get(detected.index, False):
+            return None
+        shown = self.shown_due(missing)
+        if shown is not None:
+            return Window(shown - detected.now_ms, shown - detected.now_ms)
+        asked = self.first_asked(missing.message_id, detected.index)
+        sends = self.sends(detected.index, min(self.until(missing), self.renewed(missing), asked + 1))
+        # Of one step, an answer that goes out with its old requests may ask, and the message may not.
+        if not sends or sends[-1].step.index != asked or not self.asks(sends[-1], missing.message_id):
+            return None
+        if not self.in_step(detected, sends[-1].step):
+            return None
+        low, asking = 0, sends[-1]
+        for sent in sends[:-1]:
+            if self.full(sent):
+                return None
+            if sent.message.kind is asking.message.kind:
+                low = sent.step.now_ms - detected.now_ms + 1
+        return Window(low, asking.step.now_ms - detected.now_ms)
+
+
+@once
+def requester(view: ChannelView) -> Requester:
+    """The requester's side of a view."""
+    return Requester(view)
+
+
+def together(view: ChannelView) -> list[Requester]:
+    """The requesters of all participants in the channel of a view; asked of the first of them only, else empty."""
+    views = [other for other in view.everybody if other.terms is not None]
+    return [requester(other) for other in views] if views and views[0] is view else []

@@ -1,0 +1,403 @@
+"""The responder's side of SDS-R, prepared for checks: what must, may or must not come of each request.
+
+How often a sweep runs is not said (AMB-113), so a response is late only long after its time, and when two ticks have
+passed that could have sent it. What a participant may ignore, or understand in two ways, leaves no time to hold it to.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sds_harness.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, Message
+
+from ....judging.once import once
+from .channel_view import ChannelView
+from .facts import Observed, Received
+from .repair_terms import SECOND_MS, Window
+from .repair_tracker import NEVER, Asked
+
+TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+SWEEP_MS = 60_000
+"""Longest period of a sweep that is reckoned with."""
+TICKS = 2
+"""So many ticks have to pass as well."""
+FEW = 10
+"""So many requests may be pending at once before a limit to their number is an excuse."""
+
+TIMES, MESSAGES = 3, 12
+"""So many requests for so many messages tell a response group from an answer that is left out now and then."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request for a message, from the first that counts until it is answered, or stops to be simply pending."""
+
+    asked: Asked
+    request: Received
+    """The first request that nobody may ignore: it is no ephemeral message, names the author, and comes later than
+    T_min after the last answer (AMB-72, AMB-73, AMB-80, AMB-84)."""
+    clear: bool
+    """No other request can have fixed the time of the response."""
+    window: Window | None
+    """T_resp in epoch milliseconds: as shown, else by the declared hash, else its bounds."""
+    shown: bool
+    """The buffer was shown with it."""
+    eligible: bool | None
+    copy: Received | None
+    """The first copy of the message that came while it was pending."""
+    end: int
+    """Index of the step from which on it is not simply pending any more, or the clock has been set back."""
+    overdue: Step | None
+    """The tick by which the response should have gone out."""
+    gone: Step | None
+    """The tick by which it should have, whatever its time: T_max is over."""
+    answer: Step | None
+    """Where it went out first, before ``end``; for own messages perhaps a resend."""
+    sure: bool
+    """The answer is no resend."""
+    next_request: int
+    """Index of the step of the next request for it, after an answer or a copy; beyond any trace if there is none."""
+    repeats: list[Received]
+    """Further requests for it before ``end``."""
+    crowd: int
+    """Requests pending at the time, this one included."""
+
+    @property
+    def message_id(self) -> str:
+        return self.asked.message_id
+
+    @property
+    def author(self) -> str:
+        return self.asked.author
+
+    @property
+    def since(self) -> Step:
+        return self.request.step
+
+    @property
+    def due(self) -> bool:
+        """Nothing excuses its not being answered: the message is held, and the participant in its group."""
+        return self.asked.held and self.eligible is True
+
+    @property
+    def in_time(self) -> bool:
+        """It was answered, and not late."""
+        return self.answer is not None and (self.overdue is None or self.answer.index <= self.overdue.index)
+
+    @property
+    def never(self) -> bool:
+        """It was not answered, although it had all the time for it."""
+        return self.answer is None and self.overdue is not None
+
+    @property
+    def exact(self) -> bool:
+        return self.window is not None and self.window.exact
+
+
+def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, int | None]]:
+    """What the incoming repair request buffer said of a request while nothing had come of it: (state, T_resp)."""
+    ends = [copy.step.index for copy in asked.copies] + [answer.step.index for answer in asked.answers]
+    until = min(ends, default=None)
+    for observed in view.observed:
+        if observed.state.HasField("incoming_repairs") and asked.received.step.index < observed.step.index:
+            if until is not None and observed.step.index >= until:
+                return
+            entries = observed.state.incoming_repairs.entries
+            yield observed, next((e.due_ms for e in entries if e.message_id == asked.message_id), None)
+
+
+@once
+def turns(view: ChannelView) -> list[Turn]:
+    """The requests of a channel that count, in the order in which they were first made."""
+    if view.terms is None or not view.repair.asked:
+        return []
+    reader = _Reader(view)
+    found: list[Turn] = []
+    last: dict[str, Asked] = {}
+    for asked in view.repair.asked:
+        found += reader.turns(asked, last.get(asked.message_id))
+        last[asked.message_id] = asked
+    begun, settled = sorted(turn.since.index for turn in found), sorted(map(_settled, found))
+    for turn in found:
+        turn.crowd = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
+    return found
+
+
+def counts(received: Received) -> bool:
+    """Is it a message whose repair request nobody may ignore?"""
+    usual = received.kind in (Kind.CONTENT, Kind.SYNC) and not received.own and not received.odd
+    return usual and not received.rejected and received.step.reply is not None
+
+
+def same(one: Message, other: Message) -> bool:
+    """Are they the same message in all that never changes (AMB-65)?"""
+    return _lasting(one) == _lasting(other)
+
+
+def one_message(view: ChannelView, original: Message) -> bool:
+    """Was all that ever arrived of its ID the same? Of two messages with one ID, either may have been kept."""
+    return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
+
+
+def _lasting(message: Message) -> tuple[object, ...]:
+    ids = tuple(entry.message_id for entry in message.causal_history)
+    return (
+        message.sender_id,
+        message.message_id,
+        message.channel_id,
+        message.lamport_timestamp,
+        ids,
+        message.content or b"",
+    )
+
+
+def answers_at_all(view: ChannelView, *, others: bool) -> bool:
+    """Was any request answered, with ``others`` one for somebody else's message? To answer none leaves a SHOULD out."""
+    return any(t.answer is not None and t.sure and not (others and t.asked.own) for t in turns(view))
+
+
+@once
+def refused_for_good(view: ChannelView) -> frozenset[str]:
+    """Messages of others that are never answered for, while others always are: as if there were response groups.
+
+    Who answers with probability p gives 12 messages, each asked for three times, such outcomes, three of either kind at
+    least, with a probability of less than 1e-6: it is the sum of C(12, k) p^(3(12 - k)) (1 - p)^(3k) over k = 3 to 9.
+    """
+    outcomes: dict[str, list[bool]] = {}
+    for turn in turns(view):
+        if turn.asked.held and not turn.asked.own and (turn.in_time or turn.never) and turn.eligible:
+            outcomes.setdefault(turn.message_id, []).append(turn.in_time)
+    often = {message_id: all_of for message_id, all_of in outcomes.items() if len(all_of) >= TIMES}
+    stable = all(len(set(all_of)) == 1 for all_of in often.values())
+    refused = frozenset(message_id for message_id, all_of in often.items() if not any(all_of))
+    return refused if stable and len(often) >= MESSAGES and 2 < len(refused) < len(often) - 2 else frozenset()
+
+
+def shows(view: ChannelView) -> bool:
+    """Was the buffer of incoming repair requests ever shown?"""
+    return any(observed.state.HasField("incoming_repairs") for observed in view.observed)
+
+
+@once
+def free_ticks(view: ChannelView) -> frozenset[int]:
+    """The ticks that could have sent more answers: another tick sent more, or they sent none.
+
+    Who sends one answer after the other is slow, which R-SWEEP-02 has to say, and not late.
+    """
+    sent = Counter(answer.step.index for asked in view.repair.asked for answer in asked.answers)
+    most = max((sent[tick.index] for tick in view.ticks), default=0)
+    return frozenset(tick.index for tick in view.ticks if sent[tick.index] < max(most, 1))
+
+
+@once
+def slack_ms(view: ChannelView) -> int:
+    """By how much a T_resp may be off: nothing where milliseconds are seen to be in use, or where none is shown and the
+    hash is declared, else a second (AMB-05)."""
+    states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
+    due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
+    known = view.terms is not None and view.terms.profile is not None
+    fine = any(time % SECOND_MS for time in due) if due else known
+    return 0 if fine else SECOND_MS
+
+
+def bracket(view: ChannelView, turn: Turn) -> Window | None:
+    """Between which delays the response time lies by what was seen on the wire; None if it was not answered in time.
+
+    The sweep before the one that answered was two ticks ago at most, or a sweep's period before the last tick without.
+    """
+    if turn.answer is None or turn.asked.own:
+        return None
+    free = free_ticks(view)
+    earlier = [t for t in view.ticks if turn.since.index < t.index < turn.answer.index]
+    silent = [tick.now_ms for tick in earlier if tick.index in free][-TICKS:]
+    if len(silent) < TICKS:
+        low = turn.since.now_ms
+    else:
+        low = max(turn.since.now_ms, min(silent[0], earlier[-1].now_ms - SWEEP_MS))
+    return Window(low - turn.since.now_ms, turn.answer.now_ms - turn.since.now_ms)
+
+
+def delay(view: ChannelView, turn: Turn) -> Window | None:
+    """T_resp of somebody else's message as an offset from the request: as shown, or by the answer on the wire."""
+    if turn.asked.own or not turn.clear or turn.repeats or turn.end <= turn.since.index:
+        return None
+    if turn.shown and turn.window is not None:
+        offset = turn.window.low - turn.since.now_ms
+        return Window(offset, offset)
+    return bracket(view, turn) if turn.in_time else None
+
+
+def undisputed(asked: Asked) -> bool:
+    """Did all who asked for it name its author, or nobody? Another name can make another group (AMB-73)."""
+    entries = [e for r in (asked.received, *asked.repeats) for e in r.message.repair_request]
+    return all(e.sender_id in (None, "", asked.author) for e in entries if e.message_id == asked.message_id)
+
+
+def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
+    """Is the participant an eligible responder? With one group or none (AMB-10) everybody is; None if unknown."""
+    if view.terms is None:
+        return None
+    if view.terms.groups is not None and view.terms.groups <= 1:
+        return True
+    return view.terms.in_group(author, message_id)
+
+
+def position(turn: Turn) -> int:
+    """How many items stand before it in the list that asks for it."""
+    return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
+
+
+def _settled(turn: Turn) -> int:
+    return turn.answer.index if turn.answer is not None else turn.end
+
+
+class _Reader:
+    """Makes turns of the facts of one channel."""
+
+    def __init__(self, view: ChannelView) -> None:
+        self.view = view
+        self.arrivals: dict[str, list[Received]] = {}
+        for received in view.received:
+            self.arrivals.setdefault(received.message.message_id, []).append(received)
+        self.steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
+        self.asked_at: dict[str, list[int]] = {}
+        for asked in view.repair.asked:
+            self.asked_at.setdefault(asked.message_id, []).append(asked.received.step.index)
+        self.free = free_ticks(view)
+
+    def turns(self, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
+        """One turn, and one more for each request that comes after the last one was left unanswered for good."""
+        pause_until = _pause_until(self.view, previous, self.arrivals.get(asked.message_id, [])[1:], asked)
+        requests = [asked.received, *asked.repeats]
+        proper = [r for r in requests if _proper(asked, r) and r.step.now_ms >= pause_until]
+        if asked.original is None or not proper:
+            return
+        waiting = previous is not None and not previous.answers and not previous.copies
+        clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
+        while proper:
+            request = proper[0]
+            turn = self._turn(asked, request, clear=clear)
+            late = turn.gone.index if turn.gone is not None else NEVER
+            proper = [r for r in proper if r.step.index > late]
+            if turn.answer is not None and turn.answer.index < late:
+                proper = []
+            if proper:
+                turn.end = min(turn.end, proper[0].step.index)
+                if turn.answer is not None and turn.answer.index >= turn.end:
+                    turn.answer, turn.sure = None, False
+            turn.repeats = [r for r in asked.repeats if request.step.index < r.step.index < turn.end]
+            yield turn
+            clear = False
+
+    def _turn(self, asked: Asked, request: Received, *, clear: bool) -> Turn:
+        view, since = self.view, request.step
+        following = next((at for at in self.asked_at[asked.message_id] if at > asked.received.step.index), NEVER)
+        copy, muddied = None, NEVER
+        for received in self.arrivals.get(asked.message_id, []):
+            if received.step.index > since.index:
+                usual = counts(received) and received.kind is Kind.CONTENT
+                if usual and asked.original is not None and same(received.message, asked.original):
+                    copy = received
+                else:
+                    muddied = received.step.index
+                break
+        end = min(following, muddied, copy.step.index if copy else NEVER, _steady_until(self.steps, since))
+        window, shown = _window(view, asked, request, end, clear=clear)
+        t_max = view.terms.t_max_ms if view.terms is not None else None
+        bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
+        answers = [a for a in asked.answers if since.index <= a.step.index < end]
+        answer = answers[0].step if answers else None
+        return Turn(
+            asked,
+            request,
+            clear,
+            window,
+            shown,
+            eligible(view, asked.author, asked.message_id),
+            copy,
+            end,
+            self._overdue(since, window, end),
+            self._overdue(since, bound, end),
+            answer,
+            answer is not None and (not asked.own or no_resend(view, asked.message_id, answer)),
+            following,
+            [],
+            1,
+        )
+
+    def _overdue(self, since: Step, window: Window | None, end: int) -> Step | None:
+        if window is None:
+            return None
+        ticks = [t for t in self.view.ticks if since.index < t.index < end and t.now_ms >= window.high]
+        free, waiting_since = 0, window.high
+        for tick in ticks:
+            if tick.index not in self.free:
+                free, waiting_since = 0, tick.now_ms
+                continue
+            free += 1
+            if free >= TICKS and tick.now_ms >= waiting_since + SWEEP_MS:
+                return tick
+        return None
+
+
+def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
+    """New requests may be ignored until then, after what made the last one superfluous."""
+    if view.terms is None:
+        return 0
+    ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
+    ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
+    if not ends:
+        return 0
+    return max(ends) + view.terms.t_min_ms if view.terms.t_min_ms is not None else NEVER
+
+
+def _proper(asked: Asked, received: Received) -> bool:
+    """Does it ask for the message as a participant would who knows its author?"""
+    entries = [e for e in received.message.repair_request if e.message_id == asked.message_id]
+    named = bool(entries) and all(entry.sender_id == asked.author for entry in entries)
+    return named and counts(received) and received.message.message_id != asked.message_id
+
+
+def _steady_until(steps: list[Step], since: Step) -> int:
+    """Index of the step at which the clock goes back, beyond any trace if it never does."""
+    if any(step.now_ms > since.now_ms for step in steps if step.index < since.index):
+        return since.index
+    latest = since.now_ms
+    for step in steps:
+        if step.index > since.index:
+            if step.now_ms < latest:
+                return step.index
+            latest = step.now_ms
+    return NEVER
+
+
+def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, clear: bool) -> tuple[Window | None, bool]:
+    assert view.terms is not None
+    further = min((r.step.index for r in asked.repeats if r.step.index > request.step.index), default=NEVER)
+    # What shows up only after a further request may be due to that one.
+    until = min(further, end)
+    shown = [d for observed, d in shown_t_resp(view, asked) if request.step.index < observed.step.index < until]
+    due = next((due for due in shown if due is not None), None)
+    if due is not None:
+        return Window(due, due), True
+    offsets = view.terms.t_resp(asked.author, asked.message_id)
+    if not clear and view.terms.t_max_ms:
+        offsets = Window(0, view.terms.t_max_ms)
+    return (offsets.after(request.step.now_ms) if offsets is not None else None), False
+
+
+def no_resend(view: ChannelView, message_id: str, answer: Step) -> bool:
+    """Can a copy of an own message be nothing but an answer (AMB-120)?"""
+    if not view.can(pb.CAPABILITY_RESEND):
+        return True
+    if any(m.certain and m.message_id == message_id and m.received.step.index < answer.index for m in view.mentions):
+        return True
+    c, sent = view.configuration, view.own(message_id)
+    periods = [p for p in (c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) if p]
+    known = c.HasField("resend_unacknowledged_ms") and c.HasField("resend_possibly_acknowledged_ms") and bool(periods)
+    return known and sent is not None and 0 <= answer.now_ms - sent.step.now_ms < min(periods)

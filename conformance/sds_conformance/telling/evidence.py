@@ -1,0 +1,123 @@
+"""The evidence of a finding: the steps of a trace that it rests on, and what it says in words for people."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from sds_harness.trace import Step, Trace
+
+from ..judging.verdict import Finding
+from .narration import LONG_ID, Narrator, clock, identifier
+
+FIRST, LAST, AFTER = 3, 6, 4
+"""So many steps are shown of the beginning, of what led to the finding, and of what followed."""
+FEW = 4
+"""With so many message IDs in the step that is blamed, the steps before that are about them are shown, too."""
+LINES = 4
+"""So many lines of what came out of a step."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A step, or steps that are left out, where ``step`` is None."""
+
+    step: Step | None
+    text: str
+    effects: tuple[str, ...] = ()
+    blamed: bool = False
+
+
+class Evidence:
+    """What to show of one finding."""
+
+    def __init__(self, trace: Trace, finding: Finding) -> None:
+        self._finding = finding
+        self._narrator = Narrator(trace)
+        self._steps = [s for s in trace.steps if s.participant in (finding.participant, "")]
+        self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
+        told = f"{finding.expected} {finding.seen}"
+        known = frozenset[str]().union(*self._touched.values())
+        self._about = frozenset(message_id for message_id in known if message_id and repr(message_id) in told)
+        blamed = self._touched.get(finding.step, frozenset())
+        self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
+
+    @property
+    def expected(self) -> str:
+        return self._in_words(self._finding.expected) or "-"
+
+    @property
+    def seen(self) -> str:
+        return self._in_words(self._finding.seen)
+
+    @property
+    def difference(self) -> str:
+        """What was seen, spelt out, where it looks the same as what was expected and is not; else ""."""
+        expected, seen = self._finding.expected, self._finding.seen
+        quoted = set(re.findall(r"'([^']*)'", expected))
+        for text in re.findall(r"'([^']*)'", seen):
+            for other in quoted - {text}:
+                if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", other):
+                    return f"{_spelt(text)} where {_spelt(other)} was expected"
+        return ""
+
+    def exhibits(self) -> list[Exhibit]:
+        """The steps, in order, with notes of what is left out between them."""
+        blamed = self._finding.step
+        chosen = [step for step in self._steps if step.index <= blamed and self._counts(step)]
+        if not self._about:
+            chosen = [step for step in chosen if step.command != "observe" or step.index == blamed]
+        if len(chosen) > FIRST + LAST:
+            chosen = chosen[: FIRST if self._about else 1] + chosen[-LAST:]
+        waits = any(step.index == blamed and step.command in ("receive", "tick") for step in chosen)
+        later = [s for s in self._steps if s.index > blamed and self._counts(s)] if waits and self._about else []
+        out: list[Exhibit] = []
+        at = 0
+        for step in chosen + later[:AFTER]:
+            out += self._gap([s for s in self._steps if at < s.index < step.index])
+            out.append(self._exhibit(step))
+            at = step.index
+        if waits and self._about and len(later) <= AFTER:
+            out += self._gap([s for s in self._steps if s.index > at])
+        return out
+
+    def _counts(self, step: Step) -> bool:
+        if step.command == "open" or step.index == self._finding.step or not self._about:
+            return True
+        looks = step.command == "observe"  # which shows much that is beside the point
+        return bool(self._touched[step.index] & (self._about if looks else self._context))
+
+    def _gap(self, steps: list[Step]) -> list[Exhibit]:
+        if not steps:
+            return []
+        sweeps = sum(step.command == "tick" for step in steps)
+        count = f"{len(steps)} more step{'s' if len(steps) > 1 else ''}"
+        return [Exhibit(None, f"{count}, {sweeps} of them periodic work" if sweeps else count)]
+
+    def _exhibit(self, step: Step) -> Exhibit:
+        blamed = step.index == self._finding.step
+        lines = self._narrator.came_out(step, self._about)
+        names = [identifier(message_id) for message_id in self._about]
+        ours = [line for line in lines if any(name in line for name in names)]
+        if blamed:
+            lines = ours + [line for line in lines if line not in ours]
+        elif self._about:
+            lines = ours
+        elif step.command not in ("send", "send_sync", "tick"):
+            lines = []
+        return Exhibit(step, self._narrator.done(step), tuple(lines[:LINES]), blamed)
+
+    def _in_words(self, text: str) -> str:
+        """IDs as in the steps, times from the start of the trace, lists without brackets."""
+        for message_id in self._about:
+            if len(message_id) > LONG_ID:
+                text = text.replace(repr(message_id), identifier(message_id))
+        text = re.sub(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])", lambda found: clock(int(found.group())), text)
+        text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
+        return "nothing" if text == "None" else text.replace("[]", "none")
+
+
+def _spelt(text: str) -> str:
+    """Letter by letter, in ASCII."""
+    return "'" + text.encode("unicode_escape").decode("ascii") + "'"

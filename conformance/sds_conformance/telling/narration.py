@@ -1,0 +1,294 @@
+"""Steps of a trace in words, for people who do not know our source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from sds_harness.declaration import printable
+from sds_harness.sds.stage import COUNTING_START_MS, START_MS
+from sds_harness.trace import Step, Trace, Wire
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry, Message
+
+from ..protocols.sds.view.filters import known_filters, read_filter
+
+_ACK_STATES = {
+    pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
+    pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly acknowledged",
+    pb.ACK_STATE_ACKNOWLEDGED: "acknowledged",
+}
+
+
+def clock(milliseconds: int, start_ms: int = START_MS) -> str:
+    """A time or a Lamport timestamp relative to the start T of virtual time; what counts from 0 is far from that."""
+    difference = milliseconds - start_ms
+    if abs(difference) > 400 * 24 * 3_600_000:
+        return str(milliseconds)
+    return "T" if not difference else f"T{difference:+d}"
+
+
+def identifier(message_id: str) -> str:
+    """A message ID, shortened in the middle if it is a long hash."""
+    shown = printable(message_id, 120)
+    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
+
+
+LONG_ID = 40
+"""Characters above which an ID is shortened."""
+
+
+class Narrator:
+    """Tells the steps of one trace: what was done, and what came out."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._start_ms = START_MS if trace.revision.lamport_follows_clock else COUNTING_START_MS
+        self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
+        """Content messages of a participant in a channel, with their steps."""
+        for step in trace.steps:
+            message = step.broadcasts[0].message if step.command == "send" and step.broadcasts else None
+            if message is not None:
+                own = self._own.setdefault((step.participant, message.channel_id), [])
+                own.append((step.index, message.message_id))
+        self._filters = known_filters(trace)
+
+    def done(self, step: Step) -> str:
+        """What was done, in one line."""
+        request, who = step.request, printable(step.participant, 40)
+        match step.command:
+            case "open":
+                channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
+                return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
+            case "send":
+                hint = f", with the hint {_bytes(request.send.retrieval_hint)}" if _hinted(request.send) else ""
+                named = f" as {identifier(step.reply.effects.message_id)}" if _named(step) and step.reply else ""
+                what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
+                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{hint}"
+            case "send_ephemeral":
+                return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
+            case "send_sync":
+                return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
+            case "receive":
+                hint = f", with the hint {_bytes(request.receive.retrieval_hint)}" if _hinted(request.receive) else ""
+                return f"{who} receives {self._received(step)}{hint}"
+            case "tick":
+                return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
+            case "observe":
+                return f"{who} shows its state{self._where(step)}"
+            case "close":
+                return f"{who} is freed"
+            case "build_filter":
+                return f"the codec builds a bloom filter over {len(request.build_filter.message_ids):,} IDs"
+            case "query_filter":
+                return f"the codec is asked whether a bloom filter holds {len(request.query_filter.message_ids):,} IDs"
+            case other:
+                return other.replace("_", " ")
+
+    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
+        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these message IDs."""
+        if step.reply is None:
+            return ["no answer"]
+        match step.answer:
+            case "rejected":
+                return [f"refused: {printable(step.reply.rejected.reason, 120)}"]
+            case "state":
+                return _state(step.reply.state, about)
+            case "effects":
+                out = [f"broadcasts {described(wire)}" for wire in step.broadcasts]
+                return out + [text for event in step.events if (text := _event(event))]
+            case "membership":
+                hits = sum(step.reply.membership.hits)
+                return [f"{hits:,} of {len(step.reply.membership.hits):,} are in it"]
+            case _:
+                return []
+
+    def touches(self, step: Step) -> frozenset[str]:
+        """The message IDs that a step is about: sent, received, depended on, in a filter, signalled or shown."""
+        ids: set[str] = set()
+        received = step.received.message if step.command == "receive" else None
+        for message in [received, *(wire.message for wire in step.broadcasts)]:
+            if message is not None:
+                ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
+        if received is not None:
+            ids |= {entry.message_id for entry in received.causal_history}
+            held = self._held(step, received)
+            # That a filter holds none of them says something of all.
+            ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
+        for event in step.events:
+            ids |= _signalled(event)
+        if step.reply is not None and step.answer == "state":
+            ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
+            ids |= set(step.reply.state.incoming.message_ids)
+            for repairs in (step.reply.state.outgoing_repairs, step.reply.state.incoming_repairs):
+                ids |= {entry.message_id for entry in repairs.entries}
+        return frozenset(ids)
+
+    def _where(self, step: Step) -> str:
+        party = self._trace.parties.get(step.participant)
+        several = party is not None and len(party.channels) > 1
+        return f" in {printable(step.channel_id, 40)}" if several else ""
+
+    def _received(self, step: Step) -> str:
+        message = step.received.message
+        if message is None:
+            return described(step.received)
+        party = self._trace.parties.get(step.participant)
+        several = party is not None and len(party.channels) > 1
+        where = f" in {printable(message.channel_id, 40)}" if several else ""
+        return describe(message, self._held(step, message)) + where
+
+    def _held(self, step: Step, message: Message) -> list[str] | None:
+        """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
+        party = self._trace.parties.get(step.participant)
+        if message.bloom_filter is None or party is None:
+            return None
+        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.given)
+        own = self._sent_before(step, message)
+        return [message_id for message_id in own if holds(message_id)] if holds is not None else None
+
+    def _sent_before(self, step: Step, message: Message) -> list[str]:
+        return [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
+
+
+def described(wire: Wire) -> str:
+    """A message on the wire in one line."""
+    if wire.message is None:
+        return f"{len(wire.raw)} bytes that are no SDS message"
+    return describe(wire.message)
+
+
+def describe(message: Message, held: list[str] | None = None) -> str:
+    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it."""
+    parts = [f"{message.kind.value} {identifier(message.message_id)}"]
+    if message.sender_id:
+        parts.append(f"of {printable(message.sender_id, 40)}")
+    details = []
+    if message.lamport_timestamp is not None:
+        details.append(f"Lamport {clock(message.lamport_timestamp)}")
+    if message.causal_history:
+        details.append(f"after {_history(message.causal_history)}")
+    if message.repair_request:
+        details.append(f"asks for {_history(message.repair_request)}")
+    if message.content and not USUAL.match(message.content):
+        details.append(f"says {_size(message.content)}")
+    if message.bloom_filter is not None:
+        details.append(_filter(message.bloom_filter, held))
+    return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
+
+
+USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
+"""What peers and participants say where it does not matter."""
+
+
+def _filter(bloom_filter: bytes, held: list[str] | None) -> str:
+    size = f"filter of {len(bloom_filter):,} byte{'s' if len(bloom_filter) != 1 else ''}"
+    if held is None:
+        return size
+    names = [identifier(message_id) for message_id in held[:3]]
+    more = f" and {len(held) - 3} more" if len(held) > 3 else ""
+    return f"filter that holds {', '.join(names)}{more}" if names else "filter without any of its own"
+
+
+def _history(entries: tuple[HistoryEntry, ...]) -> str:
+    names = [
+        identifier(entry.message_id)
+        + (f" with the hint {_bytes(entry.retrieval_hint)}" if entry.retrieval_hint is not None else "")
+        for entry in entries[:4]
+    ]
+    return ", ".join(names) if len(entries) <= 4 else f"{', '.join(names[:3])} and {len(entries) - 3} more"
+
+
+def _bytes(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return repr(text) if text.isprintable() and "\ufffd" not in text and len(text) <= 24 else data[:16].hex(" ")
+
+
+def _hinted(command: pb.Send | pb.Receive) -> bool:
+    return command.HasField("retrieval_hint")
+
+
+def _named(step: Step) -> bool:
+    return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
+
+
+def _signalled(event: pb.Event) -> set[str]:
+    match event.WhichOneof("event"):
+        case "delivered":
+            return {event.delivered.message_id}
+        case "acknowledged":
+            return {event.acknowledged.message_id}
+        case "possibly_acknowledged":
+            return {event.possibly_acknowledged.message_id}
+        case "missing":
+            return {entry.message_id for entry in event.missing.entries}
+        case "lost":
+            return set(event.lost.message_ids)
+        case _:
+            return set()
+
+
+def _size(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    if len(content) <= 24 and text.isprintable() and "\ufffd" not in text:
+        return repr(text)
+    return f"{len(content)} bytes"
+
+
+def _event(event: pb.Event) -> str:
+    match event.WhichOneof("event"):
+        case "delivered":
+            return f"delivers {identifier(event.delivered.message_id)}"
+        case "acknowledged":
+            return f"signals {identifier(event.acknowledged.message_id)} acknowledged"
+        case "possibly_acknowledged":
+            return f"signals {identifier(event.possibly_acknowledged.message_id)} possibly acknowledged"
+        case "missing" if event.missing.entries:
+            return f"signals missing: {', '.join(identifier(e.message_id) for e in event.missing.entries[:4])}"
+        case "lost":
+            return f"signals lost: {', '.join(identifier(i) for i in event.lost.message_ids[:4])}"
+        case _:
+            return ""
+
+
+def _state(state: pb.State, about: frozenset[str]) -> list[str]:
+    out = []
+    if state.HasField("lamport_timestamp"):
+        out.append(f"Lamport timestamp {clock(state.lamport_timestamp)}")
+    if state.HasField("log"):
+        out.append(f"log: {_log(state.log.entries, about)}")
+    if state.outgoing.entries:
+        shown = ", ".join(
+            f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in _first(state.outgoing.entries, about)
+        )
+        out.append(f"outgoing buffer: {shown}")
+    if state.incoming.message_ids:
+        out.append(f"incoming buffer: {', '.join(identifier(i) for i in state.incoming.message_ids[:6])}")
+    for repairs, what in ((state.outgoing_repairs, "to ask for"), (state.incoming_repairs, "to answer for")):
+        if repairs.entries:
+            times = [f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in _first(repairs.entries, about)]
+            out.append(f"{what}: {', '.join(times)}")
+    return out
+
+
+def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
+    """The end of the log, or where the messages stand that it is about."""
+    places = [number for number, entry in enumerate(entries) if entry.message_id in about]
+    start = max(0, min(min(places) - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
+    end = start + LOG_SHOWN
+    shown = [f"{identifier(e.message_id)} ({clock(e.lamport_timestamp)})" for e in entries[start:end]]
+    before = [f"{start} before"] if start else []
+    after = [f"{len(entries) - end} after"] if end < len(entries) else []
+    return ", ".join(before + shown + after) or "empty"
+
+
+LOG_SHOWN = 6
+
+
+E = TypeVar("E", pb.OutgoingEntry, pb.RepairEntry)
+
+
+def _first(entries: Sequence[E], about: frozenset[str]) -> list[E]:
+    """A few entries, first those that it is about."""
+    return sorted(entries, key=lambda entry: entry.message_id not in about)[:LOG_SHOWN]

@@ -1,0 +1,349 @@
+"""The outcome of a run as a person reads it on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from sds_harness.declaration import Declaration, capability_name
+from sds_harness.environment import ENVIRONMENTS, PLAIN
+from sds_harness.faults import FaultKind
+from sds_harness.trace import Trace
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, REVISIONS
+from sds_reference import PROFILES as BLOOM_PROFILES
+
+from ..judging.certification import PROFILES, Certification, Plan
+from ..judging.registry import SCENARIOS, scenario_of
+from ..judging.runner import BrokenRun
+from ..judging.verdict import Finding, RequirementVerdict, Verdict
+from ..protocols.sds.catalogue.positions import load_positions
+from .evidence import Evidence
+from .narration import Narrator
+from .report import Invocation, play_command, replay_command
+
+STYLES = {
+    Verdict.PASS: "green",
+    Verdict.FAIL: "bold red",
+    Verdict.WARN: "yellow",
+    Verdict.INCONCLUSIVE: "magenta",
+    Verdict.SKIPPED: "cyan",
+    Verdict.ERROR: "bold white on red",
+}
+_LABEL = 10
+
+
+def show_certificate(console: Console, declared: Declaration, dialect: str, what: Plan) -> None:
+    """Who is tested, against what, and what it declares."""
+    revision, spoken = what.revision, REVISIONS[what.revision]
+    name = f"{declared.name} {declared.version}".strip()
+    language = f" ({declared.language})" if declared.language else ""
+    labelled(console, "Testing", Text(f"{name}{language}", "bold"))
+    labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile] if spoken.repairs else spoken.title}"))
+    if revision not in declared.revisions:
+        others = ", ".join(declared.revisions) or "none"
+        labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
+    labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
+    if what.profile != "core" and spoken.repairs:
+        labelled(console, "Repairs", Text(repair_note(declared)))
+    labelled(console, "Declares", Text(declared_line(declared), "dim"))
+    if dialect:
+        note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
+        labelled(console, "Dialect", Text(note))
+    console.print()
+
+
+def filter_note(profile: str) -> str:
+    """What the declared bloom profile means for others, in so many words."""
+    if profile in BLOOM_PROFILES:
+        others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
+        return (
+            f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
+            f"implementation, nor are its filters by theirs."
+        )
+    named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
+    return f"{named}; filters are judged by asking the implementation what they hold."
+
+
+def repair_note(declared: Declaration) -> str:
+    """What the declared hash profile means for the judgement of SDS-R, in so many words."""
+    if not declared.can(pb.CAPABILITY_SDS_R):
+        return "no SDS-R: what is about it is skipped, but its fields must stay unset."
+    if declared.hash_profile in HASH_PROFILES:
+        return f"SDS-R, hash {declared.hash_profile}: times and response groups are judged exactly."
+    named = f"{declared.hash_profile!r}, which is not known here" if declared.hash_profile else "without a name"
+    return f"SDS-R, hash {named}: times and response groups are judged by what the text says of any hash."
+
+
+def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
+    """Every requirement that failed or warns, as a story each, then the breakdowns."""
+    if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):
+        note = "T is the start of virtual time. Who joins a channel is the implementation; all others are scripted."
+        labelled(console, "Stories", Text(note, "dim"))
+        console.print()
+    for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
+        for verdict in outcome.verdicts:
+            if verdict.verdict is wanted:
+                _show_verdict(console, verdict, outcome, how)
+    alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
+    for broken in outcome.breakdowns:
+        alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
+    for group in alike.values():
+        show_breakdown(console, group[0], [broken.where for broken in group[1:]], outcome.traces, how)
+
+
+def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
+    requirement = verdict.requirement
+    head = Text.assemble(
+        (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
+        (f" {requirement.id}", "bold"),
+        f"  {requirement.level}, section {requirement.anchor!r}",
+    )
+    console.print(head)
+    labelled(console, "Rule", Text(requirement.statement))
+    if verdict.verdict is Verdict.ERROR:
+        labelled(console, "Our fault", Text(verdict.reason))
+    finding = next((f for f in verdict.findings if f.severity is verdict.verdict), None)
+    if finding is not None:
+        show_finding(console, finding, outcome)
+        others = sum(1 for f in verdict.findings if f is not finding) + verdict.findings_dropped
+        if others:
+            where = sorted({f.run for f in verdict.findings if f is not finding} - {finding.run})
+            also = f", also in {', '.join(where)}" if where else ""
+            labelled(console, "", Text(f"and {others} more like it{also}", "dim"))
+    again = replay_command(requirement.id, finding, how)
+    labelled(console, "Again", Text(again, "blue"), whole=True)
+    console.print()
+
+
+def show_finding(console: Console, finding: Finding, outcome: Certification) -> None:
+    """What was done, what was expected, what came out."""
+    scenario = SCENARIOS.get(finding.scenario)
+    if scenario is not None:
+        labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
+    environment = ENVIRONMENTS.get(finding.environment)
+    if environment is not None and environment is not PLAIN:
+        labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
+    trace = outcome.traces.get(finding.run)
+    evidence = Evidence(trace or Trace(finding.run, outcome.declaration), finding)
+    label = "Done"
+    for exhibit in evidence.exhibits():
+        number = "…" if exhibit.step is None else str(exhibit.step.index)
+        head = Text(f"{number:>3} ", "bold" if exhibit.blamed else "dim")
+        labelled(console, label, Text(exhibit.text, "dim" if exhibit.step is None else ""), head)
+        label = ""
+        for line in exhibit.effects:
+            labelled(console, "", Text(line), Text("    → ", "dim"))
+    labelled(console, "Expected", Text(evidence.expected))
+    labelled(console, "Seen", Text(evidence.seen, "bold"))
+    if evidence.difference:
+        labelled(console, "", Text(evidence.difference))
+    show_softened(console, finding)
+
+
+def show_softened(console: Console, finding: Finding) -> None:
+    """The position that softens a finding, if one does."""
+    if finding.position:
+        position = load_positions().get(finding.position)
+        told = f": {position.position}" if position is not None else ""
+        labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
+
+
+def show_breakdown(
+    console: Console,
+    broken: BrokenRun,
+    also_in: Sequence[str] = (),
+    traces: Mapping[str, Trace] | None = None,
+    how: Invocation | None = None,
+) -> None:
+    """What broke, whose fault it is, and the question to ask next."""
+    breakdown = broken.breakdown
+    console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
+    at = f" (step {broken.step}, {broken.command})" if broken.step else ""
+    labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    trace = (traces or {}).get(broken.where)
+    environment = ENVIRONMENTS[trace.environment] if trace is not None else PLAIN
+    if environment is not PLAIN:
+        variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
+        told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
+        labelled(console, "Played in", Text(told))
+    if trace is not None and trace.steps:
+        narrator, step = Narrator(trace), trace.steps[-1]
+        labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
+    label = "stderr"
+    for line in breakdown.stderr:
+        labelled(console, label, Text(line, "dim"))
+        label = ""
+    labelled(console, "Ask", Text(breakdown.advice))
+    if how is not None and trace is not None:
+        labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
+    if also_in:
+        labelled(console, "", Text(f"and {len(also_in)} more like it, in {', '.join(also_in)}", "dim"))
+    console.print()
+
+
+def show_notes(console: Console, outcome: Certification) -> None:
+    """What is told and not judged, and what could not be judged."""
+    notes: dict[str, list[Finding]] = {}
+    for verdict in outcome.verdicts:
+        found = [finding for finding in verdict.findings if finding.severity is Verdict.PASS]
+        if found and verdict.verdict is Verdict.PASS:
+            notes[verdict.requirement.id] = found
+    for requirement_id, findings in notes.items():
+        seen = (
+            findings[0].seen
+            if not findings[0].expected
+            else f"expected {findings[0].expected}; seen: {findings[0].seen}"
+        )
+        labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
+    for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
+        reasons: dict[str, list[str]] = {}
+        for verdict in outcome.verdicts:
+            if verdict.verdict is kind:
+                reasons.setdefault(verdict.reason, []).append(verdict.requirement.id)
+        for reason, ids in reasons.items():
+            shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
+            label = {Verdict.INCONCLUSIVE: "Inconcl."}.get(kind, kind.value.capitalize())
+            labelled(console, label, Text.assemble((shown, STYLES[kind]), f": {reason}"))
+    for environment, reason in outcome.left_out.items():
+        labelled(console, "Left out", Text.assemble((f"environment {environment}", "cyan"), f": {reason}"))
+    if notes or outcome.left_out or outcome.count(Verdict.INCONCLUSIVE) or outcome.count(Verdict.SKIPPED):
+        console.print()
+
+
+def show_summary(console: Console, outcome: Certification) -> None:
+    """The table by section, and the last line."""
+    titles = {section.id: section.title for section in outcome.plan.catalogue.sections}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Section", no_wrap=True)
+    columns = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
+    for verdict in columns:
+        table.add_column({Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value), justify="right")
+    for section, title in titles.items():
+        rows = [v for v in outcome.verdicts if v.requirement.section == section]
+        if rows:
+            counts = [sum(1 for v in rows if v.verdict is verdict) for verdict in columns]
+            table.add_row(title[:32], *_cells(counts, columns))
+    table.add_section()
+    table.add_row("All", *_cells([outcome.count(verdict) for verdict in columns], columns), style="bold")
+    console.print(table)
+    console.print()
+    console.print(verdict_line(outcome))
+
+
+def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
+    return [
+        Text(str(n) if n else "·", STYLES[verdict] if n else "dim") for n, verdict in zip(counts, columns, strict=True)
+    ]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def verdict_line(outcome: Certification) -> Text:
+    """One sentence that says it all."""
+    name = outcome.declaration.name
+    played = f"{_count(outcome.scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
+    played += f", {outcome.seconds:.1f} s"
+    if outcome.interrupted:
+        return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
+    match outcome.exit_code:
+        case 0:
+            warnings = outcome.count(Verdict.WARN)
+            but = f", with {_count(warnings, 'warning')}" if warnings else ""
+            there_is = REVISIONS[outcome.plan.revision].repairs
+            repairs = outcome.declaration.can(pb.CAPABILITY_SDS_R) or not there_is
+            asked = [v for v in outcome.verdicts if repairs or v.requirement.core or v.exercised]
+            judged = sum(v.exercised > 0 for v in asked)
+            of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""
+            of += "" if repairs or outcome.plan.profile == "core" else ", without SDS-R"
+            return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
+        case 4:
+            return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
+        case 3:
+            return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
+        case _:
+            reasons = [
+                text
+                for n, text in (
+                    (outcome.count(Verdict.FAIL), f"{outcome.count(Verdict.FAIL)} failed"),
+                    (len(outcome.breakdowns), _count(len(outcome.breakdowns), "breakdown")),
+                    (outcome.count(Verdict.ERROR), f"{outcome.count(Verdict.ERROR)} by a fault of ours"),
+                )
+                if n
+            ]
+            return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
+
+
+def show_conversation(console: Console, requirement_id: str, outcome: Certification) -> None:
+    """The wire conversation of the scenario that says most about one requirement, decoded."""
+    verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
+    finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
+    sightings = outcome.sightings.get(requirement_id, {})
+    declared = {name for name in sightings if requirement_id in SCENARIOS[scenario_of(name)].exercises}
+    shown = [outcome.traces[name] for name in declared or sightings if name in outcome.traces]
+    name = finding.run if finding else min(shown, key=lambda t: len(t.steps)).schedule if shown else ""
+    trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
+    if trace is None:
+        return
+    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
+    narrator = Narrator(trace)
+    for step in trace.steps:
+        mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
+        head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
+        _hanging(console, head, Text(narrator.done(step)))
+        for effect in narrator.came_out(step, narrator.touches(step)):
+            console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
+        for wire in step.broadcasts if step.command != "receive" else ():
+            _show_hex(console, wire.raw)
+        if step.command == "receive":
+            _show_hex(console, step.received.raw)
+    if trace.stopped:
+        console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
+    console.print()
+
+
+def _show_hex(console: Console, raw: bytes) -> None:
+    shown = raw[:48].hex(" ", -4)
+    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
+    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
+
+
+def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
+    """A text with a label before it, and ``head`` before its first line; lines that follow stand under the text.
+
+    ``whole`` lets it run over the edge, so that it can be copied.
+    """
+    before = Text.assemble((f"  {label:<{_LABEL}}", "dim"), head or "")
+    if whole:
+        console.print(Text.assemble(before, text), soft_wrap=True)
+    else:
+        _hanging(console, before, text)
+
+
+def _hanging(console: Console, before: Text, text: Text) -> None:
+    """A text with ``before`` before its first line; lines that follow stand under the text."""
+    for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
+        line.rstrip()
+        console.print(Text.assemble(before, line), soft_wrap=True)
+        before = Text(" " * before.cell_len)
+
+
+def declared_line(declared: Declaration) -> str:
+    """The declared capabilities and limits, in words."""
+    names = sorted(capability_name(c) for c in declared.capabilities)
+    limits = [
+        f"{what} up to {value}"
+        for what, value in (
+            ("content bytes", declared.content_bytes),
+            ("Lamport timestamps ahead by ms", declared.lamport_ahead_ms),
+            ("log entries", declared.log_entries),
+        )
+        if value is not None
+    ]
+    return ", ".join(names + limits) or "nothing"

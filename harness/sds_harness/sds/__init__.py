@@ -1,0 +1,1 @@
+"""SDS on stage: its participants, scripted peers, codecs, and the schedules that are generated for them."""

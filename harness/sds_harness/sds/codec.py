@@ -1,0 +1,171 @@
+"""Codec operations: pure functions of an implementation, asked for one by one, without a participant or a trace.
+
+What is not declared is never asked for: such an operation gives Undeclared. What the implementation refuses, which is
+legal, gives Refused. All else that is no answer raises TesteeFault, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, MalformedMessage, Message
+from sds_reference.testee.convert import message_from_pb, message_to_pb
+from sds_reference.testee.dialect import Dialect
+
+from ..declaration import capability_name, printable
+from ..session import Session, needed_capabilities
+
+NOW_MS = 1_800_000_000_000
+"""The moment at which times are asked for where the caller names none: where virtual time starts."""
+
+_KINDS = {
+    pb.MESSAGE_KIND_CONTENT: Kind.CONTENT,
+    pb.MESSAGE_KIND_SYNC: Kind.SYNC,
+    pb.MESSAGE_KIND_EPHEMERAL: Kind.EPHEMERAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """Not asked for: the implementation does not declare the capability."""
+
+    capability: int
+
+    @property
+    def reason(self) -> str:
+        return f"needs the capability {capability_name(self.capability)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The implementation refused the input."""
+
+    reason: str
+    """In its words, cleaned and bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedMessage:
+    """What an implementation makes of wire bytes."""
+
+    message: Message
+    kind: Kind | None
+    """What it takes the message for, None if it does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOffsets:
+    """T_req and T_resp in milliseconds from the moment of asking; None is what the implementation does not tell."""
+
+    t_req_ms: int | None
+    t_resp_ms: int | None
+    in_response_group: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSize:
+    """The size of a filter, where it is not that of a participant whose configuration asks for none."""
+
+    capacity: int
+    error_rate: float
+
+
+NoAnswer = Undeclared | Refused
+
+
+class Codec:
+    """The codec operations of the implementation at the other end of a session.
+
+    With a dialect its wire bytes are translated: what goes in and comes out is in the layout of the text.
+    """
+
+    def __init__(self, session: Session, dialect: Dialect | None = None) -> None:
+        self._session = session
+        self._dialect = dialect
+
+    def encode(self, message: Message) -> bytes | NoAnswer:
+        """The wire bytes of a message. Raises ValueError for a message that no wire could carry."""
+        answer = self._ask(pb.Request(encode=pb.Encode(message=message_to_pb(message))))
+        if not isinstance(answer, pb.Reply):
+            return answer
+        wire = answer.encoded.wire
+        if self._dialect is None:
+            return wire
+        try:
+            return self._dialect.to_text(wire)
+        except MalformedMessage:
+            return wire  # Nothing to translate: what is wrong with it is to be seen as it is.
+
+    def decode(self, wire: bytes) -> DecodedMessage | NoAnswer:
+        """The fields of a message on the wire."""
+        private = wire if self._dialect is None else self._dialect.to_private(wire)
+        answer = self._ask(pb.Request(decode=pb.Decode(wire=private)))
+        if not isinstance(answer, pb.Reply):
+            return answer
+        decoded = answer.decoded
+        return DecodedMessage(message_from_pb(decoded.message), _KINDS.get(decoded.kind))
+
+    def build_filter(self, message_ids: Iterable[str], size: FilterSize | None = None) -> bytes | NoAnswer:
+        """The ``bloom_filter`` of a participant that received exactly these IDs, in this order."""
+        command = pb.BuildFilter(message_ids=message_ids)
+        if size is not None:
+            command.bloom_capacity, command.bloom_error_rate = size.capacity, size.error_rate
+        answer = self._ask(pb.Request(build_filter=command))
+        return answer.filter.bloom_filter if isinstance(answer, pb.Reply) else answer
+
+    def query_filter(
+        self, bloom_filter: bytes, message_ids: Iterable[str], size: FilterSize | None = None
+    ) -> tuple[bool, ...] | NoAnswer:
+        """Which of the IDs does a ``bloom_filter`` hold? As many answers as the implementation gives."""
+        query = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
+        if size is not None:
+            query.bloom_capacity, query.bloom_error_rate = size.capacity, size.error_rate
+        answer = self._ask(pb.Request(query_filter=query))
+        return tuple(answer.membership.hits) if isinstance(answer, pb.Reply) else answer
+
+    def repair_times(
+        self,
+        participant_id: str,
+        message_id: str,
+        sender_id: str,
+        *,
+        t_min_ms: int,
+        t_max_ms: int,
+        num_response_groups: int,
+        now_ms: int = NOW_MS,
+    ) -> RepairOffsets | NoAnswer:
+        """T_req, T_resp and response group of a participant for somebody's message.
+
+        Raises ValueError for numbers that the protocol cannot carry: times are uint64, groups int32.
+        """
+        command = pb.RepairTimes(
+            now_ms=now_ms,
+            participant_id=participant_id,
+            message_id=message_id,
+            sender_id=sender_id,
+            t_min_ms=t_min_ms,
+            t_max_ms=t_max_ms,
+            num_response_groups=num_response_groups,
+        )
+        answer = self._ask(pb.Request(repair_times=command))
+        if not isinstance(answer, pb.Reply):
+            return answer
+        told = answer.repair_offsets
+        return RepairOffsets(
+            told.t_req_ms if told.HasField("t_req_ms") else None,
+            told.t_resp_ms if told.HasField("t_resp_ms") else None,
+            told.in_response_group if told.HasField("in_response_group") else None,
+        )
+
+    def _ask(self, request: pb.Request) -> pb.Reply | NoAnswer:
+        """The answer that belongs to the command, or why there is none."""
+        for capability in needed_capabilities(request):
+            if not self._session.declaration.can(capability):
+                return Undeclared(capability)
+        reply = self._session.call(request)
+        # `unsupported` is no answer here: the session does not let it pass where the capability was declared.
+        if reply.WhichOneof("answer") == "rejected":
+            return Refused(printable(reply.rejected.reason) or "no reason given")
+        return reply

@@ -1,0 +1,149 @@
+"""Generated schedules: a few participants, a configuration, and one to three passages, each about one kind of trouble.
+
+Random operations alone hardly ever meet: most reach nothing that a clean network would not. A passage is a short plot
+(a burst within one millisecond, a chain that arrives in reverse, a gap that only a repair can close), with chance in
+who, when and what else happens, and passages follow each other in one log, so that their troubles mix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
+from ..schedules.operations import Calm, Look, Member, Schedule, Wait
+from .passages import PASSAGES, Passage
+from .writer import Writer
+
+NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
+ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
+PARTICIPANTS = ((3, 58), (4, 22), (5, 9), (6, 5), (7, 3), (8, 3))
+"""How many there are, with weights: every broadcast is a step for each of them."""
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What generated schedules may contain."""
+
+    fewest: int = 3
+    most: int = 8
+    """Participants."""
+    sds_r: bool | None = None
+    """With SDS-R or without; None is sometimes."""
+    scripted: bool = True
+    """Scripted peers say odd things, and bytes arrive that are no messages."""
+    passages: tuple[str, ...] = ()
+    """Only these; all if empty."""
+    longest: int = 3
+    """Passages of one schedule."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.fewest <= self.most <= len(NAMES):
+            raise ValueError(f"participants are between 1 and {len(NAMES)}, not {self.fewest} to {self.most}")
+        if self.longest < 1:
+            raise ValueError(f"a schedule has at least one passage, not {self.longest}")
+        if unknown := set(self.passages) - set(PASSAGES):
+            raise ValueError(f"there is no passage {min(unknown)!r}: there are {', '.join(PASSAGES)}")
+
+
+ANYTHING = Grammar()
+
+_IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
+"""The simplest first, to which Hypothesis shrinks."""
+
+
+def generated(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
+    """The schedule of that number: the same on every machine."""
+    return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index))
+
+
+def name_of(seed: int, index: int) -> str:
+    """The name of the schedule of that number."""
+    return f"seed {seed}, schedule {index}"
+
+
+def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:
+    """A schedule by ``choices``."""
+    sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
+    number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
+    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 58)
+    configuration = _configuration(choices, sds_r=sds_r)
+    names = (ODD_NAMES if chance(choices, 12) else NAMES)[:number]
+    clocks = pick(choices, ((0,), (0,), (0, 250, -250), (0, 600_000, -600_000), (0, -3_600_000, 3_600_000)))
+    late = number > 2 and chance(choices, 12)
+    members = tuple(
+        Member(
+            who,
+            late=late and place == number - 1,
+            clock_ms=clocks[place % len(clocks)],
+            sds_r=False if sds_r and place and chance(choices, 4) else None,
+        )
+        for place, who in enumerate(names)
+    )
+    pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
+    channels = pair[: 2 if chance(choices, 20) else 0 if chance(choices, 3) else 1]
+    writer = Writer(choices, members, len(channels) or 1, dict(configuration))
+    # With SDS-R every other passage is about it.
+    possible = [
+        (passage, passage.weight * (4 if passage.repairs else 1))
+        for passage in map(PASSAGES.__getitem__, _IN_ORDER)
+        if _fits(passage, grammar, writer)
+    ]
+    for _ in range(choices.integer(1, grammar.longest)):
+        writer.home = writer.channel()
+        weighted(choices, possible).write(writer)
+        if chance(choices, 40):
+            writer.add(Wait(pick(choices, (1, 1_000, 6_000, 31_000, 61_000))))
+    _finish(writer, choices)
+    return Schedule(members, tuple(writer.operations), channels, configuration, choices.integer(0, 0xFFFF), name)
+
+
+def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
+    if grammar.passages:
+        return passage.name in grammar.passages
+    possible = (writer.sds_r or not passage.repairs) and (grammar.scripted or not passage.scripted)
+    return possible and passage.fits(writer)
+
+
+def _finish(writer: Writer, choices: Choices) -> None:
+    """Now and then time for everything to come right; mostly a look at what it is like."""
+    if chance(choices, 20):
+        writer.join_all()
+        writer.add(Calm(store=chance(choices, 50)))
+    if chance(choices, 80):
+        writer.add(Look())
+
+
+def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | float | bool], ...]:
+    # A small filter: with room for 10,000 every message would have 18 kB.
+    chosen: dict[str, int | float | bool] = {"bloom_capacity": pick(choices, (100, 100, 24, 10)), "sds_r": sds_r}
+    if chance(choices, 30):
+        chosen["causal_history_size"] = pick(choices, (1, 3, 5, 10))
+    if chance(choices, 25):
+        periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
+        chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
+    if chance(choices, 40 if sds_r else 12):
+        chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
+    if chance(choices, 12):
+        chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))
+    if chance(choices, 10):
+        chosen["possible_ack_threshold"] = pick(choices, (2, 3))
+    if chance(choices, 8):
+        chosen["incoming_sweep_ms"] = 5_000
+    if sds_r:
+        chosen.update(_repair_configuration(choices))
+    return tuple(sorted(chosen.items()))
+
+
+def _repair_configuration(choices: Choices) -> dict[str, int]:
+    """Of SDS-R. Short times make a schedule short: with a few milliseconds every one of them can be waited for."""
+    chosen: dict[str, int] = {}
+    if not chance(choices, 8):
+        times = ((30_000, 120_000), (30_000, 120_000), (2, 6), (2_000, 9_000), (5_000, 5_001), (1_000, 300_000))
+        chosen["t_min_ms"], chosen["t_max_ms"] = pick(choices, times)
+    if chance(choices, 6):
+        chosen["num_participants"] = pick(choices, (128, 300, 110, 3))
+    elif not chance(choices, 10):
+        chosen["num_response_groups"] = pick(choices, (1, 1, 1, 2, 3))
+    if chance(choices, 20):
+        chosen["max_repair_requests"] = pick(choices, (1, 2, 5))
+    return chosen

@@ -1,0 +1,120 @@
+"""Passages about the network: partitions, one-way links, losses by chance, crashes, late joiners, doubled messages."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick, some
+from ...schedules.operations import Again, Cut, Heal, Links, Look, Lookup, Route, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+
+SHORT_MS = (1, 1_000, 31_000)
+
+
+@passage(6)
+def partition(writer: Writer) -> None:
+    """The group falls into two halves, both go on, and they find together again."""
+    half = writer.choices.integer(1, max(1, len(writer.here) - 1))
+    left, right = tuple(writer.here[:half]), tuple(writer.here[half:]) or (writer.here[0],)
+    writer.add(Cut(left, right))
+    for _ in writer.times(2, 4):
+        who = writer.someone()
+        writer.send(who)
+        if writer.chance(30):
+            writer.sync(who)
+    writer.add(Wait(pick(writer.choices, SHORT_MS)), Tick(), Heal())
+    for who in (pick(writer.choices, left), pick(writer.choices, right)):
+        writer.send(who) if writer.chance(50) else writer.sync(who)
+    if writer.chance(50):
+        writer.add(Lookup())
+
+
+@passage(5)
+def one_way(writer: Writer) -> None:
+    """Somebody is heard, but hears nothing of another one."""
+    speaker = writer.someone()
+    deaf = writer.someone(speaker)
+    writer.add(Cut((speaker,), (deaf,), both=False))
+    writer.send(speaker)
+    writer.send(deaf)
+    writer.send(speaker)
+    writer.add(Heal())
+    writer.sync(speaker)
+    if writer.chance(50):
+        writer.add(Lookup(deaf))
+
+
+@passage(5)
+def lossy(writer: Writer) -> None:
+    """Every link loses, doubles and delays by chance."""
+    writer.add(
+        Links(
+            pick(writer.choices, (30, 10, 50)),
+            pick(writer.choices, (0, 20)),
+            pick(writer.choices, ((0, 0), (1, 20), (0, 2_000))),
+        )
+    )
+    for _ in writer.times(2, 5):
+        who = writer.someone()
+        writer.send(who)
+        if writer.chance(30):
+            writer.add(Wait(pick(writer.choices, SHORT_MS)))
+            writer.add(Tick())
+        if writer.chance(25):
+            writer.sync(writer.someone())
+    writer.add(Wait(2_000))
+    if writer.chance(70):
+        writer.add(Heal())
+
+
+@passage(6)
+def sender_gone(writer: Writer) -> None:
+    """Somebody speaks, hardly anybody hears it, and it is gone."""
+    who = writer.someone()
+    witness = writer.someone(who)
+    writer.send(who, Route(lost=tuple(writer.others(who, witness))))
+    writer.crash(who)
+    if writer.here:
+        writer.send(witness if witness in writer.here else writer.someone())
+        writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
+        writer.sync(writer.someone())
+        writer.add(Wait(pick(writer.choices, (31_000, 130_000))), Tick())
+
+
+@passage(5)
+def late_joiner(writer: Writer) -> None:
+    """Somebody joins who has missed all that was said."""
+    writer.send(writer.someone())
+    writer.join_all()
+    joiner = writer.here[-1]
+    if writer.chance(50):
+        writer.send(joiner)
+    writer.send(writer.someone(joiner))
+    if writer.chance(60):
+        writer.add(Lookup(joiner))
+    writer.add(Look(joiner))
+
+
+@passage(6)
+def copies(writer: Writer) -> None:
+    """Copies of earlier messages arrive again, at those who have them and at those who do not."""
+    if not writer.labels:
+        who = writer.someone()
+        writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 40))))
+    for label in some(writer.choices, writer.recent(), 60):
+        for who in some(writer.choices, writer.here, 40):
+            writer.add(Again(label, who))
+    if writer.chance(40):
+        writer.send(writer.someone())
+
+
+@passage(6)
+def from_the_store(writer: Writer) -> None:
+    """Somebody misses messages, hears of them, and fetches them from a store."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    for _ in writer.times(1, 3):
+        writer.send(speaker, Route(lost=(who,) if who != speaker else ()))
+    writer.send(writer.someone(who), hint=writer.chance(40))
+    writer.add(Lookup(who))
+    if writer.chance(50):
+        writer.send(who)

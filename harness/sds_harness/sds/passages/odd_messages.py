@@ -1,0 +1,122 @@
+"""Passages with odd messages: fields at their limits, bytes that are no messages, copies that differ, own messages."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ...schedules.operations import Again, Garble, Look, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+
+NOISE = ("", "00", "0aff", "ffffffffffffffff", "0a03616263", "1203", "6a0568656c6c6f", "080110021803")
+"""Nothing, broken varints and lengths, a message of one field, fields of other types."""
+CONTENTS = ("20206120", "00ff2061ff00", "00", "ff", "e28080c3", "68690068", "0d0a", "f09fa68a", "00ff" * 300)
+"""Zero bytes, invalid UTF-8, blanks, line ends."""
+
+
+@passage(6, scripted=True)
+def garbled(writer: Writer) -> None:
+    """Bytes that are no SDS message arrive between two that are."""
+    for _ in writer.times(1, 3):
+        writer.add(Garble(writer.someone(), pick(writer.choices, NOISE)))
+    writer.send(writer.someone())
+
+
+@passage(7, scripted=True)
+def odd_contents(writer: Writer) -> None:
+    """Contents that are no text, or hardly any."""
+    for _ in writer.times(1, 3):
+        raw = pick(writer.choices, CONTENTS)
+        match writer.choices.integer(0, 4):
+            case 0:
+                writer.send(writer.someone(), raw=raw, hint=writer.chance(50))
+            case 1:
+                writer.say(raw=raw)
+            case 2:
+                writer.ephemeral(writer.someone(), raw=raw)
+            case 3:
+                writer.say(encoding=pick(writer.choices, ("reversed", "unknown", "overlong")))
+            case _:
+                writer.say(raw=raw, lamport_ms=None)
+
+
+@passage(8, scripted=True)
+def odd_fields(writer: Writer) -> None:
+    """Fields that are empty, unset, or filled where nobody would."""
+    match writer.choices.integer(0, 7):
+        case 7:
+            writer.say(after=tuple(f"ghost{number}" for number in range(60)))
+        case 0:
+            writer.say(content="", after=tuple(writer.recent(1)))
+        case 1:
+            writer.say(content=None, lamport_ms=None)
+        case 2:
+            writer.say(lamport_ms=None, after=tuple(writer.recent(2)), filter=tuple(writer.recent(2)))
+        case 3:
+            writer.say(raw_filter=pick(writer.choices, ("00", "ff" * 9, "01" * 40)))
+        case 4:
+            writer.say(after=tuple(writer.recent(1)), hint=True, senders_named=True)
+        case 5:
+            writer.say(lamport_ms=pick(writer.choices, (-(10**13), 1 << 53, (1 << 53) + 1, -900_000_000_000)))
+        case _:
+            writer.say(filter=())
+    who = writer.someone()
+    writer.send(who)
+    writer.sync(who)
+
+
+@passage(5, scripted=True)
+def impostors(writer: Writer) -> None:
+    """Messages that claim to be of a participant, or that have the ID of another message."""
+    who = writer.someone()
+    label = writer.send(who)
+    match writer.choices.integer(0, 3):
+        case 0:
+            writer.say(poses_as=who, to=who if writer.chance(50) else "")
+        case 1:
+            writer.say(id_of=label)
+        case 2:
+            writer.add(Again(label, who))
+        case _:
+            writer.say(poses_as=who, id_of=label, content=None)
+    writer.send(writer.someone())
+    writer.add(Look(who))
+
+
+@passage(4, scripted=True)
+def strange_ephemerals(writer: Writer) -> None:
+    """A peer's ephemeral messages: on some others depend, some name what they depend on."""
+    passing = writer.say(lamport_ms=None)
+    if writer.chance(50):
+        writer.say(after=(passing,))
+    else:
+        writer.say(lamport_ms=None, after=tuple(writer.mine.get(writer.someone(), ())[-1:]), filter=(passing,))
+    for _ in range(2):
+        writer.add(Wait(61_000), Tick())
+
+
+@passage(5, scripted=True)
+def odd_syncs(writer: Writer) -> None:
+    """Sync messages with IDs of content, with empty content, with gaps."""
+    if not writer.labels:
+        writer.send(writer.someone())
+    match writer.choices.integer(0, 5):
+        case 5:
+            for number in range(4):
+                writer.say(content="", lamport_ms=number)
+        case 4:
+            own = [writer.send(writer.someone()), writer.send(writer.someone())]
+            label = writer.say(content=None, after=(own[0],))
+            writer.say(content=None, id_of=label, after=(own[1],))
+        case 0:
+            writer.say(content=None, id_of=writer.recent(1)[0])
+        case 1:
+            writer.say(content="", lamport_ms=5_000)
+        case 2:
+            writer.say(content=None, after=("ghost-of-a-sync", *writer.recent(1)), lamport_ms=100_000)
+        case _:
+            label = writer.say(content=None)
+            writer.say(after=(label,))
+    writer.add(Wait(1))
+    who = writer.someone()
+    writer.send(who)
+    writer.sync(who)

@@ -1,0 +1,119 @@
+"""Passages about order: equal timestamps, chains and diamonds of dependencies, bursts, reverse arrival."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ...schedules.operations import Look, Route, StepClock, Wait
+from ..writer import Writer
+from .registry import passage
+
+
+@passage(8)
+def chatter(writer: Writer) -> None:
+    """People talk; now and then a message is lost, late or doubled."""
+    for _ in writer.times(2, 5):
+        who = writer.someone()
+        match writer.choices.integer(0, 6):
+            case 0 | 1 | 2:
+                writer.send(who, writer.hazards(who), writer.channel(), hint=writer.chance(10))
+            case 3:
+                writer.sync(who, writer.hazards(who), writer.channel())
+            case 4:
+                writer.ephemeral(who, writer.hazards(who))
+            case 5:
+                writer.add(Wait(pick(writer.choices, (1, 100, 1_000, 30_000))))
+            case _:
+                writer.add(Look(who))
+
+
+@passage(8)
+def equal_times(writer: Writer) -> None:
+    """Several speak in the same millisecond, before they hear each other."""
+    speakers = writer.others()[: writer.choices.integer(2, 4)]
+    turn = writer.choices.integer(0, len(speakers) - 1)
+    for place, who in enumerate(speakers[turn:] + speakers[:turn]):
+        delays = tuple((name, 5 + writer.choices.integer(0, 3)) for name in writer.others(who))
+        writer.send(who, Route(late=delays), content="the same" if place and writer.chance(20) else None)
+    writer.add(Wait(10))
+    if writer.chance(50):
+        writer.send(writer.someone())
+
+
+@passage(8)
+def chain_in_reverse(writer: Writer) -> None:
+    """Each message depends on the one before; somebody gets them in reverse order, or misses one."""
+    laggard = writer.someone()
+    speakers = writer.others(laggard) or [laggard]
+    length = writer.choices.integer(2, 5)
+    for place in range(length):
+        missed = writer.chance(12)
+        late = () if missed else ((laggard, 10 * (length - place)),)
+        writer.send(speakers[place % min(2, len(speakers))], Route(late=late, lost=(laggard,) if missed else ()))
+    writer.add(Wait(100))
+    if writer.chance(60):
+        writer.send(laggard)
+
+
+@passage(7)
+def diamond(writer: Writer) -> None:
+    """Two answer the same message without hearing each other, a third answers both; somebody hears the end first."""
+    first, left, right = writer.someone(), writer.someone(), writer.someone()
+    late = writer.someone(first)
+    writer.send(first, Route(late=((late, 30),)) if late != first else Route())
+    writer.send(left, Route(late=tuple((name, 5) for name in {right: 0, late: 0} if name != left)))
+    writer.send(right, Route(late=tuple((name, 5) for name in {left: 0, late: 0} if name != right)))
+    writer.add(Wait(6))
+    writer.send(first)
+    writer.add(Wait(40))
+
+
+@passage(6)
+def burst(writer: Writer) -> None:
+    """Somebody says many things within one millisecond."""
+    who = writer.someone()
+    for _ in writer.times(3, 7):
+        writer.send(who, writer.hazards(who, 10))
+    if writer.chance(50):
+        writer.add(Wait(1))
+        writer.send(writer.someone(who))
+
+
+@passage(6)
+def clock_steps(writer: Writer) -> None:
+    """A clock is set forth or back between two messages."""
+    who = writer.someone()
+    writer.send(who)
+    writer.add(StepClock(who, pick(writer.choices, (-1_000, 1_000, -600_000, 600_000, 3_600_000))))
+    if writer.chance(50):
+        writer.sync(who)
+    writer.send(who)
+    if writer.chance(50):
+        writer.send(writer.someone(who))
+    if writer.chance(30):
+        writer.add(StepClock(who, -3_600_000))
+        writer.send(who)
+
+
+@passage(6)
+def long_history(writer: Writer) -> None:
+    """A longer conversation, so that old messages fall out of the causal history."""
+    for _ in writer.times(5, 9):
+        writer.send(writer.someone())
+        if writer.chance(25):
+            writer.add(Wait(1))
+
+
+@passage(3)
+def many_more(writer: Writer) -> None:
+    """So many messages that small filters roll over."""
+    who = writer.someone()
+    other = writer.someone(who)
+    writer.send(
+        who,
+        Route(lost=tuple(writer.others(who, other))),
+        times=writer.choices.integer(*pick(writer.choices, ((12, 28), (32, 80)))),
+    )
+    writer.send(other)
+    if writer.chance(50):
+        writer.send(other, Route(lost=tuple(writer.others(who, other))), times=writer.choices.integer(3, 12))
+        writer.sync(who)

@@ -1,0 +1,205 @@
+"""Passages about SDS-R: gaps that only a repair can close, requests, answers, and who need not answer any more."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick, some
+from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
+from ..writer import Writer
+from .odd_messages import CONTENTS
+from .registry import passage
+
+
+def step_ms(writer: Writer) -> int:
+    """A time after which something of SDS-R may be due: T_min, T_max, the span between them, or next to nothing."""
+    low, high = writer.t_min_ms, writer.t_max_ms
+    return pick(writer.choices, (low, high, 1, max(1, high - low), max(1, (low + high) // 2), max(1, high // 4)))
+
+
+def pass_time(writer: Writer, least: int, most: int) -> None:
+    """Time in steps, with periodic work after each, so that what is due is done; now and then in small ones."""
+    if writer.chance(20):
+        for _ in range(8):
+            writer.add(Wait(max(1, writer.t_max_ms // 6)), Tick())
+        return
+    for _ in writer.times(least, most):
+        writer.add(Wait(step_ms(writer)), Tick())
+
+
+@passage(10, repairs=True)
+def gap(writer: Writer) -> None:
+    """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    alone = tuple(some(writer.choices, writer.others(author, poor), 25))
+    missed = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
+    if writer.chance(25):
+        writer.crash(author)
+    if not writer.here:
+        return
+    witness = writer.someone(poor)
+    writer.send(witness) if writer.chance(70) else writer.sync(witness)
+    if writer.chance(25):
+        writer.add(Look(poor))
+    pass_time(writer, 1, 3)
+    if writer.chance(20):
+        writer.add(Again(missed[0], poor)) if poor in writer.here else None
+    if poor in writer.here:
+        writer.send(poor, writer.hazards(poor, 15)) if writer.chance(60) else writer.sync(poor)
+    pass_time(writer, 1, 4)
+    if writer.chance(40):
+        writer.add(Look())
+
+
+@passage(6, repairs=True)
+def crowd_with_a_gap(writer: Writer) -> None:
+    """Many miss the same message: the first asks, the others overhear it."""
+    author = writer.someone()
+    writer.send(author, Route(lost=tuple(writer.others(author)[1:])))
+    writer.send(writer.someone(author))
+    for _ in writer.times(2, 4):
+        writer.add(Wait(step_ms(writer)))
+        who = writer.someone(author)
+        writer.sync(who) if writer.chance(50) else writer.send(who)
+        writer.add(Tick())
+    pass_time(writer, 1, 2)
+
+
+@passage(10, repairs=True, scripted=True)
+def asked(writer: Writer) -> None:
+    """Somebody asks for messages that participants have, or wait for, or wrote, or miss themselves."""
+    if len(writer.labels) < 2:
+        who = writer.someone()
+        writer.send(who, writer.hazards(who))
+        writer.send(writer.someone())
+    if writer.chance(15):
+        writer.say(raw=pick(writer.choices, CONTENTS))
+    if writer.chance(8):
+        writer.say(lamport_ms=(1 << 53) + 1)
+    wanted = some(writer.choices, writer.recent(5), 45) or writer.recent(1)
+    kind = writer.choices.integer(0, 3)
+    writer.say(
+        lamport_ms=None if kind == 3 else 0,
+        content=None if kind == 1 else "usual",
+        asks=tuple(wanted),
+        after=tuple(some(writer.choices, writer.recent(3), 30)),
+        senders_named=True,
+    )
+    if writer.chance(40):
+        writer.add(Look())
+    if writer.chance(30):
+        writer.add(Again(wanted[0], writer.someone()))
+    if writer.chance(30):
+        writer.say(asks=tuple(wanted[:1]), content=None)
+    if writer.chance(20):
+        writer.send(writer.someone())
+    pass_time(writer, 1, 4)
+    if writer.chance(40):
+        # Once answered, asked for again, by the same peer or another.
+        writer.say(asks=tuple(wanted), senders_named=True, content=None)
+        if writer.chance(40):
+            writer.add(Look())
+        pass_time(writer, 2, 4)
+
+
+@passage(4, repairs=True, scripted=True)
+def asked_for_many(writer: Writer) -> None:
+    """Messages of several authors, asked for one after the other: who answers for which, and when?"""
+    labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
+    for label in labels:
+        writer.say(asks=(label,), content=None, senders_named=True)
+    writer.add(Look())
+    pass_time(writer, 1, 3)
+    writer.add(Look())
+
+
+@passage(6, repairs=True, scripted=True)
+def unanswerable(writer: Writer) -> None:
+    """A message depends on some that nobody has: who misses it asks again and again; perhaps it comes after all."""
+    ghosts = tuple(f"ghost{number}" for number in writer.times(1, 5))
+    writer.say(after=(*ghosts, *some(writer.choices, writer.recent(2), 30)), senders_named=writer.chance(70))
+    for _ in writer.times(2, 4):
+        writer.add(Wait(step_ms(writer)))
+        who = writer.someone()
+        writer.sync(who) if writer.chance(40) else writer.send(who)
+        if ghosts and writer.chance(40):
+            writer.say(after=ghosts[:1], senders_named=True, content=None if writer.chance(50) else "usual")
+        if writer.chance(25):
+            writer.add(StepClock(who, -pick(writer.choices, (1_000, 60_000))))
+    if writer.chance(50):
+        writer.add(Look())
+
+
+@passage(20, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
+def silent_with_a_gap(writer: Writer) -> None:
+    """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    writer.send(author)
+    noisy, interval = writer.chance(60), max(1_000, writer.sync_interval_ms)
+    whole, pause = writer.t_max_ms + 11 * interval, interval * 19 // 20
+    for delay in range(pause, whole, pause) if noisy else ():
+        writer.sync(author, Route(lost=tuple(writer.others(author, poor)), late=((poor, delay),)))
+    for _ in range(whole // (2 * interval)):
+        writer.add(Wait(2 * interval), Tick(poor, Route(lost=tuple(writer.others(poor)))))
+
+
+@passage(7, repairs=True)
+def to_the_millisecond(writer: Writer) -> None:
+    """A gap, and then somebody speaks just before, at, and after each moment at which a request may be due."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    if writer.chance(30):
+        writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))
+    writer.send(author)
+    writer.add(Wait(max(1, writer.t_min_ms - 1)))
+    for _ in writer.times(2, 5):
+        writer.sync(poor) if writer.chance(50) else writer.send(poor)
+        if writer.chance(40):
+            writer.add(Tick())
+        writer.add(Wait(1))
+    pass_time(writer, 1, 4)
+
+
+@passage(5, repairs=True, scripted=True)
+def gap_of_strangers(writer: Writer) -> None:
+    """A peer's messages are missed, more than one request has room for; they come one by one, or not at all."""
+    labels = [f"m{len(writer.labels) + 2 + place}" for place in range(writer.choices.integer(1, 5))]
+    poor = writer.someone()
+    writer.say(
+        after=tuple(labels),
+        senders_named=True,
+        lamport_ms=10,
+        hint=writer.chance(30),
+        to=poor if writer.chance(50) else "",
+    )
+    pass_time(writer, 1, 2)
+    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    for place in range(len(labels)):
+        if writer.chance(60):
+            writer.say(lamport_ms=place, to=poor if writer.chance(30) else "")
+        else:
+            writer.label("nobody")
+        if writer.chance(40):
+            writer.add(Wait(step_ms(writer)))
+            writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    pass_time(writer, 1, 2)
+    writer.sync(poor)
+
+
+@passage(7, repairs=True, scripted=True)
+def overheard(writer: Writer) -> None:
+    """While somebody misses a message, a scripted peer asks for it, or a copy passes with requests of its own."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    later = writer.send(author)
+    writer.add(Wait(step_ms(writer)))
+    if writer.chance(50):
+        writer.say(asks=(label,), content=None, to=poor if writer.chance(50) else "")
+    else:
+        writer.add(Again(later, poor, asks=(label,)))
+    writer.add(Wait(step_ms(writer)), Tick())
+    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    pass_time(writer, 1, 3)

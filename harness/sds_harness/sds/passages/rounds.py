@@ -1,0 +1,187 @@
+"""Passages about SDS-R that take more than one round: asked in vain, answered by somebody else, asked for once more."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
+from ..writer import PEERS, Writer
+from .registry import passage
+from .repairs import pass_time, step_ms
+
+
+@passage(5, repairs=True, scripted=True)
+def asked_in_vain(writer: Writer) -> None:
+    """Somebody asks for a message that nobody has, hears of it once more, and T_max later should ask again."""
+    ghost = f"ghost{len(writer.labels)}"
+    poor = writer.someone()
+    writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms))
+    speak(writer, poor)
+    speak(writer, poor)
+    if writer.chance(80):
+        writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
+    writer.sync(poor)
+    writer.send(poor)
+    if writer.chance(50):
+        writer.add(Look(poor))
+
+
+@passage(5, repairs=True, scripted=True)
+def answered_by_another(writer: Writer) -> None:
+    """Who was asked hears somebody else's answer; asked once more, it has to answer itself."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    if writer.chance(70):
+        writer.add(Again(label, holder))
+    pass_time(writer, 1, 3)
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    if writer.chance(30):
+        writer.add(Look(holder))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms), Tick(holder))
+
+
+@passage(5, repairs=True, scripted=True)
+def all_at_once(writer: Writer) -> None:
+    """More is asked for in one request than one's own would have room for."""
+    labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
+    ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
+    writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
+    if writer.chance(50):
+        writer.add(Look())
+    writer.add(Wait(writer.t_max_ms), Tick())
+    if writer.chance(30):
+        writer.add(Look())
+
+
+@passage(8, repairs=True, scripted=True)
+def asked_by_two(writer: Writer) -> None:
+    """The same message is asked for twice, by one peer or by two, at different times; looked at in small steps."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
+    looks, alike = writer.chance(50), writer.chance(40)
+    # Once the answer is there, before it is, or both.
+    for number, ticks in enumerate(pick(writer.choices, ((13, 13), (1, 12), (6, 12), (13, 3, 12), (13, 6, 12)))):
+        peer = PEERS[0 if alike else number]
+        writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
+        if looks:
+            writer.add(Look(holder))
+        for _ in range(ticks):
+            writer.add(Wait(max(1, writer.t_max_ms // 12)), Tick(holder))
+
+
+@passage(8, repairs=True, scripted=True, fits=lambda writer: writer.response_groups > 1)
+def asked_by_three(writer: Writer) -> None:
+    """Three peers ask for the same messages, one after the other: who is in their response groups stays in them."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
+    for peer in PEERS[:3]:
+        writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
+        for _ in range(4):
+            writer.add(Wait(writer.t_max_ms // 3 + 1), Tick(holder))
+
+
+@passage(5, repairs=True, scripted=True)
+def repaired_then_asked(writer: Writer) -> None:
+    """Who got a message only because it asked for it is asked for it in turn."""
+    author = writer.someone()
+    poor = writer.someone(author)
+    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    writer.send(author)
+    writer.add(Wait(writer.t_max_ms))
+    speak(writer, poor)
+    for _ in range(4):
+        writer.add(Wait(max(1, writer.t_max_ms // 3)), Tick())
+    writer.say(asks=(label,), content=None, senders_named=True, to=poor)
+    if writer.chance(50):
+        writer.add(Look(poor))
+    writer.add(Wait(writer.t_max_ms), Tick(poor))
+
+
+@passage(4, repairs=True, scripted=True)
+def clock_before_the_gap(writer: Writer) -> None:
+    """A clock is set back, its participant speaks; when that is made up for, something is missing and due."""
+    poor = writer.someone()
+    writer.send(poor)
+    writer.add(StepClock(poor, -60_000))
+    speak(writer, poor)
+    writer.add(Wait(61_000))
+    writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0))))
+    writer.sync(poor)
+    writer.send(poor)
+    writer.add(Wait(step_ms(writer)), Tick(poor))
+
+
+@passage(5, repairs=True, scripted=True)
+def left_to_others(writer: Writer) -> None:
+    """Somebody hears that another asks for what it misses, and then of something else: it must ask, too."""
+    ghost = f"ghost{len(writer.labels)}"
+    poor = writer.someone()
+    writer.say(after=(ghost,), senders_named=True, to=poor)
+    writer.say("zoe", asks=(ghost,), content=None, to=poor)
+    writer.add(Wait(1))
+    writer.say(to=poor)
+    speak(writer, poor)
+    writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1, 900))))
+    speak(writer, poor)
+
+
+@passage(3, repairs=True, scripted=True)
+def told_by_a_sync(writer: Writer) -> None:
+    """What a sync message alone has named is missed, and asked for in both kinds of messages."""
+    poor = writer.someone()
+    writer.say(after=(f"ghost{len(writer.labels)}",), senders_named=True, to=poor, content=None)
+    writer.add(Wait(writer.t_max_ms))
+    writer.sync(poor)
+    writer.send(poor)
+
+
+@passage(5, repairs=True, scripted=True)
+def waited_then_asked(writer: Writer) -> None:
+    """A peer's messages come in reverse, so that one has to wait; then each of them is asked for."""
+    who = writer.someone()
+    first = writer.say(to=who, route=Route(late=((who, 10),)))
+    later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
+    writer.add(Wait(100))
+    writer.say(asks=(later, first), content=None, senders_named=True, to=who)
+    for _ in range(2):
+        writer.add(Wait(writer.t_max_ms + 1), Tick(who))
+
+
+@passage(7, repairs=True, scripted=True)
+def asked_in_silence(writer: Writer) -> None:
+    """Who is asked hears nothing more until it has to answer; it may say something itself."""
+    author = writer.someone()
+    holder = writer.someone(author)
+    if writer.chance(25):
+        label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
+    else:
+        label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
+    writer.say(asks=(label,), content=None, senders_named=True, to=holder)
+    writer.add(Tick(holder))
+    if writer.chance(40):
+        writer.send(holder, Route(lost=tuple(writer.others(holder))))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms + 1_000), Tick(holder))
+
+
+@passage(6, repairs=True)
+def asked_in_a_copy(writer: Writer) -> None:
+    """A message comes once more, asking for what a participant has: one of its own, or another's that it knows."""
+    who = writer.someone()
+    own, wanted = writer.send(who), writer.send(writer.someone(who))
+    known = own if writer.chance(50) else writer.send(writer.someone(who))
+    writer.add(Again(known, who, asks=(wanted,)))
+    for _ in range(3):
+        writer.add(Wait(writer.t_max_ms), Tick(who))
+
+
+def speak(writer: Writer, who: str) -> None:
+    """A message that can carry a request, of either kind."""
+    writer.sync(who) if writer.chance(50) else writer.send(who)

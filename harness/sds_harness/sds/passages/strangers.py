@@ -1,0 +1,93 @@
+"""Passages in which a scripted peer says what a participant could, at the moment and with the clock it likes."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick, some
+from ...schedules.operations import Look, Route, Tick, Wait
+from ..writer import PEERS, Writer
+from .registry import passage
+
+
+@passage(6, scripted=True)
+def strangers_at_one_time(writer: Writer) -> None:
+    """Peers whose messages have equal timestamps, in any order, some before and some after what is there."""
+    behind = pick(writer.choices, (0, 0, -500, 500))
+    for _ in writer.times(2, 4):
+        writer.say(lamport_ms=behind)
+    if writer.chance(60):
+        writer.send(writer.someone())
+    if writer.chance(40):
+        writer.add(Look())
+
+
+@passage(6, scripted=True)
+def strangers_in_reverse(writer: Writer) -> None:
+    """A chain of a peer's messages: the last arrives first, some levels deep."""
+    peer = pick(writer.choices, PEERS)
+    length = writer.choices.integer(2, 5)
+    labels = [f"m{len(writer.labels) + 1 + place}" for place in range(length)]
+    delayed = writer.others()
+    for place in range(length):
+        route = Route(late=tuple((name, 10 * (length - place)) for name in delayed))
+        after = (labels[place - 1],) if place else tuple(some(writer.choices, writer.recent(2), 30))
+        writer.say(peer, lamport_ms=place, after=after, route=route, senders_named=writer.sds_r)
+    writer.add(Wait(100))
+    if writer.chance(30):
+        writer.add(Tick())
+    if writer.chance(70):
+        writer.send(writer.someone())
+
+
+@passage(8, scripted=True)
+def strangers_acknowledge(writer: Writer) -> None:
+    """A peer's histories and filters hold some messages of a participant and not others."""
+    who = writer.someone()
+    own = [writer.send(who) for _ in writer.times(1, 3)]
+    for _ in writer.times(1, 3):
+        said = writer.choices.integer(0, 4)
+        writer.say(
+            content=None if writer.chance(40) else "usual",
+            filter=tuple(some(writer.choices, own, 60)) if said else None,
+            after=tuple(some(writer.choices, own, 50)) if said in (0, 4) else (),
+            lamport_ms=len(own) + 1,
+        )
+        if writer.chance(30):
+            writer.add(Wait(pick(writer.choices, (31_000, 95_000))), Tick(who))
+    writer.add(Look(who))
+
+
+@passage(10, scripted=True, fits=lambda writer: writer.channels > 1)
+def said_elsewhere(writer: Writer) -> None:
+    """A peer's history and filter hold a participant's messages, in another channel than theirs."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    own = [writer.send(who, lost) for _ in writer.times(1, 2)]
+    elsewhere = writer.channels - 1 - writer.home
+    writer.say(channel=elsewhere, after=tuple(own) if writer.chance(60) else (), filter=tuple(own), to=who)
+    writer.add(Look(who), Wait(writer.resend_ms + 1_000), Tick(who, lost))
+
+
+@passage(6, scripted=True)
+def strangers_far_ahead(writer: Writer) -> None:
+    """Peers whose clocks are far ahead or behind, and what participants then say."""
+    writer.say(lamport_ms=pick(writer.choices, (60_000, 240_000, 1_000, -3_600_000, -600_000, -900_000_000_000)))
+    who = writer.someone()
+    writer.send(who)
+    if writer.chance(40):
+        writer.sync(who)
+    if writer.chance(30):
+        writer.add(Wait(pick(writer.choices, (61_000, 200_000))))
+        writer.send(who)
+
+
+@passage(5, scripted=True)
+def strangers_with_a_gap(writer: Writer) -> None:
+    """A peer's message depends on one that never comes, on one that comes later, and on one that is there."""
+    missing = f"ghost{len(writer.labels)}"
+    known = tuple(some(writer.choices, writer.recent(2), 50))
+    writer.say(after=(*known, missing) if writer.chance(60) else known)
+    content = None if writer.chance(30) else "usual"
+    writer.say(after=tuple(writer.recent(1)), content=content)
+    who = writer.someone()
+    writer.send(who)
+    writer.sync(who)

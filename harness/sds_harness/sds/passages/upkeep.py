@@ -1,0 +1,157 @@
+"""Passages about upkeep: acknowledgements, resends, sweeps, syncs, what is given up."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick, some
+from ...schedules.operations import Again, Look, Route, Tick, Wait
+from ..writer import Writer
+from .registry import passage
+
+BLANKS = ("20206120", "00ff2061ff00", "0a", "00", "ff")
+"""Contents that are hardly text."""
+PERIODS_MS = (31_000, 6_000, 61_000, 95_000, 200_000)
+"""Each a little longer than a period that may be in force."""
+
+
+@passage(8)
+def resends(writer: Writer) -> None:
+    """A message reaches few or nobody; time passes, and it is sent again."""
+    who = writer.someone()
+    writer.send(who, Route(lost=tuple(some(writer.choices, writer.others(who), 80))))
+    for _ in writer.times(1, 4):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)))
+        if writer.chance(25):
+            writer.sync(writer.someone(who))
+        writer.add(Tick(who, writer.hazards(who, 40)))
+    if writer.chance(40):
+        writer.add(Look(who))
+
+
+@passage(8)
+def acknowledgements(writer: Writer) -> None:
+    """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
+    who = writer.someone()
+    other = writer.someone(who)
+    writer.send(who, writer.hazards(who, 40))
+    for _ in writer.times(0, 4):
+        writer.send(other, Route(lost=(who,)) if other != who else Route())
+    if writer.chance(50):
+        writer.sync(writer.someone(who), writer.hazards(who))
+    else:
+        writer.send(writer.someone(who))
+    if writer.chance(40):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick(who))
+    writer.add(Look(who))
+
+
+@passage(5, scripted=True)
+def possibly_for_long(writer: Writer) -> None:
+    """A filter speaks for a message, and nothing else ever does: it is sent again, and less often."""
+    who = writer.someone()
+    label = writer.send(who, Route(lost=tuple(writer.others(who))))
+    writer.say(filter=(label,), to=who, content=None if writer.chance(50) else "usual")
+    for _ in writer.times(3, 6):
+        writer.add(Wait(pick(writer.choices, (95_000, 190_000))), Tick(who))
+
+
+@passage(3, scripted=True)
+def no_longer_in_a_filter(writer: Writer) -> None:
+    """A filter speaks for a message, and later another does not: its longer period stays."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    label = writer.send(who, lost)
+    writer.say(filter=(label,), to=who, content=None)
+    for _ in range(2):
+        for _ in range(8):
+            writer.add(Wait(writer.resend_ms + 1_000), Tick(who, lost))
+        writer.say(filter=(), to=who, content=None)
+
+
+@passage(4)
+def busy_sender(writer: Writer) -> None:
+    """Somebody whom nobody hears sends again and again, more often than it resends."""
+    who = writer.someone()
+    lost = Route(lost=tuple(writer.others(who)))
+    for _ in writer.times(5, 8):
+        writer.send(who, lost)
+        writer.add(Wait(writer.resend_ms * 2 // 3), Tick(who, lost))
+
+
+@passage(10, fits=lambda writer: writer.sync_interval_ms > 0)
+def automatic_syncs(writer: Writer) -> None:
+    """Nobody speaks for many sync intervals."""
+    who = writer.someone()
+    writer.send(who)
+    for times in (1, 1, 1, 4, 8):
+        writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who, Route(lost=tuple(writer.others(who)))))
+
+
+@passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
+def roll_over(writer: Writer) -> None:
+    """Somebody hears several times what its filter has room for, and shows its filter on the way."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
+    for number in range(1, 7):
+        writer.send(speaker, heard, times=max(1, writer.bloom_capacity * 4 // 7 - 1))
+        for _ in range(4 if number > 1 else 0):
+            writer.sync(who, unheard)
+            writer.send(speaker, heard)
+    writer.sync(who)
+
+
+@passage(6)
+def syncs(writer: Writer) -> None:
+    """Several sync messages, of those who heard something and of those who did not."""
+    for _ in writer.times(2, 4):
+        who = writer.someone()
+        writer.sync(who, writer.hazards(who), writer.channel())
+        if writer.chance(30):
+            writer.add(Wait(1))
+    if writer.chance(60):
+        writer.send(writer.someone())
+
+
+@passage(6)
+def quiet_time(writer: Writer) -> None:
+    """Nobody speaks, and periodic work runs, several times."""
+    for _ in writer.times(1, 4):
+        writer.add(Wait(pick(writer.choices, PERIODS_MS)), Tick())
+
+
+@passage(6)
+def ephemerals(writer: Writer) -> None:
+    """Ephemeral messages between others, to those who know all and to those who miss something."""
+    for _ in writer.times(2, 4):
+        who = writer.someone()
+        if writer.chance(60):
+            raw = pick(writer.choices, BLANKS) if writer.chance(30) else ""
+            writer.ephemeral(who, writer.hazards(who), writer.channel(), raw=raw)
+        else:
+            writer.send(who, writer.hazards(who, 50))
+    writer.send(writer.someone())
+
+
+@passage(2)
+def crowded_buffer(writer: Writer) -> None:
+    """So many messages wait for one that was lost that a buffer of a fixed size would overflow."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
+    writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
+    writer.add(Again(first, who))
+    writer.add(Tick(who))
+
+
+@passage(7)
+def given_up(writer: Writer) -> None:
+    """A gap that nothing closes for a long time, then perhaps what was missing."""
+    who = writer.someone()
+    speaker = writer.someone(who)
+    first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
+    writer.send(speaker)
+    for _ in writer.times(1, 3):
+        writer.add(Wait(pick(writer.choices, (31_000, 61_000, 3_700_000, 90_000_000))), Tick(who))
+    if writer.chance(60):
+        writer.add(Again(first, who))
+    writer.send(speaker)

@@ -1,0 +1,49 @@
+"""Hypothesis strategies for schedules: for tests of your own, in which Hypothesis generates and shrinks.
+
+    from hypothesis import given
+    from sds_harness.schedules.strategies import schedules
+
+    @given(schedules(fewest=3, most=4))
+    def test_my_implementation(schedule):
+        ...
+
+They draw from the same grammar as the command line does. Needs the extra ``hypothesis``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hypothesis import strategies as st
+
+from ..schedules.operations import Schedule
+from .generator import Grammar, draw_schedule
+
+
+class DrawnChoices:
+    """Choices that Hypothesis makes, and shrinks towards the simplest."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
+        self._draw = draw
+
+    def integer(self, least: int, most: int) -> int:
+        return self._draw(st.integers(least, most))
+
+
+def schedules(
+    fewest: int = 3,
+    most: int = 8,
+    *,
+    sds_r: bool | None = None,
+    scripted: bool = True,
+    passages: Sequence[str] = (),
+    longest: int = 5,
+) -> st.SearchStrategy[Schedule]:
+    """Whole schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
+    return grammatical(Grammar(fewest, most, sds_r, scripted, tuple(passages), longest))
+
+
+@st.composite
+def grammatical(draw: st.DrawFn, grammar: Grammar) -> Schedule:
+    """Schedules of a grammar."""
+    return draw_schedule(DrawnChoices(draw), grammar)

@@ -1,0 +1,122 @@
+"""What passages write with: the operations so far, who is there, and which messages there are to speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..schedules.choices import Choices, chance, pick, some
+from ..schedules.operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
+
+PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
+"""The IDs of their messages begin with these, which sort otherwise in UTF-16, without case, or normalised."""
+
+
+class Writer:
+    """A schedule in the making."""
+
+    def __init__(
+        self, choices: Choices, members: Sequence[Member], channels: int, configuration: Mapping[str, float]
+    ) -> None:
+        self.choices = choices
+        self.operations: list[Operation] = []
+        self.here = [member.name for member in members if not member.late]
+        """Participants that are there and alive."""
+        self.late = [member.name for member in members if member.late]
+        self.channels = channels
+        self.home = 0
+        """The channel that a passage is about, unless it says otherwise."""
+        self.sds_r = bool(configuration["sds_r"])
+        self.bloom_capacity = int(configuration["bloom_capacity"])
+        self.resend_ms = int(configuration.get("resend_unacknowledged_ms", 30_000))
+        self.sync_interval_ms = int(configuration.get("sync_interval_ms", 0))
+        """0 if no sync messages are sent automatically."""
+        self.response_groups = int(configuration.get("num_response_groups", 1))
+        self.t_min_ms = int(configuration.get("t_min_ms", 30_000))
+        self.t_max_ms = int(configuration.get("t_max_ms", 120_000))
+        self.labels: list[str] = []
+        """Content messages so far, oldest first."""
+        self.mine: dict[str, list[str]] = {}
+        """Of each participant."""
+
+    # ---- choosing --------------------------------------------------------------------------------------------------
+
+    def someone(self, *but: str) -> str:
+        """A participant that is there, another one than ``but`` if there is one."""
+        return pick(self.choices, [name for name in self.here if name not in but] or self.here)
+
+    def others(self, *but: str) -> list[str]:
+        return [name for name in self.here if name not in but]
+
+    def times(self, least: int, most: int) -> range:
+        return range(self.choices.integer(least, most))
+
+    def chance(self, percent: int) -> bool:
+        return chance(self.choices, percent)
+
+    def recent(self, count: int = 4) -> list[str]:
+        """Labels of the newest messages."""
+        return self.labels[-count:]
+
+    def channel(self) -> int:
+        return self.choices.integer(0, self.channels - 1)
+
+    def hazards(self, who: str, percent: int = 25) -> Route:
+        """Now and then a message is lost, late or doubled at somebody."""
+        if not self.chance(percent):
+            return STRAIGHT
+        listeners = self.others(who)
+        match self.choices.integer(0, 3):
+            case 0 | 1:
+                return Route(lost=tuple(some(self.choices, listeners)))
+            case 2:
+                delays = (1, 10, 1_000, 40_000)
+                return Route(late=tuple((name, pick(self.choices, delays)) for name in some(self.choices, listeners)))
+            case _:
+                return Route(twice=tuple(some(self.choices, listeners)))
+
+    # ---- writing ---------------------------------------------------------------------------------------------------
+
+    def add(self, *operations: Operation) -> None:
+        self.operations += operations
+
+    def label(self, who: str = "") -> str:
+        label = f"m{len(self.labels) + 1}"
+        self.labels.append(label)
+        self.mine.setdefault(who, []).append(label)
+        return label
+
+    def send(self, who: str, route: Route = STRAIGHT, channel: int | None = None, **rest: object) -> str:
+        """A content message; its label."""
+        label = self.label(who)
+        self.add(replace(Send(who, label, self._channel(channel), route=route), **rest))  # type: ignore[arg-type]
+        return label
+
+    def sync(self, who: str, route: Route = STRAIGHT, channel: int | None = None) -> None:
+        self.add(Sync(who, self._channel(channel), route))
+
+    def ephemeral(self, who: str, route: Route = STRAIGHT, channel: int | None = None, raw: str = "") -> None:
+        self.add(Ephemeral(who, self._channel(channel), raw, route))
+
+    def say(self, peer: str = "", **rest: object) -> str:
+        """A scripted peer says something; its label."""
+        peer = peer or pick(self.choices, PEERS)
+        label = self.label(peer)
+        self.add(replace(Say(peer, label, channel=self.home), **rest))  # type: ignore[arg-type]
+        return label
+
+    def _channel(self, channel: int | None) -> int:
+        return self.home if channel is None else channel
+
+    def crash(self, who: str) -> None:
+        """Somebody stops, unless too few would be left to notice."""
+        if len(self.here) > 2:
+            self.here.remove(who)
+            self.add(Crash(who))
+
+    def join_all(self) -> None:
+        """Whoever is late joins now."""
+        for name in self.late:
+            self.add(Join(name))
+            self.here.append(name)
+        self.late.clear()

@@ -1,0 +1,251 @@
+"""Faults under the proposal of 2024: those that only it knows, and those that it shares with SDS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ...bloom_filter import RollingBloomFilter
+from ...channel import Channel
+from ...config import Config
+from ...effects import Effects
+from ...errors import MalformedMessage
+from ...lamport_clock import LamportClock
+from ...message import Kind, Message
+from ...wire_fields import LEN, WireField, join, split
+from ...wire_formats import V2026_01
+from ..core import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen
+from ..registry import MUTANTS, Mutant, mutant
+
+EARLIER = (acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen)
+"""The modules whose mutants have the faults that both texts know."""
+
+FIVE_MINUTES_MS = 300_000
+
+
+# ---- On the wire -----------------------------------------------------------------------------------------------------
+
+
+def _rewritten(wire: bytes, change: Callable[[WireField], Iterable[WireField]]) -> bytes:
+    return join(changed for field in split(wire) for changed in change(field))
+
+
+@mutant("FORUM-01", "writes the fields of SDS")
+class WritesFieldsOfSds(Channel):
+    def encode(self, message: Message) -> bytes:
+        return V2026_01.encode(message)
+
+
+@mutant("FORUM-01", "refuses messages of the proposal without a causal history")
+class RefusesEmptyHistories(Channel):
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        super().refuse_unusable(message, kind, now_ms)
+        if not message.causal_history:
+            raise MalformedMessage("a message that follows none")
+
+
+@mutant("FORUM-04", "writes Lamport timestamps into field 10")
+class LamportInField10(Channel):
+    def encode(self, message: Message) -> bytes:
+        return _rewritten(super().encode(message), lambda f: [replace(f, number=10) if f.number == 3 else f])
+
+
+@mutant("FORUM-05", "writes the entries of causal histories as messages of their own")
+class EntriesAsMessages(Channel):
+    def encode(self, message: Message) -> bytes:
+        return _rewritten(
+            super().encode(message),
+            lambda f: [replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f],
+        )
+
+
+@mutant("FORUM-06", "writes the channel into field 8")
+class ChannelInField8(Channel):
+    def encode(self, message: Message) -> bytes:
+        return _rewritten(super().encode(message), lambda f: [replace(f, number=8) if f.number == 5 else f])
+
+
+@mutant("FORUM-07", "leaves the filter of the proposal out until something was received")
+class NoFilterOfTheProposalAtFirst(Channel):
+    _heard = False
+
+    def insert_into_filter(self, message: Message) -> None:
+        self._heard = True
+        super().insert_into_filter(message)
+
+    def encode(self, message: Message) -> bytes:
+        return super().encode(message if self._heard else replace(message, bloom_filter=None))
+
+
+@mutant("FORUM-08", "capitalises what it delivers")
+class CapitalisesContent(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        content = message.content.upper() if message.content else message.content
+        return super().receive(replace(message, content=content), now_ms, retrieval_hint)
+
+
+# ---- Lamport timestamps ----------------------------------------------------------------------------------------------
+
+
+@mutant("FORUM-09", "starts its Lamport timestamp at the clock")
+class StartsAtTheClock(Channel):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
+
+
+@mutant("FORUM-09", "sends the time wherever that is ahead of its Lamport timestamp")
+class FollowsTheTime(Channel):
+    def next_lamport(self, now_ms: int) -> int:
+        return self.clock.next(now_ms)
+
+
+@mutant("FORUM-15", "increases its Lamport timestamp for every other message only")
+class CountsEveryOther(Channel):
+    _odd = False
+
+    def next_lamport(self, now_ms: int) -> int:
+        self._odd = not self._odd
+        return super().next_lamport(now_ms) if self._odd else self.clock.value
+
+
+@mutant("FORUM-23", "counts its own messages and nobody else's")
+class CountsItsOwn(Channel):
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        pass
+
+
+# ---- Sync messages ---------------------------------------------------------------------------------------------------
+
+
+@mutant("FORUM-35", "increases its Lamport timestamp for sync messages")
+class SyncCounts(Channel):
+    def next_sync_lamport(self, now_ms: int) -> int:
+        return self.next_lamport(now_ms)
+
+
+@mutant("FORUM-20", "keeps sync messages out of its filter")
+class KeepsSyncsOutOfTheFilter(Channel):
+    def insert_into_filter(self, message: Message) -> None:
+        if message.kind is not Kind.SYNC:
+            super().insert_into_filter(message)
+
+
+@mutant("FORUM-37", "does not log sync messages")
+class DoesNotLogSyncs(Channel):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        if message.kind is Kind.SYNC:
+            self.witness_lamport(message.lamport_timestamp or 0)
+        else:
+            super().deliver(message, effects, retrieval_hint)
+
+
+@mutant("FORUM-37", "drops sync messages that would have to wait")
+class DropsWaitingSyncs(Channel):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        if message.kind is not Kind.SYNC:
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+
+@mutant("FORUM-37", "logs sync messages without looking at their Lamport timestamps")
+class SyncsLeaveTheClock(Channel):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        before = self.clock.value
+        super().deliver(message, effects, retrieval_hint)
+        if message.kind is Kind.SYNC:
+            self.clock.value = before
+
+
+# ---- The sweeps, and the design --------------------------------------------------------------------------------------
+
+
+@mutant("FORUM-31", "waits for ever, although a period is set")
+class WaitsForEver(Channel):
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        pass
+
+
+@mutant("FORUM-40", "has what came in the last five minutes in its filter")
+class FiltersFiveMinutes(Channel):
+    _newest: tuple[tuple[int, str], ...] = ()
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if message.message_id in self.filter:
+            self._newest += ((now_ms, message.message_id),)
+        return effects
+
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        fresh = RollingBloomFilter(self.config.bloom_profile, self.parameters, self.config.bloom_retained_ids)
+        latest = max((at for at, _ in self._newest), default=0)
+        for at, known in self._newest:
+            if at > latest - FIVE_MINUTES_MS:
+                fresh.insert(known)
+        self.filter = fresh
+        return super().compose(message_id, lamport, content)
+
+
+@mutant("FORUM-41", "names five messages by default", causal_history_size=5)
+class NamesFive(Channel):
+    pass
+
+
+@mutant("FORUM-44", "tells the others when two messages have one Lamport timestamp")
+class TellsOfTies(Channel):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        tied = any(entry.lamport_timestamp == message.lamport_timestamp for entry in self.log)
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if tied and message.kind is Kind.CONTENT and effects.events:
+            effects.broadcasts += self.send_sync(now_ms).broadcasts
+        return effects
+
+
+# ---- Faults that both texts know -------------------------------------------------------------------------------------
+
+SHARED: dict[str, tuple[str, ...]] = {
+    "FORUM-02": ("normalised-sender", "anonymous-ephemerals"),
+    "FORUM-03": ("upper-case-id", "id-without-sender"),
+    "FORUM-04": ("zero-is-unset",),
+    "FORUM-06": ("channels-ignoring-case",),
+    "FORUM-08": ("without-zero-bytes", "trimmed-ephemerals"),
+    "FORUM-09": ("one-clock-for-all",),
+    "FORUM-10": ("leaky-filter", "filters-the-missing"),
+    "FORUM-11": ("optimistic-buffer", "secretly-optimistic"),
+    "FORUM-12": ("buffer-of-one", "secret-buffer-of-one"),
+    "FORUM-13": ("anything-acknowledges", "sent-is-acknowledged"),
+    "FORUM-14": ("never-lets-go",),
+    "FORUM-16": ("history-by-arrival",),
+    "FORUM-17": ("sync-without-filter", "copies-without-a-filter", "silent-while-waiting"),
+    "FORUM-18": ("sends-and-forgets", "secretly-forgets"),
+    "FORUM-19": ("reviews-on-delivery", "syncs-do-not-acknowledge"),
+    "FORUM-20": ("filter-on-delivery", "frozen-filter"),
+    "FORUM-21": ("loses-foreign-filters", "delivers-placeholders"),
+    "FORUM-22": ("first-dependency-only", "drops-the-unmet", "names-the-waiting"),
+    "FORUM-24": ("forgets-the-waiting", "log-by-arrival"),
+    "FORUM-25": ("ties-ignoring-case", "highest-hash-first", "own-last-among-equals", "ties-by-arrival"),
+    "FORUM-26": ("acknowledges-the-first", "acknowledges-strangers"),
+    "FORUM-27": ("ignores-filters",),
+    "FORUM-29": ("looks-at-the-oldest", "checks-on-arrival", "one-level-only"),
+    "FORUM-31": ("gives-up-early",),
+    "FORUM-32": ("rebroadcasts-once", "rebroadcasts-always", "restamped-copies"),
+    "FORUM-33": ("one-period",),
+    "FORUM-34": ("never-syncs", "two-syncs-are-enough", "sync-with-content"),
+    "FORUM-37": ("ignores-sync-filters",),
+    "FORUM-38": ("ephemeral-with-filter",),
+    "FORUM-39": ("buffers-ephemerals", "ephemeral-waits"),
+    "FORUM-45": ("delivers-children-first",),
+}
+"""By requirement of the proposal: mutants of SDS that violate it as well."""
+
+
+def _share(requirement: str, name: str) -> None:
+    fault: Mutant = MUTANTS[name]
+    known_as = f"forum-{name}"
+    MUTANTS[known_as] = replace(
+        fault, name=known_as, requirement=requirement, summary=f"{fault.summary}, in the proposal of 2024"
+    )
+
+
+for _requirement, _names in SHARED.items():
+    for _name in _names:
+        _share(_requirement, _name)

@@ -1,0 +1,87 @@
+"""Faults of SDS-R that need what happens in a group all the time to show: other channels, traffic, odd content."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...channel import Channel
+from ...config import Config
+from ...effects import Effects
+from ...message import HistoryEntry, Message
+from ...participant import Participant
+from ...repair import Repair
+from ..registry import mutant, participant_mutant, repair_mutant
+
+
+class _WithoutRepair(Channel):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, replace(config, sds_r=False), now_ms)
+
+
+@participant_mutant("SDS-R-STATE-01", "uses SDS-R in its first channel only")
+class RepairsOneChannel(Participant):
+    def join(self, channel_id: str, now_ms: int) -> None:
+        self.channel_class = _WithoutRepair if self.channels else Channel
+        super().join(channel_id, now_ms)
+
+
+@mutant("SDS-R-RECV-08", "forgets what it is asked for when it sends something itself", unseen=True)
+class OwnContentDropsAnswers(Channel):
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if self.repair is not None:
+            for item in list(self.repair.incoming):
+                self.repair.remove_answered(item.entry.message_id)
+        return super().send(content, now_ms, message_id, retrieval_hint)
+
+
+@repair_mutant("SDS-R-RECV-08", "never answers for what somebody else has answered for once", unseen=True)
+class LeavesItToWhoAnswered(Repair):
+    _left: frozenset[str] = frozenset()
+
+    def remove_answered(self, message_id: str) -> None:
+        if message_id in self.incoming:
+            self._left |= {message_id}
+        super().remove_answered(message_id)
+
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.message_id not in self._left:
+            super().take_request(entry, now_ms)
+
+
+@repair_mutant("SDS-R-STATE-09", "never asks again once the clock was set back", unseen=True)
+class DeadAfterTheClockWentBack(Repair):
+    _latest = 0
+
+    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+        self._latest = max(self._latest, now_ms) if now_ms >= self._latest else 1 << 62
+        return super().eligible(now_ms) if now_ms >= self._latest else []
+
+
+@repair_mutant("SDS-R-SWEEP-05", "answers with a Lamport timestamp that went through a double")
+class AnswersWithARoundedTimestamp(Repair):
+    def take_responses(self, now_ms: int) -> list[Message]:
+        answers = super().take_responses(now_ms)
+        return [replace(message, lamport_timestamp=int(float(message.lamport_timestamp or 0))) for message in answers]
+
+
+@repair_mutant("SDS-R-SWEEP-05", "keeps content as text")
+class KeepsContentAsText(Repair):
+    def remember(self, message: Message) -> None:
+        text = (message.content or b"").decode("utf-8", "replace")
+        super().remember(replace(message, content=text.encode()))
+
+
+@repair_mutant("SDS-R-STATE-06", "answers twice for what stands twice in one request")
+class CountsTheItems(Repair):
+    _twice: frozenset[str] = frozenset()
+
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.message_id in self.incoming:
+            self._twice |= {entry.message_id}
+        super().take_request(entry, now_ms)
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        answers = super().take_responses(now_ms)
+        return answers + [message for message in answers if message.message_id in self._twice]
