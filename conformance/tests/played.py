@@ -11,15 +11,17 @@ from pathlib import Path
 
 from sds_conformance.judging.certification import Certification, certify, plan
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.registry import CHECKS, SCENARIOS, CheckFunction, Scenario
+from sds_conformance.judging.registry import CheckFunction, Scenario
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.stage import START_MS, Stage
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.testee.dialect import load_dialect

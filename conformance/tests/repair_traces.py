@@ -9,9 +9,10 @@ from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T
 from sds_conformance.protocols.sds.view.repair_tracker import Missing
 from sds_conformance.protocols.sds.view.requester import Requester, requester
 from sds_conformance.protocols.sds.view.responder import Turn, turns
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, Stage
-from sds_harness.trace import Step
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, Message, decode, encode
 from sds_reference.variants import VARIANTS

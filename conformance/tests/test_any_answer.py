@@ -12,9 +12,9 @@ from google.protobuf.message import Message
 
 from played import SHORT, Handle, altered, certified, reference, stage, with_verdict
 from sds_conformance.judging.certification import plan
-from sds_conformance.judging.registry import CHECKS
 from sds_conformance.judging.verdict import Judge, Verdict
 from sds_conformance.protocols.sds.catalogue import load_catalogue
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 

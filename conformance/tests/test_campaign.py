@@ -19,10 +19,10 @@ from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.counterexample import counterexample_of
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
-from sds_conformance.judging.registry import CHECKS
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.properties import PROPERTIES
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink

@@ -9,12 +9,13 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from sds_conformance.protocols.sds.catalogue.unchecked import PLANNED, UNTESTABLE, unchecked
 
-from sds_conformance.judging.registry import CHECKS
+from sds_conformance.judging.catalogue import Requirement
 from sds_conformance.protocols.sds import catalogue as package
 from sds_conformance.protocols.sds import checks
-from sds_conformance.protocols.sds.catalogue import CURRENT, Requirement, load_catalogue
-from sds_conformance.protocols.sds.catalogue.unchecked import PLANNED, UNTESTABLE, unchecked
+from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_reference import REVISIONS
 
 CATALOGUE = load_catalogue()

@@ -9,8 +9,8 @@ import pytest
 
 from played import Handle, altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import EXIT_NON_CONFORMANT, Certification
-from sds_conformance.judging.registry import CHECKS
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import ConfigurationError
 from sds_reference.mutants import MUTANTS

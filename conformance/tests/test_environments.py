@@ -11,10 +11,12 @@ from click.testing import CliRunner
 from played import OF_SDS, SHORT, certified, odd_adapter, reference, verdict_on, with_verdict
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify, plan
-from sds_conformance.judging.registry import SCENARIOS, Run
+from sds_conformance.judging.registry import Run
 from sds_conformance.judging.verdict import Verdict
-from sds_harness.environment import ENVIRONMENTS, PLAIN
+from sds_conformance.protocols.sds.register import SCENARIOS
+from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, StdioLink
+from sds_harness.sds.environments import ENVIRONMENTS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, Message, Participant
 from sds_reference.incoming_buffer import IncomingBuffer

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from sds_conformance.telling.narration import LOG_SHOWN
+
 from played import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_conformance.protocols.sds.words import Narrator
 from sds_conformance.telling.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
-from sds_conformance.telling.narration import LOG_SHOWN, Narrator
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, Stage
-from sds_harness.trace import Trace
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 

@@ -13,10 +13,10 @@ from sds_conformance.judging.certification import (
     Certification,
     plan,
 )
-from sds_conformance.judging.registry import CHECKS, SCENARIOS
 from sds_conformance.judging.runner import BrokenRun
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.declaration import capability_name
 from sds_harness.faults import Breakdown, FaultKind
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -10,11 +10,12 @@ import pytest
 from played import certified, outcomes, reference, reference_command, scenario, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.registry import CHECKS, COUNTERPARTS, SCENARIOS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.forum import own as forum
+from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
 from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
-from sds_harness.sds.stage import COUNTING_START_MS, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
     FORUM_2024,

@@ -9,11 +9,11 @@ from importlib import import_module
 from importlib.resources import files
 
 import pytest
+from sds_conformance.protocols.sds.catalogue.positions import PREFIX, load_positions
 
 from played import REPOSITORY
 from sds_conformance.protocols.sds import catalogue as package
 from sds_conformance.protocols.sds.catalogue import load_catalogue
-from sds_conformance.protocols.sds.catalogue.positions import PREFIX, VERDICTS, load_positions
 from suite_terminal import too_wide, typed, words
 
 POSITIONS = load_positions()

@@ -15,13 +15,14 @@ from rich.console import Console
 import played
 from played import AMENDED, Handle, altered, certified, reference, reference_command, with_verdict
 from sds_conformance.judging import exercise
-from sds_conformance.judging.certification import PROFILES, Certification, Plan, plan
+from sds_conformance.judging.certification import Certification, Plan, plan
 from sds_conformance.judging.exercise import certify_every_revision, examine_mutant, examine_variant
-from sds_conformance.judging.registry import CHECKS, SCENARIOS
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
+from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.telling.report import Invocation, load_schema, report
-from sds_conformance.telling.story import repair_note, show_certificate, verdict_line
+from sds_conformance.telling.story import show_certificate, verdict_line
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS

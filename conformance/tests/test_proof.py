@@ -10,7 +10,7 @@ from sds_conformance.drawing.proof import proof, story
 from sds_conformance.drawing.spacetime import spacetime_svg
 from sds_harness.schedules import Member, Route
 from sds_harness.schedules import operations as ops
-from sds_harness.sds.stage import START_MS
+from sds_harness.stage import START_MS
 
 
 def test_a_proof_begins_with_the_cause_that_was_not_waited_for() -> None:

@@ -9,13 +9,14 @@ import pytest
 
 from played import AMENDED, Handle, reference, stage
 from sds_conformance.judging.certification import plan
-from sds_conformance.judging.registry import CHECKS
 from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer
-from sds_harness.sds.stage import Actor, Stage
-from sds_harness.trace import Trace
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
 from sds_reference.mutants import MUTANTS

@@ -9,8 +9,9 @@ import pytest
 from played import Handle, T, altered, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER, Answer, RepairTracker
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message, decode, encode
 

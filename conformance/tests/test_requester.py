@@ -13,8 +13,9 @@ from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, r
 from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER
 from sds_conformance.protocols.sds.view.requester import requester, together
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import AfterRequest, Config, HistoryEntry, Message, RepairConfig
 

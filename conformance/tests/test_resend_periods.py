@@ -15,7 +15,7 @@ from sds_conformance.protocols.sds.checks.core.outsweep import (
 )
 from sds_conformance.protocols.sds.view.resends import Gap, gaps, possibly_acknowledged
 from sds_harness.sds.stage import Stage
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Config, Effects, HistoryEntry, Participant
 from sds_reference.mutants import MUTANTS

@@ -14,8 +14,10 @@ from sds_conformance.protocols.sds.scenarios.repair.repairing import (
     t_max,
     t_min,
 )
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 

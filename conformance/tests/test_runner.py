@@ -19,7 +19,7 @@ from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
 from sds_harness.sds.stage import Stage
-from sds_harness.trace import Trace
+from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 

@@ -10,8 +10,8 @@ from played import SHORT
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Plan, plan
 from sds_conformance.judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unproven
-from sds_conformance.judging.registry import CHECKS
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant

@@ -10,7 +10,7 @@ import pytest
 from played import REPOSITORY
 from sds_conformance.cli.selftest import Proof, markdown
 from sds_conformance.judging.exercise import Acceptance, Kill
-from sds_conformance.judging.registry import CHECKS
+from sds_conformance.protocols.sds.register import CHECKS
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words

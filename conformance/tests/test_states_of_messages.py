@@ -14,7 +14,8 @@ from sds_conformance.protocols.sds.checks.core.states import (
     signals_go_forward,
     some_participants_are_enough,
 )
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message
 from sds_reference.mutants import MUTANTS

@@ -9,7 +9,7 @@ import shlex
 import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
-from sds_conformance.judging.registry import CHECKS
+from sds_conformance.protocols.sds.register import CHECKS
 from suite_terminal import MUTANT, SOME, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive

@@ -10,10 +10,11 @@ from sds_conformance.cli.requirements import row
 from sds_conformance.judging.certification import EXIT_CONFORMANT, Certification
 from sds_conformance.judging.exercise import unguarded
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.judging.registry import CHECKS, SCENARIOS, Check, Scenario
+from sds_conformance.judging.registry import Check, Scenario
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.catalogue import unchecked as reasons
+from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.view.channel_view import ChannelView, channel_views
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS

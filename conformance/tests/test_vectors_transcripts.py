@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from played import reference, stage
-from sds_conformance.judging.registry import SCENARIOS, Scenario
+from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.register import SCENARIOS
 from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
 from sds_conformance.vectors.running.conversations import ask_transcript
 from sds_conformance.vectors.running.subject import Answer, Skip, Status, Subject
@@ -19,8 +20,9 @@ from sds_conformance.vectors.transcripts.deriving import configurations, derive
 from sds_conformance.vectors.transcripts.playing import UNREAD, NotPlayed, TranscriptPlayer, same, without_events
 from sds_conformance.vectors.transcripts.recording import NEAR_MS, NoTranscript, absolute, record, relative
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.stage import START_MS, Stage
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.variants import VARIANTS

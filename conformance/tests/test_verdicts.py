@@ -8,14 +8,16 @@ import pytest
 
 from played import scenario
 from sds_conformance.judging import verdict as module
+from sds_conformance.judging.catalogue import Catalogue, Requirement
 from sds_conformance.judging.judgement import Observation, Outcome, held, noted, violated
 from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario
 from sds_conformance.judging.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
-from sds_conformance.protocols.sds.catalogue import CURRENT, Catalogue, Requirement
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, FaultKind
-from sds_harness.trace import Party, Step, Trace
+from sds_harness.sds.trace import Step, Trace
+from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 ID = "SDS-MADE-01"

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from played import OF_SDS, REPOSITORY
 from sds_conformance.cli import main
-from sds_conformance.judging.registry import CHECKS, SCENARIOS
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.environment import PLAIN
 
 pytestmark = pytest.mark.exhaustive

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from importlib import import_module
 from importlib.metadata import version
@@ -81,7 +81,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
         def run() -> Found:
             shutil.rmtree(out, ignore_errors=True)
             a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, (job.a, job.b)))
-            scope = Scope(())
+            scope = replace(Scope.of(), requirements=(), properties=())
             size = range_size(a, b, 8 * job.threads)
             differ = Differ(a, b, Place.at(str(out)), size, (scope, scope), checks=False, read_all=read_all)
             diff(spark, differ)

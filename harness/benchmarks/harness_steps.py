@@ -26,9 +26,10 @@ from statistics import mean, median
 from time import perf_counter
 
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Trace
 from sds_harness.session import Session
-from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, build_filter
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -135,13 +136,13 @@ def piped(framing: Framing, cores: Cores) -> Session:
         cores.place(link.pid)
         return link
 
-    return Session(connect, limits, FULL.revision.name)
+    return open_session(connect, limits, FULL.revision.name)
 
 
 def local() -> Session:
     """The same session without a pipe."""
     testee = Testee(TesteeOptions("benchmark"))
-    return Session(lambda: LocalLink(testee.handle), Limits(), FULL.revision.name)
+    return open_session(lambda: LocalLink(testee.handle), Limits(), FULL.revision.name)
 
 
 def time_steps(session: Session, workload: Workload, steps: int) -> tuple[float, Trace]:

@@ -16,14 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope, assess
-from sds_conformance.judging.certification import REGISTERED
 from sds_harness.link import Limits, Link, StdioLink
 from sds_harness.schedules import Performance
 from sds_harness.sds.generator import generated
-from sds_proto.testee.v1.testee_pb2 import Reply, Request
 from sds_testee.framing import Framing
 
 
@@ -35,16 +34,16 @@ class TimedLink:
         self.seconds = 0.0
         self.calls = 0
 
-    def call(self, request: Request, timeout_s: float) -> Reply:
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         began = time.perf_counter()
         try:
-            return self._link.call(request, timeout_s)
+            return self._link.call(request, timeout_s, reply)
         finally:
             self.seconds += time.perf_counter() - began
             self.calls += 1
 
-    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
-        return self._link.call_unknown(request_id, timeout_s)
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._link.call_unknown(request, timeout_s, reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
@@ -138,7 +137,6 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
 
 def main() -> None:
     """Read the command line."""
-    assert REGISTERED
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=200)
     parser.add_argument("--framing", choices=[framing.value for framing in Framing], default="json")

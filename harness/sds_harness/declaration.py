@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-Capability = pb.Capability
-"""The enum of testee.proto."""
-
-
-def capability_name(capability: int) -> str:
-    """Short name as it is printed: ``observe`` for CAPABILITY_OBSERVE."""
-    if capability in pb.Capability.values():
-        return pb.Capability.Name(capability).removeprefix("CAPABILITY_").lower().replace("_", "-")
-    return f"capability {capability}"
-
+from .language import Language
 
 # CSI sequences (colours, cursor) and OSC strings (titles, links) of ECMA-48.
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -47,23 +38,23 @@ class Declaration:
     homepage: str
     revisions: tuple[str, ...]
     capabilities: frozenset[int]
-    bloom_profile: str
-    hash_profile: str
-    id_order: str
-    dialect: str
-    content_bytes: int | None
-    lamport_ahead_ms: int | None
-    log_entries: int | None
+    profiles: Mapping[str, str]
+    """Choices that the text leaves open, by the names that the handshake has for them; "" for none."""
+    limits: Mapping[str, int | None]
+    """What is bounded, by the names that the handshake has for it; None is unbounded."""
+    spoken: Language
 
     @classmethod
-    def unknown(cls, name: str) -> Declaration:
+    def unknown(cls, name: str, spoken: Language) -> Declaration:
         """Of an implementation that never introduced itself."""
-        return cls.from_hello(pb.HelloReply(name=name))
+        reply = spoken.reply()
+        reply.hello.name = name
+        return cls.from_hello(reply.hello, spoken)
 
     @classmethod
-    def from_hello(cls, hello: pb.HelloReply) -> Declaration:
-        """Read a HelloReply; strings are bounded and cleaned."""
-        limits = hello.limits
+    def from_hello(cls, hello: Any, spoken: Language) -> Declaration:
+        """Read the answer to a handshake; strings are bounded and cleaned."""
+        profiles, limits = (_fields(hello, name) for name in ("profiles", "limits"))
         return cls(
             printable(hello.name),
             printable(hello.version),
@@ -71,34 +62,56 @@ class Declaration:
             printable(hello.homepage),
             tuple(printable(revision) for revision in hello.revisions[:20]),
             frozenset(hello.capabilities),
-            printable(hello.profiles.bloom),
-            printable(hello.profiles.hash),
-            printable(hello.profiles.id_order),
-            printable(hello.profiles.dialect),
-            limits.content_bytes if limits.HasField("content_bytes") else None,
-            limits.lamport_ahead_ms if limits.HasField("lamport_ahead_ms") else None,
-            limits.log_entries if limits.HasField("log_entries") else None,
+            {name: printable(getattr(hello.profiles, name)) for name in profiles},
+            {name: getattr(hello.limits, name) if hello.limits.HasField(name) else None for name in limits},
+            spoken,
         )
 
-    def to_hello(self) -> pb.HelloReply:
+    def to_hello(self) -> Any:
         """The answer to a handshake that says the same."""
-        return pb.HelloReply(
-            protocol_version=1,
-            name=self.name or UNNAMED,
-            version=self.version,
-            language=self.language,
-            homepage=self.homepage,
-            revisions=self.revisions,
-            capabilities=sorted(self.capabilities),  # type: ignore[arg-type]
-            profiles=pb.Profiles(
-                bloom=self.bloom_profile, hash=self.hash_profile, id_order=self.id_order, dialect=self.dialect
-            ),
-            limits=pb.Limits(
-                content_bytes=self.content_bytes,
-                lamport_ahead_ms=self.lamport_ahead_ms,
-                log_entries=self.log_entries,
-            ),
-        )
+        hello = self.spoken.reply().hello
+        hello.protocol_version = 1
+        hello.name = self.name or UNNAMED
+        hello.version, hello.language, hello.homepage = self.version, self.language, self.homepage
+        hello.revisions.extend(self.revisions)
+        hello.capabilities.extend(sorted(self.capabilities))
+        if self.profiles:
+            hello.profiles.SetInParent()
+        if self.limits:
+            hello.limits.SetInParent()
+        for name, profile in self.profiles.items():
+            setattr(hello.profiles, name, profile)
+        for name, limit in self.limits.items():
+            if limit is not None:
+                setattr(hello.limits, name, limit)
+        return hello
 
     def can(self, capability: int) -> bool:
         return capability in self.capabilities
+
+    def can_by_name(self, capability: str) -> bool:
+        """Is a capability declared, by its short name? Not where the language has none of that name."""
+        return self.spoken.number_of(capability) in self.capabilities
+
+    def profile(self, name: str) -> str:
+        """What was chosen, "" for nothing that has a name."""
+        return self.profiles.get(name, "")
+
+    def limit(self, name: str) -> int | None:
+        """A bound, None if there is none."""
+        return self.limits.get(name)
+
+    @property
+    def capability_names(self) -> list[str]:
+        """Short names of what is declared, sorted."""
+        return sorted(map(self.spoken.name_of, self.capabilities))
+
+    def lacking(self, needed: Iterable[int]) -> list[str]:
+        """Short names of the capabilities among ``needed`` that are not declared."""
+        return [self.spoken.name_of(capability) for capability in needed if not self.can(capability)]
+
+
+def _fields(hello: Any, group: str) -> list[str]:
+    """Names of what a handshake tells in one of its messages, none if the language has no such message."""
+    field = hello.DESCRIPTOR.fields_by_name.get(group)
+    return list(field.message_type.fields_by_name) if field is not None else []

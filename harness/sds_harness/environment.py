@@ -1,7 +1,7 @@
 """Environments: what surrounds a schedule and must not matter to it.
 
-Each changes one thing: the process an implementation runs in, or what the stage makes of names, contents, channels and
-time. A schedule is written once and means the same in every environment.
+Each changes one thing: the process an implementation runs in, or what the stage makes of names and time; a protocol has
+more of its own. A schedule is written once and means the same in every environment.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from sds_proto.testee.v1 import testee_pb2 as pb
+from .revision import Revision
 
 MINUTE_MS = 60_000
 
@@ -29,18 +29,16 @@ class Environment:
     """Environment variables of the process."""
     all_scripts: bool = False
     """Names of participants and channels, and with them message IDs, are of many alphabets."""
-    equal_contents: bool = False
-    """Every sender says the same as every other."""
-    bustling_channel: str = ""
-    """Every participant is a member of this channel, too, and there is traffic in it between all steps."""
     clock_offsets_ms: tuple[int, ...] = ()
     """The clock is off by these, one a step, over and over."""
-    sds_r: bool = False
-    """Participants use SDS-R."""
     needs: tuple[int, ...] = ()
     """Capabilities without which it cannot be had."""
     presumes: str = ""
     """A requirement that, once violated, explains all else that goes wrong here."""
+
+    def unfit(self, revision: Revision) -> str:
+        """Why it cannot be had in a revision of the text, "" if it can."""
+        return ""
 
     def label(self, name: str) -> str:
         """What a participant or channel is called here."""
@@ -52,54 +50,27 @@ class Environment:
 
 
 PLAIN = Environment("plain", "nothing unusual")
-
-ENVIRONMENTS: dict[str, Environment] = {
-    environment.name: environment
-    for environment in (
-        PLAIN,
-        Environment("all-scripts", "names and message IDs in many alphabets", all_scripts=True),
-        Environment(
-            "equal-contents",
-            "different senders send equal contents",
-            equal_contents=True,
-            presumes="SDS-MSG-14",
-        ),
-        Environment(
-            "bustling-channel",
-            "traffic in a second channel between all steps",
-            bustling_channel="bustle",
-            needs=(pb.CAPABILITY_CHANNELS,),
-        ),
-        Environment(
-            "unsteady-clock",
-            "the clock steps back and forth by up to an hour",
-            clock_offsets_ms=(0, 60 * MINUTE_MS, -60 * MINUTE_MS, 250, -5_000, 10 * MINUTE_MS),
-            needs=(pb.CAPABILITY_VIRTUAL_CLOCK,),
-        ),
-        Environment(
-            "sds-r",
-            "participants that use SDS-R",
-            sds_r=True,
-            needs=(pb.CAPABILITY_SDS_R,),
-        ),
-        Environment(
-            "turkish",
-            "a process with a Turkish locale, in Istanbul",
-            {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "LANGUAGE": "tr", "TZ": "Europe/Istanbul"},
-        ),
-        Environment(
-            "posix",
-            "a process with the POSIX locale and no UTF-8, in Newfoundland",
-            {
-                "LC_ALL": "POSIX",
-                "LANG": "POSIX",
-                "LANGUAGE": "",
-                "TZ": "America/St_Johns",
-                # Python would turn to UTF-8 by itself.
-                "PYTHONUTF8": "0",
-                "PYTHONCOERCECLOCALE": "0",
-            },
-        ),
-    )
-}
-"""The environments by name, the plain one first."""
+ALL_SCRIPTS = Environment("all-scripts", "names and message IDs in many alphabets", all_scripts=True)
+UNSTEADY_MS = (0, 60 * MINUTE_MS, -60 * MINUTE_MS, 250, -5_000, 10 * MINUTE_MS)
+"""How a clock is off that steps back and forth."""
+PROCESSES = (
+    Environment(
+        "turkish",
+        "a process with a Turkish locale, in Istanbul",
+        {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "LANGUAGE": "tr", "TZ": "Europe/Istanbul"},
+    ),
+    Environment(
+        "posix",
+        "a process with the POSIX locale and no UTF-8, in Newfoundland",
+        {
+            "LC_ALL": "POSIX",
+            "LANG": "POSIX",
+            "LANGUAGE": "",
+            "TZ": "America/St_Johns",
+            # Python would turn to UTF-8 by itself.
+            "PYTHONUTF8": "0",
+            "PYTHONCOERCECLOCALE": "0",
+        },
+    ),
+)
+"""Those that are about the process alone."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
-from sds_proto.testee.v1.testee_pb2 import Reply, Request
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
 from .faults import FaultKind, TesteeFault
@@ -17,12 +16,12 @@ from .process import TesteeProcess
 class Link(Protocol):
     """One conversation."""
 
-    def call(self, request: Request, timeout_s: float) -> Reply:
-        """The reply to ``request``. Raises TesteeFault."""
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        """The answer to ``request``, a message of type ``reply``. Raises TesteeFault."""
         ...
 
-    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
-        """The reply to a command that does not exist. Raises TesteeFault."""
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        """The answer to a command that does not exist, in place of the none of ``request``. Raises TesteeFault."""
         ...
 
     def stderr_lines(self) -> tuple[str, ...]: ...
@@ -72,16 +71,17 @@ class StdioLink:
     def pid(self) -> int:
         return self._process.pid
 
-    def call(self, request: Request, timeout_s: float) -> Reply:
-        return self._exchange(self._framing.pack(request), timeout_s, request.WhichOneof("command") or "nothing")
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        what = request.WhichOneof("command") or "nothing"
+        return self._exchange(self._framing.pack(request), timeout_s, what, reply)
 
-    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if self._framing is Framing.BINARY:
-            body = Request(id=request_id).SerializeToString() + _UNKNOWN_BINARY
+            body = request.SerializeToString() + _UNKNOWN_BINARY
             frame = len(body).to_bytes(4, "big") + body
         else:
-            frame = f'{{"id":"{request_id}","{_UNKNOWN_JSON}":{{}}}}\n'.encode()
-        return self._exchange(frame, timeout_s, "an unknown command")
+            frame = f'{{"id":"{request.id}","{_UNKNOWN_JSON}":{{}}}}\n'.encode()
+        return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines()
@@ -95,7 +95,7 @@ class StdioLink:
         """End it at once, whatever it is doing."""
         self._process.close(0)
 
-    def _exchange(self, frame: bytes, timeout_s: float, what: str) -> Reply:
+    def _exchange(self, frame: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         process = self._process
         if self._buffer:
             self._fail(FaultKind.GARBAGE, f"more on stdout than one reply: {_excerpt(self._buffer)}")
@@ -115,7 +115,7 @@ class StdioLink:
             self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
         process.deadline_in(float("inf"))
         try:
-            reply = self._framing.parse(body, Reply)
+            reply = self._framing.parse(body, kind)
         except FramingError as error:
             self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({error}): {_excerpt(body)}")
         if not reply.id and reply.WhichOneof("answer") is None:
@@ -149,19 +149,19 @@ class StdioLink:
 
 
 class LocalLink:
-    """An implementation in this very process, for self-tests: any callable from Request to Reply."""
+    """An implementation in this very process, for self-tests: any callable from request to reply."""
 
-    def __init__(self, handle: Callable[[Request], Reply]) -> None:
+    def __init__(self, handle: Callable[[Any], Any]) -> None:
         self._handle = handle
 
-    def call(self, request: Request, timeout_s: float) -> Reply:
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         try:
             return self._handle(request)
         except Exception as error:  # whatever it raises is a crash of the implementation
             raise TesteeFault(FaultKind.CRASH, f"{type(error).__name__}: {error}") from error
 
-    def call_unknown(self, request_id: int, timeout_s: float) -> Reply:
-        return self.call(Request(id=request_id), timeout_s)
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self.call(request, timeout_s, reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return ()

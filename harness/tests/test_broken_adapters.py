@@ -17,7 +17,8 @@ import pytest
 from sds_harness import faults
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sds_harness.trace import Wire
+from sds_harness.sds.trace import Wire
 from sds_reference import MAX_LAMPORT, ConfigurationError, HistoryEntry, MalformedMessage, Message, decode, encode
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from sds_harness.environment import ENVIRONMENTS, PLAIN, Environment
+from sds_harness.environment import PLAIN, Environment
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.stage import START_MS, Actor, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.environments import ENVIRONMENTS
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
 from sds_harness.session import Session
-from sds_harness.trace import Step
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee import server
 

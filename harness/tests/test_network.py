@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sds_harness.schedules.network import Network
 from sds_harness.schedules.operations import STRAIGHT, Cut, Links, Route
 from sds_harness.schedules.performance import Packet
-from sds_harness.trace import Wire
+from sds_harness.sds.trace import Wire
 
 ALL = ("alice", "bob", "carol", "dave")
 EVER = 10**9

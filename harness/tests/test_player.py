@@ -9,7 +9,7 @@ from sds_harness.schedules import Member, Route
 from sds_harness.schedules import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
 from sds_harness.sds.player import hint_of
-from sds_harness.sds.stage import START_MS
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, Config, HistoryEntry, Message, build_filter, encode
 

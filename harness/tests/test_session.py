@@ -11,7 +11,8 @@ from sds_harness import faults
 from sds_harness.declaration import capability_name, printable
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, LocalLink
-from sds_harness.session import Session, needed_capabilities
+from sds_harness.sds.language import needed_capabilities
+from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 LIMITS = Limits(start_s=11, command_s=7)
@@ -123,16 +124,24 @@ def test_what_the_handshake_declares_is_kept() -> None:
     assert declared.can(pb.CAPABILITY_OBSERVE)
     assert declared.can(pb.CAPABILITY_SYNC)
     assert not declared.can(pb.CAPABILITY_LOST)
-    assert (declared.bloom_profile, declared.hash_profile) == ("nim-sds", "sha256-be64")
-    assert (declared.id_order, declared.dialect) == ("utf-8", "nim-sds")
-    assert (declared.content_bytes, declared.lamport_ahead_ms, declared.log_entries) == (0, None, 500)
+    assert (declared.profile("bloom"), declared.profile("hash")) == ("nim-sds", "sha256-be64")
+    assert (declared.profile("id_order"), declared.profile("dialect")) == ("utf-8", "nim-sds")
+    assert (declared.limit("content_bytes"), declared.limit("lamport_ahead_ms"), declared.limit("log_entries")) == (
+        0,
+        None,
+        500,
+    )
 
 
 def test_a_handshake_with_a_name_only_declares_nothing_else() -> None:
     declared = session_on(ScriptedLink()).declaration
     assert (declared.name, declared.version, declared.revisions) == ("dummy", "", ())
     assert declared.capabilities == frozenset()
-    assert (declared.content_bytes, declared.lamport_ahead_ms, declared.log_entries) == (None, None, None)
+    assert (declared.limit("content_bytes"), declared.limit("lamport_ahead_ms"), declared.limit("log_entries")) == (
+        None,
+        None,
+        None,
+    )
 
 
 def test_names_and_lists_of_a_stranger_are_bounded() -> None:

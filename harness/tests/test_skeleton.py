@@ -23,9 +23,9 @@ import pytest
 from google.protobuf import json_format
 
 from sds_harness import faults
-from sds_harness.environment import ENVIRONMENTS
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.codec import Codec, FilterSize, Refused
+from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb

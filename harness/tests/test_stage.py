@@ -11,8 +11,10 @@ import pytest
 from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.stage import MAX_TICKS, START_MS, ScheduleStopped, Stage
+from sds_harness.sds.actor import MAX_TICKS
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
+from sds_harness.stage import START_MS, ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Kind, build_filter, decode, encode
 from sds_reference.testee import server

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sds_harness.environment import ENVIRONMENTS
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.peer import Dependency, ScriptedPeer, history, signed
-from sds_harness.sds.stage import START_MS, Stage
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message, decode, encode
 from sds_reference.testee import server

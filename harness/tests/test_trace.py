@@ -10,9 +10,10 @@ from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.peer import ScriptedPeer
-from sds_harness.sds.stage import START_MS, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step, Wire
 from sds_harness.session import Session
-from sds_harness.trace import Step, Wire
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server

@@ -6,14 +6,12 @@ from enum import Enum
 from typing import TypeVar
 
 from google.protobuf import json_format
-from google.protobuf.message import DecodeError
-
-from sds_proto.testee.v1.testee_pb2 import Reply, Request
+from google.protobuf.message import DecodeError, Message
 
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 ENVIRONMENT_VARIABLE = "SDS_TESTEE_FRAMING"
 
-M = TypeVar("M", Request, Reply)
+M = TypeVar("M", bound=Message)
 
 
 class FramingError(ValueError):
@@ -28,7 +26,7 @@ class Framing(Enum):
     BINARY = "binary"
     """A 4-byte big-endian length, then protobuf."""
 
-    def pack(self, message: Request | Reply) -> bytes:
+    def pack(self, message: Message) -> bytes:
         """One frame."""
         if self is Framing.BINARY:
             body = message.SerializeToString()
@@ -60,16 +58,17 @@ class Framing(Enum):
         del buffer[:end]
         return body
 
-    def parse(self, body: bytes, kind: type[M]) -> M:
+    def parse(self, body: bytes, kind: type[M], *, lenient: bool = False) -> M:
         """The message in a frame's body. Raises FramingError.
 
-        An unknown field of a request is ignored, for who asks may be newer; in a JSON reply it is a misspelt name.
+        ``lenient`` ignores unknown fields, as is right for a request: who asks may be newer. In a JSON reply one is a
+        misspelt name.
         """
         try:
             if self is Framing.BINARY:
                 return kind.FromString(body)
             if not body.lstrip().startswith(b"{"):
                 raise FramingError("not a JSON object")
-            return json_format.Parse(body, kind(), ignore_unknown_fields=kind is Request)
+            return json_format.Parse(body, kind(), ignore_unknown_fields=lenient)
         except (DecodeError, json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
             raise FramingError(str(error).strip().splitlines()[0] if str(error).strip() else "not a frame") from None

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-
-from sds_proto.testee.v1.testee_pb2 import Reply, Request
+from typing import Any
 
 from .framing import Framing, FramingError
 
 _CHUNK = 1 << 16
 
 
-def serve(handle: Callable[[Request], Reply], framing: Framing, stdin: int = 0, stdout: int = 1) -> None:
-    """Answer every frame of the file descriptor ``stdin`` on ``stdout``."""
+def serve(
+    handle: Callable[[Any], Any],
+    request: type[Any],
+    reply: type[Any],
+    framing: Framing,
+    stdin: int = 0,
+    stdout: int = 1,
+) -> None:
+    """Answer every frame of the file descriptor ``stdin`` on ``stdout``.
+
+    ``request`` and ``reply`` are the messages of the testee protocol, as protoc generates them.
+    """
     buffer = bytearray()
     searched = 0
     while chunk := os.read(stdin, _CHUNK):
@@ -21,11 +30,11 @@ def serve(handle: Callable[[Request], Reply], framing: Framing, stdin: int = 0, 
         while (body := framing.take(buffer, searched)) is not None:
             searched = 0
             try:
-                reply = handle(framing.parse(body, Request))
+                answer = handle(framing.parse(body, request, lenient=True))
             except FramingError as error:
-                reply = Reply()
-                reply.error.message = f"not a request: {error}"
-            _write(stdout, framing.pack(reply))
+                answer = reply()
+                answer.error.message = f"not a request: {error}"
+            _write(stdout, framing.pack(answer))
         searched = len(buffer)
 
 

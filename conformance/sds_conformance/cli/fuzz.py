@@ -14,13 +14,10 @@ import click
 from rich.console import Console
 
 from sds_harness.faults import TesteeFault
-from sds_harness.sds.generator import NAMES, Grammar
-from sds_harness.sds.passages import PASSAGES
 
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting, Company
 from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
-from ..exploration.judging import SCHEDULED
 from ..exploration.telling import (
     as_json,
     last_line,
@@ -41,8 +38,11 @@ from ..judging.certification import (
 )
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RANK, Verdict
+from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_breakdown, show_certificate
-from .options import Driven, console, driving, judging, program, progress_bar
+from .options import CURRENT, Driven, console, driving, judging, program, progress_bar
+
+_USUAL = repertoire_of(CURRENT)
 
 _EPILOG = """
 \b
@@ -65,8 +65,8 @@ def participants(context: click.Context, parameter: click.Parameter, value: str)
         bounds = int(least), int(most or least)
     except ValueError:
         raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
-    if not 1 <= bounds[0] <= bounds[1] <= len(NAMES):
-        raise click.BadParameter(f"{value!r}: from 1 to {len(NAMES)} there can be", context, parameter)
+    if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
+        raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
     return bounds
 
 
@@ -89,10 +89,10 @@ def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--passage",
             "passages",
-            type=click.Choice(list(PASSAGES)),
+            type=click.Choice(list(_USUAL.passages)),
             multiple=True,
             metavar="NAME",
-            help=f"Only schedules of these passages; may be repeated. There are {', '.join(PASSAGES)}.",
+            help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
         ),
         click.option(
             "--participants",
@@ -175,9 +175,10 @@ def fuzz(
     checked on every trace, and the properties of the whole group besides. What fails is shrunk to a short story.
     """
     out, err = console(), console(stderr=True)
-    if revision not in SCHEDULED:
+    scheduled = [name for p in protocols() if p.repertoire is not None for name in p.repertoire.revisions]
+    if revision not in scheduled:
         raise click.UsageError(
-            f"generated schedules are about {' and '.join(SCHEDULED)}. Of {revision} there are the scenarios of `run`: "
+            f"generated schedules are about {' and '.join(scheduled)}. Of {revision} there are the scenarios of `run`: "
             f"{program()} run --revision {revision} -- {driven.shown}"
         )
     order = Order(
@@ -187,7 +188,7 @@ def fuzz(
         revision,
         profile,
         Casting(casting),
-        Grammar(participants[0], participants[1], passages=passages, sds_r={"core": False, "sds-r": True}.get(profile)),
+        repertoire_of(revision).grammar_of(profile, *participants, passages),
         seed,
         examples,
         time_budget or 0.0,
@@ -203,7 +204,10 @@ def fuzz(
         sys.exit(EXIT_NOT_DRIVEN)
     if not json_wanted:
         show_certificate(
-            out, tally.declaration, driven.dialect or tally.declaration.dialect, plan((), (), profile, revision)
+            out,
+            tally.declaration,
+            driven.dialect or tally.declaration.profile("dialect"),
+            plan(protocol_of(revision).rules, (), (), profile, revision),
         )
     examples_found: dict[str, Counterexample] = {}
     files: dict[str, dict[str, Path]] = {}

@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sds_reference.mutants import MUTANTS
-
-from ..exploration.hunt import EXAMPLES, OUT_OF_REACH, Catch, Peace, hunt, huntable, leave_in_peace
-from ..protocols.sds.catalogue import load_catalogue
+from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace
+from ..protocols import repertoire_of
 from .fuzz import seed_of
-from .options import console
+from .options import CURRENT, console
 from .selftest import markdown_rows, matching, tracked
+
+OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
 _EPILOG = """
 \b
@@ -111,13 +111,13 @@ def hunt_command(
         raise click.UsageError(
             f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
         )
-    hunted = [name for name in mutants if name not in OUT_OF_REACH or name in only]
+    within = [name for name in mutants if name not in OUT_OF_REACH or name in only]
     pool = ProcessPoolExecutor(jobs)
     try:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed), hunted)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed), within)
         sparing = pool.map(partial(leave_in_peace, examples=peaceful, seed=seed), variants)
         bag = Bag(
-            [*tracked(err, "mutants", hunting, len(hunted)), *(_unhunted(n) for n in mutants if n not in hunted)],
+            [*tracked(err, "mutants", hunting, len(within)), *(_unhunted(n) for n in mutants if n not in within)],
             list(tracked(err, "legal variants", sparing, len(variants))),
             examples,
             seed,
@@ -137,11 +137,13 @@ def hunt_command(
 
 
 def _unhunted(name: str) -> Catch:
-    return Catch(name, MUTANTS[name].requirement, MUTANTS[name].summary, 0, "", 0, 0, None)
+    return Catch(
+        name, hunted().model.mutants[name].requirement, hunted().model.mutants[name].summary, 0, "", 0, 0, None
+    )
 
 
 def _ordered(catches: Iterable[Catch]) -> Iterator[Catch]:
-    order = list(load_catalogue().requirements)
+    order = list(hunted().rules.catalogue.requirements)
     return iter(sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant)))
 
 

@@ -17,19 +17,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sds_harness.link import Limits, StdioLink
-from sds_reference import FORUM_2024, REVISIONS, ConfigurationError
-from sds_reference.testee.dialect import dialect_names, load_dialect
 from sds_testee.framing import Framing
 
-from ..judging.certification import PROFILES
-from ..protocols.sds.catalogue import CURRENT
-from ..protocols.sds.catalogue.positions import PREFIX
+from ..judging.catalogue import POSITIONS
+from ..judging.rules import UnknownDialect
+from ..protocols import Protocol, default, protocol_of, protocols, revisions
 
-POSITIONS = PREFIX.rstrip("-")
-"""How a glob begins that asks for positions: the dash may be left to a wildcard."""
-
-
-PREFIXES = tuple({revision.prefix: None for revision in REVISIONS.values()})
+CURRENT = default().rules.current
+"""The revision that is judged unless another is asked for."""
+PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 
 
@@ -112,6 +108,14 @@ _FRAMING = click.option(
 )
 
 
+_DIALECTS = [name for protocol in protocols() for name in protocol.rules.dialects]
+
+
+def spoken(revision: str | None) -> Protocol:
+    """The protocol of a revision, of the current one if none was asked for."""
+    return protocol_of(revision or CURRENT)
+
+
 def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
@@ -125,13 +129,14 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         command: tuple[str, ...],
         **rest: Any,
     ) -> None:
+        protocol = spoken(rest.get("revision"))
         if dialect:
             try:
-                load_dialect(dialect)
-            except ConfigurationError as error:
+                protocol.rules.dialect(protocol.rules.current, dialect)
+            except UnknownDialect as error:
                 raise click.UsageError(str(error)) from None
         if not command:
-            command = (sys.executable, "-m", "sds_reference")
+            command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
         limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
         function(driven=Driven(command, Framing(framing), dialect, limits), **rest)
@@ -143,7 +148,7 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
             "--dialect",
             default="",
             metavar="NAME",
-            help=f"Translate a private wire layout: {', '.join(dialect_names())}, or a .json file.",
+            help=f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file.",
         ),
         _FRAMING,
     ):
@@ -170,23 +175,32 @@ def judging(function: Callable[..., None]) -> Callable[..., None]:
     return about(strict(function))
 
 
+def _other_texts() -> list[str]:
+    """A sentence for each revision of another text than the current one."""
+    usual = revisions()[CURRENT].prefix
+    return [
+        f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
+        for name, revision in revisions().items()
+        if revision.prefix != usual
+    ]
+
+
 def about(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what it is about: ``profile`` and ``revision``."""
     for decorate in (
         click.option(
             "--revision",
-            type=click.Choice(list(REVISIONS)),
+            type=click.Choice(list(revisions())),
             default=CURRENT,
             show_default=True,
-            help="Which revision of the text is judged. "
-            f"{FORUM_2024.name} is {FORUM_2024.title}, with requirements of its own, FORUM-01 and so on.",
+            help=" ".join(["Which revision of the text is judged.", *_other_texts()]),
         ),
         click.option(
             "--profile",
-            type=click.Choice(list(PROFILES)),
-            default="full",
+            type=click.Choice(list(dict.fromkeys(name for p in protocols() for name in p.rules.profiles))),
+            default=default().rules.full,
             show_default=True,
-            help="Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
+            help=default().words.profiles,
         ),
     ):
         function = decorate(function)
@@ -210,7 +224,7 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
 def full_id(glob: str) -> str:
     """A glob of requirement or position IDs as they are written: in any case, and SDS- may be left out."""
     glob = glob.upper()
-    return glob if glob.startswith((*PREFIXES, "*", POSITIONS)) else f"SDS-{glob}"
+    return glob if glob.startswith((*PREFIXES, "*", POSITIONS)) else f"{PREFIXES[0]}-{glob}"
 
 
 def program() -> str:

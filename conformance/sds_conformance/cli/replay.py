@@ -19,15 +19,16 @@ from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
-from ..exploration.judging import SCHEDULED, Assessment, assess
+from ..exploration.judging import Assessment, assess
 from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols.sds.catalogue import CURRENT
+from ..protocols import repertoire_of
 from ..telling.story import STYLES, labelled, show_breakdown
-from .options import Driven, console, driving
+from .options import CURRENT, Driven, console, driving
 
+_SCHEDULED = repertoire_of(CURRENT).revisions
 _EPILOG = """
 \b
 Examples:
@@ -49,7 +50,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 )
 @click.option(
     "--revision",
-    type=click.Choice(SCHEDULED),
+    type=click.Choice(_SCHEDULED),
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
@@ -84,7 +85,7 @@ def replay(
         driven.connect,
         driven.limits,
         driven.dialect,
-        revision or (known if known in SCHEDULED else CURRENT),
+        revision or (known if known in _SCHEDULED else CURRENT),
         casting=Casting(cast) if cast in {c.value for c in Casting} else Casting.TOGETHER,
         strict=strict,
     )

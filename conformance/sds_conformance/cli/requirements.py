@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 import click
@@ -14,19 +15,15 @@ from rich.progress import Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from sds_reference.mutants import MUTANTS
-
-from ..judging.exercise import certify_every_revision
-from ..judging.registry import CHECKS, SCENARIOS
-from ..protocols.sds.catalogue import Requirement, load_catalogue
-from ..protocols.sds.catalogue.positions import PREFIX, VERDICTS, Position, load_positions
-from ..protocols.sds.catalogue.unchecked import unchecked
-from .options import POSITIONS, console, full_id
+from ..judging.catalogue import POSITION_VERDICTS, POSITIONS, Catalogue, Position, Requirement
+from ..judging.exercise import NOTHING, certify_every_revision
+from ..protocols import Protocol, protocols
+from .options import console, full_id
 
 Sightings = Mapping[str, Mapping[str, int]]
 """By requirement: the runs in which it was exercised, and how often."""
 
-_STYLES = {"checked": "green", "planned": "yellow", "untestable": "dim"}
+_STYLES = {"checked": "green", "untestable": "dim"}
 _EPILOG = """
 \b
 Examples:
@@ -53,38 +50,46 @@ def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
     """
     globs = [full_id(glob) for glob in ids]
     chosen = [
-        requirement
-        for requirement in load_catalogue().requirements.values()
+        (protocol, requirement)
+        for protocol in protocols()
+        for requirement in protocol.rules.catalogue.requirements.values()
         if not globs or any(fnmatchcase(requirement.id, glob) for glob in globs)
     ]
     # Who types '*' wants requirements, as ever: a position has to be asked for by the beginning of its ID.
     wanted = [glob for glob in globs if glob.startswith(POSITIONS)]
-    positions = [p for p in load_positions().values() if any(fnmatchcase(p.id, glob) for glob in wanted)]
+    positions = [
+        (protocol.rules.catalogue, position)
+        for protocol in protocols()
+        for position in protocol.rules.catalogue.positions.values()
+        if any(fnmatchcase(position.id, glob) for glob in wanted)
+    ]
     if not chosen and not positions:
         raise click.UsageError(
-            f"no requirement matches {' '.join(ids)}: without GLOB all are listed, and '{PREFIX}*' lists the positions"
+            f"no requirement matches {' '.join(ids)}: without GLOB all are listed, and '{POSITIONS}-*' lists the "
+            "positions"
         )
     sightings = None if no_run or not chosen else _sightings(console(stderr=True))
-    rows = [row(requirement, sightings) for requirement in chosen]
-    open_points = [position_row(position) for position in positions]
+    rows = [row(protocol, requirement, sightings) for protocol, requirement in chosen]
+    open_points = [position_row(*found) for found in positions]
     out = console()
     if as_json:
         click.echo(json.dumps(rows + open_points, ensure_ascii=False, indent=2))
         return
     if len(rows) == 1:
-        _show_one(out, rows[0])
+        _show_one(out, chosen[0][0], rows[0])
     elif rows:
         _show_all(out, rows)
     for number, r in enumerate(open_points):
         if rows or number:
             out.print()
-        _show_position(out, r, statements=len(open_points) == 1)
+        _show_position(out, positions[number][0], r, statements=len(open_points) == 1)
 
 
-def row(requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]:
+def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]:
     """Everything that is known about one requirement; without ``sightings`` all but where it was exercised."""
-    checks = CHECKS.get(requirement.id, [])
-    status, reason = ("checked", "") if checks else unchecked(requirement)
+    register = protocol.rules.register
+    checks = register.checks.get(requirement.id, [])
+    status, reason = ("checked", "") if checks else ("untestable", protocol.rules.untestable[requirement.id])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
     return {
         "id": requirement.id,
@@ -99,16 +104,16 @@ def row(requirement: Requirement, sightings: Sightings | None) -> dict[str, Any]
         "status": status,
         "reason": reason,
         "checks": [{"name": check.name, "summary": check.summary} for check in checks],
-        "scenarios": [s.name for s in SCENARIOS.values() if requirement.id in s.exercises],
-        "mutants": [m.name for m in MUTANTS.values() if m.requirement == requirement.id],
+        "scenarios": [s.name for s in register.scenarios.values() if requirement.id in s.exercises],
+        "mutants": [m.name for m in protocol.model.mutants.values() if m.requirement == requirement.id],
         "runs": None if exercised is None else len(exercised),
         "exercised_in": exercised,
     }
 
 
-def position_row(position: Position) -> dict[str, Any]:
+def position_row(catalogue: Catalogue, position: Position) -> dict[str, Any]:
     """Everything that is known about one position."""
-    concerned = [r.id for r in load_catalogue().requirements.values() if position.id in r.positions]
+    concerned = [r.id for r in catalogue.requirements.values() if position.id in r.positions]
     return {
         "id": position.id,
         "question": position.question,
@@ -128,8 +133,12 @@ def _sightings(err: Console) -> Sightings:
         def progress(name: str, number: int, total: int) -> None:
             bar.update(task, description=f"playing {number} of {total}: {name}")
 
-        runs = certify_every_revision(progress=progress)
-        return {requirement: where for run in reversed(runs.values()) for requirement, where in run.sightings.items()}
+        found: dict[str, Mapping[str, int]] = {}
+        for protocol in protocols():
+            runs = certify_every_revision(protocol.rules, partial(protocol.model.reference, NOTHING), progress)
+            for run in reversed(runs.values()):
+                found |= run.sightings
+        return found
 
 
 def _show_all(out: Console, rows: list[dict[str, Any]]) -> None:
@@ -152,22 +161,22 @@ def _tested(r: dict[str, Any]) -> str:
     return " ".join(f"{n:>3} {what + ('s' if n != 1 else ''):<{len(what) + 1}}" for n, what in counts).rstrip()
 
 
-def _show_one(out: Console, r: dict[str, Any]) -> None:
+def _show_one(out: Console, protocol: Protocol, r: dict[str, Any]) -> None:
     out.print(Text.assemble((r["id"], "bold"), f"  {r['level']} ({r['keyword']}), section {r['anchor']!r}"))
     grid = _grid()
     grid.add_row("Statement", r["statement"])
     grid.add_row("Observable", r["observable"])
     for name in r["positions"]:
-        grid.add_row("Position", f"{name}: {load_positions()[name].position}")
+        grid.add_row("Position", f"{name}: {protocol.rules.catalogue.positions[name].position}")
     if r["softened"]:
         grid.add_row("Softened", f"a violation is a warning by {r['softened']}; --strict makes it a failure")
     grid.add_row("Status", r["status"] + (f": {r['reason']}" if r["reason"] else ""))
     for check in r["checks"]:
         grid.add_row("Check", f"{check['name']}: {check['summary']}")
     for name in r["scenarios"]:
-        grid.add_row("Scenario", f"{name}: {SCENARIOS[name].summary}")
+        grid.add_row("Scenario", f"{name}: {protocol.rules.register.scenarios[name].summary}")
     for name in r["mutants"]:
-        grid.add_row("Mutant", f"{name}: {MUTANTS[name].summary}")
+        grid.add_row("Mutant", f"{name}: {protocol.model.mutants[name].summary}")
     if r["exercised_in"] is not None:
         total = sum(r["exercised_in"].values())
         where = ", ".join(f"{name} ({count})" for name, count in r["exercised_in"].items())
@@ -175,14 +184,14 @@ def _show_one(out: Console, r: dict[str, Any]) -> None:
     out.print(grid)
 
 
-def _show_position(out: Console, r: dict[str, Any], *, statements: bool) -> None:
+def _show_position(out: Console, catalogue: Catalogue, r: dict[str, Any], *, statements: bool) -> None:
     """One position; with ``statements`` of the requirements it concerns, else with their IDs alone."""
     out.print(Text(r["id"], "bold"))
     grid = _grid()
     grid.add_row("Open", r["question"])
     grid.add_row("Position", r["position"])
-    grid.add_row("Verdict", f"{r['verdict']}: {VERDICTS[r['verdict']]}")
-    known = load_catalogue().requirements
+    grid.add_row("Verdict", f"{r['verdict']}: {POSITION_VERDICTS[r['verdict']]}")
+    known = catalogue.requirements
     if statements:
         for requirement_id in r["requirements"]:
             grid.add_row("Concerns", f"{requirement_id}: {known[requirement_id].statement}")

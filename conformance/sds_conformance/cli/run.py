@@ -11,9 +11,7 @@ import click
 from rich.console import Console
 
 from sds_harness.declaration import printable
-from sds_harness.environment import ENVIRONMENTS
 from sds_harness.faults import TesteeFault
-from sds_reference import REVISIONS, V2026_01, ConfigurationError
 
 from ..judging.certification import (
     EXIT_NOT_DRIVEN,
@@ -25,11 +23,11 @@ from ..judging.certification import (
     not_driven,
     plan,
 )
-from ..judging.registry import CHECKS
-from ..protocols.sds.catalogue import CURRENT, load_catalogue
+from ..judging.rules import Rules, UnknownDialect
+from ..protocols import default
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import Driven, console, driving, full_id, judging, program, progress_bar
+from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, progress_bar, spoken
 
 _EPILOG = """
 \b
@@ -64,7 +62,7 @@ the conversation is shown message by message.
     "environments",
     multiple=True,
     metavar="GLOB",
-    help=f"Play only in these environments; may be repeated. There are {', '.join(ENVIRONMENTS)}.",
+    help=f"Play only in these environments; may be repeated. There are {', '.join(default().rules.environments)}.",
 )
 @judging
 @click.option(
@@ -91,22 +89,21 @@ def run(
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
-    if profile == "sds-r" and not REVISIONS[revision].repairs:
-        raise click.UsageError(f"{revision} has no SDS-R: leave --profile out")
-    if driven.dialect and REVISIONS[revision].wire is not V2026_01:
-        raise click.UsageError(f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out")
-    what = plan(select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
+    rules = spoken(revision).rules
+    if misfit := rules.misfit(revision, profile, driven.dialect):
+        raise click.UsageError(misfit)
+    what = plan(rules, select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
-        if not plan([glob], profile=profile, revision=revision).requirements:
-            raise click.UsageError(_nothing_matches(glob, profile, revision))
+        if not plan(rules, [glob], profile=profile, revision=revision).requirements:
+            raise click.UsageError(_nothing_matches(rules, glob, profile, revision))
     if not what.requirements:
         raise click.UsageError("nothing is left: `sds-conformance requirements` lists the IDs")
     if not what.scenarios:
         raise click.UsageError(
-            "no scenario matches: `sds-conformance requirements SDS-...` names those of a requirement"
+            f"no scenario matches: `sds-conformance requirements {PREFIXES[0]}-...` names those of a requirement"
         )
     if not what.environments:
-        raise click.UsageError(f"no environment matches: there are {', '.join(ENVIRONMENTS)}")
+        raise click.UsageError(f"no environment matches: there are {', '.join(rules.environments)}")
     if report_dir is not None:
         _prepare(report_dir)
     try:
@@ -114,7 +111,7 @@ def run(
     except TesteeFault as fault:
         name = printable(Path(driven.command[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)
-    except ConfigurationError as error:
+    except UnknownDialect as error:
         sentence = f"The implementation declares a dialect that is not known here: {error}"
         err.print(sentence, style="bold red", soft_wrap=True)
         sys.exit(EXIT_NOT_DRIVEN)
@@ -145,11 +142,11 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
     return True
 
 
-def _nothing_matches(glob: str, profile: str, revision: str) -> str:
-    requirement = load_catalogue().requirements.get(glob)
+def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
+    requirement = rules.catalogue.requirements.get(glob)
     if requirement is None:
         return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs"
-    if requirement.id not in CHECKS:
+    if requirement.id not in rules.register.checks:
         return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
     if not requirement.stated_in(revision):
         return f"{glob} is not stated in {revision}: add --revision {requirement.revisions[0]}"

@@ -20,17 +20,15 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from sds_harness.declaration import capability_name
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.mutants import MUTANTS
-from sds_reference.variants import VARIANTS
-
+from ..judging.catalogue import Requirement
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
-from ..judging.registry import CHECKS, Check
-from ..protocols.sds.catalogue import load_catalogue
+from ..judging.registry import Check
+from ..protocols import Protocol, protocols
 from .options import console
 
-_CAPABILITIES = {capability_name(c): c for c in pb.Capability.values() if c != pb.CAPABILITY_UNSPECIFIED}
+_CAPABILITIES = dict.fromkeys(
+    name for p in protocols() for name, number in p.rules.language.capabilities.items() if number
+)
 
 _EPILOG = """
 \b
@@ -133,10 +131,11 @@ def selftest(
         raise click.UsageError(
             f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
         )
-    mutants, variants = matching(MUTANTS, only), matching(VARIANTS, only)
+    mutants = matching([name for p in protocols() for name in p.model.mutants], only)
+    variants = matching([name for p in protocols() for name in p.model.variants], only)
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
-    proof = examined(err, mutants, variants, frozenset(_CAPABILITIES[name] for name in without), jobs, whole=whole)
+    proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
     if as_json:
         click.echo(json.dumps(_as_json(proof), indent=2))
     else:
@@ -151,18 +150,35 @@ def selftest(
 
 
 def examined(
-    err: Console, mutants: list[str], variants: list[str], without: frozenset[int], jobs: int, *, whole: bool
+    err: Console, mutants: list[str], variants: list[str], without: frozenset[str], jobs: int, *, whole: bool
 ) -> Proof:
     """Run them all; what is not covered is known only if it is the ``whole`` lists that run."""
     pool = ProcessPoolExecutor(jobs)
     try:
-        killing = pool.map(partial(examine_mutant, without=without), mutants)
-        accepting = pool.map(partial(examine_variant, without=without), variants)
+        killing = pool.map(partial(_mutant, without=without), mutants)
+        accepting = pool.map(partial(_variant, without=without), variants)
         kills = list(tracked(err, "mutants", killing, len(mutants)))
         acceptances = list(tracked(err, "legal variants", accepting, len(variants)))
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
-    return Proof(kills, acceptances, unguarded() if whole else [], unproven(kills) if whole else [])
+    everything = protocols() if whole else ()
+    open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
+    return Proof(kills, acceptances, open_ends, [check for p in everything for check in unproven(p.rules, kills)])
+
+
+def _mutant(name: str, without: frozenset[str]) -> Kill:
+    protocol = next(p for p in protocols() if name in p.model.mutants)
+    return examine_mutant(protocol.rules, protocol.model, name, _numbers(protocol, without))
+
+
+def _variant(name: str, without: frozenset[str]) -> Acceptance:
+    protocol = next(p for p in protocols() if name in p.model.variants)
+    return examine_variant(protocol.rules, protocol.model, name, _numbers(protocol, without))
+
+
+def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
+    known = protocol.rules.language.capabilities
+    return frozenset(known[name] for name in names if name in known)
 
 
 def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
@@ -238,7 +254,7 @@ def _answer(acceptance: Acceptance) -> str:
 
 def _uncovered(proof: Proof) -> list[tuple[str, list[Check]]]:
     """Checks that nothing proves, with what to say of them; a permission has nothing to reject."""
-    known = load_catalogue().requirements
+    known = _requirements()
     duties = [check for check in proof.unproven if not known[check.requirement].optional]
     permissions = [check for check in proof.unproven if known[check.requirement].optional]
     named = [("Checks that no mutant makes fail", duties), ("Permissions, which nothing can violate", permissions)]
@@ -261,13 +277,14 @@ reference model with another choice where the text leaves one, and must pass eve
 
 def markdown(proof: Proof) -> str:
     """The tables as they stand in the repository: nothing in them changes from run to run."""
-    requirements = load_catalogue().requirements
+    requirements = _requirements()
+    checks_of = {name: checks for p in protocols() for name, checks in p.rules.register.checks.items()}
     order = list(requirements)
     kills = sorted(proof.kills, key=lambda kill: (order.index(kill.requirement), kill.mutant))
     counts = {
         requirement: sum(kill.requirement == requirement for kill in kills)
         for requirement in order
-        if requirement in CHECKS
+        if requirement in checks_of
     }
     lines = [
         _INTRODUCTION,
@@ -292,11 +309,15 @@ def markdown(proof: Proof) -> str:
     lines += markdown_rows(
         "Mutants of each requirement",
         ("Requirement", "Level", "Checks", "Mutants"),
-        [(r, requirements[r].level, str(len(CHECKS[r])), str(count)) for r, count in counts.items()],
+        [(r, requirements[r].level, str(len(checks_of[r])), str(count)) for r, count in counts.items()],
     )
     for title, checks in _uncovered(proof):
         lines += [f"{title}:", "", *(f"- `{check.name}` of {check.requirement}" for check in checks), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _requirements() -> dict[str, Requirement]:
+    return {name: found for p in protocols() for name, found in p.rules.catalogue.requirements.items()}
 
 
 def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -9,15 +9,12 @@ import click
 from rich.text import Text
 
 from sds_harness.faults import TesteeFault
-from sds_reference import ConfigurationError
 
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, plan
+from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
-from ..telling.narration import Narrator
 from ..telling.story import show_breakdown, show_certificate
-from .options import Driven, console, driving, program
-
-_SCENARIOS = ("every-kind-of-message", "replies-to-own-messages")
+from .options import Driven, console, driving, program, spoken
 
 _EPILOG = """
 \b
@@ -35,14 +32,15 @@ def smoke(driven: Driven) -> None:
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
     """
     out, err = console(), console(stderr=True)
-    what = plan(scenarios=_SCENARIOS)
-    runner = Runner(driven.connect, driven.limits, what.revision, driven.dialect)
+    protocol = spoken(None)
+    what = plan(protocol.rules, scenarios=protocol.words.greeting)
+    runner = Runner(driven.connect, driven.limits, what.rules, what.revision, driven.dialect)
     try:
         declared = runner.start()
-        show_certificate(out, declared, driven.dialect or declared.dialect, what)
+        show_certificate(out, declared, driven.dialect or declared.profile("dialect"), what)
         for _, trace in runner.play(what.runs):
             out.print(Text(f"\n{trace.schedule}", "bold"))
-            narrator = Narrator(trace)
+            narrator = protocol.words.narrator(trace)
             for step in trace.steps:
                 out.print(Text(f"  {step.index:>3} {narrator.done(step)}"))
                 for line in narrator.came_out(step):
@@ -53,7 +51,7 @@ def smoke(driven: Driven) -> None:
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         sys.exit(EXIT_NOT_DRIVEN)
-    except ConfigurationError as error:
+    except UnknownDialect as error:
         err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
         sys.exit(EXIT_NOT_DRIVEN)
     finally:

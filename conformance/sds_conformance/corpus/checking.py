@@ -8,34 +8,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Manifest
+from sds_harness.corpus.manifest import Manifest, stored_name
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
-from sds_harness.declaration import Declaration, capability_name, printable
+from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule, dumps
 from sds_harness.sds.generator import name_of
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
-from ..exploration.judging import Scope, assess
+from ..exploration.judging import Scope, assess, judged_revision
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols.sds import checks as _checks
+from ..protocols import protocol_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-REGISTERED = _checks
-"""Imported for the register that it fills, also in a worker that gets a Checker out of a pickle."""
 _ROWS = "kind string, what string, schedules long, rank int, first long, told string"
 _FIELDS: dict[str, pa.DataType] = {
     "kind": pa.string(),
@@ -148,20 +145,26 @@ def check(
 
 def declaration_in(manifest: Manifest) -> Declaration:
     """What the implementation declared, as the manifest has it; what is no name of a capability is left out."""
-    known = {capability_name(number): number for number in pb.Capability.values()}
+    language = protocol_of(judged_revision(manifest.revision)).rules.language
+    empty = Declaration.unknown("", language)
     told = manifest.implementation
-    texts: dict[str, Any] = {name: printable(str(told.get(name) or "")) for name in _TEXTS}
-    limits: dict[str, Any] = {name: value if type(value := told.get(name)) is int else None for name in _LIMITS}
-    return Declaration(
-        **texts,
-        **limits,
+
+    def text(name: str) -> str:
+        return printable(str(told.get(name) or ""))
+
+    return replace(
+        empty,
+        name=text("name"),
+        version=text("version"),
+        language=text("language"),
+        homepage=text("homepage"),
         revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
-        capabilities=frozenset(known[name] for name in told.get("capabilities") or () if name in known),
+        capabilities=frozenset(
+            language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
+        ),
+        profiles={name: text(stored_name(name)) for name in empty.profiles},
+        limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
     )
-
-
-_TEXTS = ("name", "version", "language", "homepage", "bloom_profile", "hash_profile", "id_order", "dialect")
-_LIMITS = ("content_bytes", "lamport_ahead_ms", "log_entries")
 
 
 def _rows(tally: Tally) -> Iterator[dict[str, Any]]:

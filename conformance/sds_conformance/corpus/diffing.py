@@ -23,7 +23,6 @@ from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile
 
 from ..exploration.judging import Scope
-from ..protocols.sds import checks as _checks
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .comparing import divergences
 from .ranges import DIFFERENT, Corpus, Divergence
@@ -32,8 +31,6 @@ from .summing import Cause, Sum
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-REGISTERED = _checks
-"""Imported for the register that it fills, also in a worker that gets a Differ out of a pickle."""
 DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192

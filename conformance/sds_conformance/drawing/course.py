@@ -10,11 +10,12 @@ from enum import Enum
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
-from sds_harness.sds.stage import START_MS
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ..telling.narration import USUAL, clock
+from ..judging.quoting import clock
+from ..protocols.sds.words import USUAL
 from .names import Key, Names, short, signalled
 
 SHOWN = 6

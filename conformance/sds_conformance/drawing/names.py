@@ -15,7 +15,7 @@ from sds_harness.schedules import Act, Packet, Performance
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ..telling.narration import clock, identifier
+from ..judging.quoting import clock, identifier
 
 Key = tuple[str, str]
 """A message: its channel ID and its message ID."""

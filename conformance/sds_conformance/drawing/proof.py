@@ -24,7 +24,7 @@ from sds_harness.schedules.operations import (
 )
 from sds_reference import Kind, Message
 
-from ..telling.narration import clock
+from ..judging.quoting import clock
 from .course import KEPT, Course, Fate, received
 from .names import Key, short
 from .operation_words import operation_note

@@ -22,11 +22,11 @@ from typing import Any
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, TesteeFault
 from sds_harness.link import Limits
-from sds_harness.sds.generator import ANYTHING, Grammar, generated
+from sds_harness.schedules import Schedule
 
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding
-from ..protocols.sds.catalogue import CURRENT
+from ..protocols import default, repertoire_of
 from .casting import Casting, Company
 from .casts import NotPlayed
 from .judging import Assessment, Scope, assess
@@ -43,10 +43,11 @@ class Order:
     connect: Connect
     limits: Limits = field(default_factory=Limits)
     dialect: str = ""
-    revision: str = CURRENT
+    revision: str = field(default_factory=lambda: default().rules.current)
     profile: str = "full"
     casting: Casting = Casting.TOGETHER
-    grammar: Grammar = ANYTHING
+    grammar: Any = None
+    """What schedules may contain, None for anything."""
     seed: int = 0
     examples: int = 500
     time_budget_s: float = 0.0
@@ -60,6 +61,11 @@ class Order:
     @cached_property
     def scope(self) -> Scope:
         return Scope.of(self.profile, self.revision, strict=self.strict, told=self.told)
+
+    def schedule(self, index: int) -> Schedule:
+        """The schedule of that number."""
+        repertoire = repertoire_of(self.revision)
+        return repertoire.generated(self.seed, index, self.grammar or repertoire.grammar())
 
     def company(self) -> Company:
         return Company(self.connect, self.limits, self.casting, self.revision, self.dialect)
@@ -147,7 +153,7 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
 
 def play_one(order: Order, company: Company, index: int, scope: Scope | None = None) -> Played:
     """Play the schedule of that number and judge it, by ``scope`` if that is not the order's own. Raises NotPlayed."""
-    schedule = generated(order.seed, index, order.grammar)
+    schedule = order.schedule(index)
     performance = company.play(schedule)
     replay = company.play if order.twins and not index % TWINS_EVERY and performance.breakdown is None else None
     assessment = assess(performance, scope or order.scope, company.judged(schedule), replay)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
-from sds_harness.link import Limits, LocalLink
+from sds_harness.link import Limits
 from sds_harness.schedules import Performance, Schedule
-from sds_reference import HASH_PROFILES, PROFILES, Config
-from sds_reference.testee.server import Testee, TesteeOptions
-from sds_testee.version import suite_version
 
 from ..judging.runner import Connect
-from ..protocols.sds.catalogue import CURRENT
+from ..protocols import default, repertoire_of
 from .casts import Cast, Implementation
 
 UNDER_TEST = "under test"
@@ -32,16 +28,6 @@ class Casting(Enum):
     """The first is, the others are the reference model, with the same bloom and hash profile."""
 
 
-def stand_in(declared: Declaration) -> LocalLink:
-    """A reference model that understands the filters and times of an implementation."""
-    config = Config()
-    if declared.bloom_profile in PROFILES:
-        config = replace(config, bloom_profile=PROFILES[declared.bloom_profile])
-    if declared.hash_profile in HASH_PROFILES:
-        config = replace(config, repair=replace(config.repair, hash_profile=HASH_PROFILES[declared.hash_profile]))
-    return LocalLink(Testee(TesteeOptions(suite_version(), config)).handle)
-
-
 def under_test(casting: Casting, schedule: Schedule) -> tuple[str, ...]:
     """The participants of a schedule that are under test."""
     return schedule.names[:1] if casting is Casting.AMONG else schedule.names
@@ -55,16 +41,18 @@ class Company:
         connect: Connect,
         limits: Limits,
         casting: Casting = Casting.TOGETHER,
-        revision: str = CURRENT,
+        revision: str = "",
         dialect: str = "",
     ) -> None:
         self.casting = casting
-        number = 8 if casting is Casting.APART else 1
+        revision = revision or default().rules.current
+        repertoire = repertoire_of(revision)
+        number = len(repertoire.names) if casting is Casting.APART else 1
         names = [UNDER_TEST if number == 1 else f"{UNDER_TEST} {place + 1}" for place in range(number)]
         self._under_test = tuple(names)
         crew = [Implementation(name, connect, limits, dialect) for name in names]
         if casting is Casting.AMONG:
-            crew.append(Implementation(REFERENCE, lambda _: stand_in(self.declaration), limits))
+            crew.append(Implementation(REFERENCE, lambda _: repertoire.stand_in(self.declaration), limits))
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:

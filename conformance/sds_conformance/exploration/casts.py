@@ -10,23 +10,20 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits
-from sds_harness.schedules.operations import Schedule
-from sds_harness.schedules.performance import Performance
-from sds_harness.sds.player import play
-from sds_harness.sds.stage import Stage
+from sds_harness.schedules import Performance, Schedule
 from sds_harness.session import Session
-from sds_harness.trace import Trace
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import ConfigurationError
-from sds_reference.testee.dialect import Dialect, load_dialect
+from sds_harness.stage import Stage
+from sds_harness.trace import Dialect, Trace
 
+from ..judging.rules import UnknownDialect
 from ..judging.runner import PATIENCE, BrokenRun, Connect
-from ..protocols.sds.catalogue import CURRENT
+from ..protocols import protocol_of, repertoire_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class NotPlayed(Exception):
 class Cast:
     """Implementations by name, with their sessions; a context manager, at whose end no process is left."""
 
-    def __init__(self, implementations: Iterable[Implementation], revision: str = CURRENT) -> None:
+    def __init__(self, implementations: Iterable[Implementation], revision: str) -> None:
         """``revision`` is what the run is about. Raises ValueError if two implementations have one name."""
         implementations = list(implementations)
         self.implementations = {implementation.name: implementation for implementation in implementations}
@@ -66,7 +63,8 @@ class Cast:
         """Those that did not, and why: they take part in nothing."""
         self.breakdowns: list[tuple[str, BrokenRun]] = []
         """Every breakdown after that, with the implementation that broke."""
-        self._revision = revision
+        self.revision = revision
+        self._protocol = protocol_of(revision)
         self._sessions: dict[str, Session] = {}
         self._in_a_row: dict[str, int] = {}
 
@@ -86,7 +84,7 @@ class Cast:
                 self.dialect(name)
             except TesteeFault as fault:
                 self._undriven(name, fault.breakdown)
-            except ConfigurationError as error:
+            except UnknownDialect as error:
                 unknown = TesteeFault(FaultKind.WRONG_ANSWER, f"hello names a dialect that is not known here: {error}")
                 self._undriven(name, unknown.breakdown)
             else:
@@ -101,9 +99,9 @@ class Cast:
         return tuple(name for name in self.declarations if name not in self.undriven)
 
     def dialect(self, name: str) -> Dialect | None:
-        """The private wire layout of an implementation. Raises ConfigurationError for one that is not known here."""
-        dialect = self.implementations[name].dialect or self.declarations[name].dialect
-        return load_dialect(dialect) if dialect else None
+        """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""
+        dialect = self.implementations[name].dialect or self.declarations[name].profile("dialect")
+        return self._protocol.rules.dialect(self.revision, dialect) if dialect else None
 
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
         """Play a schedule; ``roles`` says by its name which implementation each member is made of.
@@ -113,7 +111,9 @@ class Cast:
         """
         stages = self._stages(schedule, roles, translated)
         try:
-            show = play(schedule, {member: stages[roles[member]] for member in schedule.names})
+            show = repertoire_of(self.revision).play(
+                schedule, {member: stages[roles[member]] for member in schedule.names}
+            )
         except BaseException:
             self.kill()  # nobody knows what state they are in
             raise
@@ -149,11 +149,13 @@ class Cast:
         """Raises TesteeFault if it has to be started and does not get through the handshake."""
         if name not in self._sessions:
             one = self.implementations[name]
-            self._sessions[name] = Session(lambda: one.connect(PLAIN.variables), one.limits, self._revision)
+            self._sessions[name] = Session(
+                lambda: one.connect(PLAIN.variables), one.limits, self.revision, self._protocol.rules.language
+            )
         return self._sessions[name]
 
-    def _stages(self, schedule: Schedule, roles: Mapping[str, str], translated: bool) -> dict[str, Stage]:
-        stages: dict[str, Stage] = {}
+    def _stages(self, schedule: Schedule, roles: Mapping[str, str], translated: bool) -> dict[str, Stage[Any]]:
+        stages: dict[str, Stage[Any]] = {}
         for name in dict.fromkeys(roles[member] for member in schedule.names):
             if name in self.undriven:
                 raise NotPlayed(name, "could not be driven")
@@ -164,9 +166,10 @@ class Cast:
             except TesteeFault as fault:
                 self._broke(name, "handshake", None, fault.breakdown)
                 raise NotPlayed(name, f"could not be started again: {fault.breakdown.detail}") from None
-            stages[name] = Stage(session, schedule.name, self.dialect(name) if translated else None)
+            dialect = self.dialect(name) if translated else None
+            stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
         # One of them on its own clock, and the timestamps of the others would be months away from its own.
-        if not all(self.declarations[name].can(pb.CAPABILITY_VIRTUAL_CLOCK) for name in stages):
+        if not all(self.declarations[name].can_by_name("virtual-clock") for name in stages):
             now_ms = time.time_ns() // 1_000_000
             for stage in stages.values():
                 stage.now_ms = stage.trace.start_ms = now_ms
@@ -176,7 +179,7 @@ class Cast:
         self.undriven[name] = breakdown
         self._kill(name)
 
-    def _broke(self, name: str, where: str, trace: Trace | None, breakdown: Breakdown) -> None:
+    def _broke(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
         self._kill(name)
         self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
         step = trace.steps[-1] if trace is not None and trace.steps else None

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, dumps
-from sds_harness.sds.generator import generated
 
 from ..judging.verdict import RANK, Finding
 from .campaign import Order
@@ -110,7 +109,7 @@ def _played(order: Order, company: Company, schedule: Schedule) -> Performance:
 
 def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | None:
     """Shrink the schedule of that number; None if its fault does not show again. Raises NotPlayed."""
-    return counterexample(order, company, generated(order.seed, index, order.grammar), found)
+    return counterexample(order, company, order.schedule(index), found)
 
 
 def _notes(order: Order, company: Company, found: Finding, schedule: Schedule) -> tuple[tuple[str, str], ...]:

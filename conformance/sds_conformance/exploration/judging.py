@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
-from sds_reference import REVISIONS, V2026_01
 
+from ..judging.catalogue import Requirement
 from ..judging.judgement import Outcome
-from ..judging.registry import CHECKS, Check
+from ..judging.registry import Check
+from ..judging.rules import Rules, View
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
-from ..protocols.sds.catalogue import CURRENT, Catalogue, Requirement, load_catalogue
-from ..protocols.sds.properties import PROPERTIES, GlobalProperty, Replay, Sighting, examine
-from ..protocols.sds.situations import situations
-from ..protocols.sds.view.channel_view import ChannelView, channel_views
+from ..protocols import default, protocol_of, repertoire_of, revisions
+from ..protocols.properties import GlobalProperty, Replay, Sighting
+from ..protocols.schedules import Repertoire
 
-SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
-"""Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""
 BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
 STORM = "storm"
@@ -30,36 +29,40 @@ STORM = "storm"
 def judged_revision(recorded: str) -> str:
     """The revision by which something stored is judged: the one that it names, or else the current one. By a revision
     that nobody knows nothing would be required."""
-    return recorded if recorded in REVISIONS else CURRENT
+    return recorded if recorded in revisions() else default().rules.current
 
 
 @dataclass(frozen=True)
 class Scope:
     """What is judged."""
 
+    revision: str
     requirements: tuple[Requirement, ...]
-    properties: tuple[str, ...] = tuple(PROPERTIES)
+    properties: tuple[str, ...]
     strict: bool = False
     told: bool = False
     """What is told and not reproached, a deviation from a MAY, counts as a finding, too."""
 
     @classmethod
-    def of(cls, profile: str = "full", revision: str = CURRENT, *, strict: bool = False, told: bool = False) -> Scope:
-        """All that has checks in a profile of a revision."""
-        catalogue: Catalogue = load_catalogue()
-        return cls(
-            tuple(
-                r
-                for r in catalogue.requirements.values()
-                if r.id in CHECKS and r.stated_in(revision) and (profile == "full" or r.core == (profile == "core"))
-            ),
-            strict=strict,
-            told=told,
-        )
+    def of(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
+        """All that has checks in a profile of a revision, by default in the whole of the current one."""
+        revision = revision or default().rules.current
+        rules = protocol_of(revision).rules
+        requirements = tuple(rules.judged(revision, profile or rules.full))
+        return cls(revision, requirements, tuple(repertoire_of(revision).properties), strict, told)
+
+    @property
+    def rules(self) -> Rules:
+        return protocol_of(self.revision).rules
+
+    @property
+    def repertoire(self) -> Repertoire:
+        return repertoire_of(self.revision)
 
     def only(self, what: str) -> Scope:
         """Narrowed down to one requirement or property."""
         return Scope(
+            self.revision,
             tuple(r for r in self.requirements if r.id == what),
             tuple(p for p in self.properties if p == what),
             self.strict,
@@ -96,13 +99,13 @@ def assess(
     out = Assessment()
     judged = judged or performance.schedule.names
     name = performance.schedule.name
-    views: list[ChannelView] = []
+    views: list[View] = []
     if scope.requirements:
         for trace in performance.traces:
-            those = [view for view in _views(trace, out) if view.party.name in judged]
+            those = [view for view in _views(trace, scope, out) if view.party.name in judged]
             views += those
             for requirement in scope.requirements if those else ():
-                for check in CHECKS[requirement.id]:
+                for check in scope.rules.register.checks[requirement.id]:
                     if all(map(trace.declaration.can, check.needs)):
                         for view in those:
                             _apply(check, requirement, view, scope, out)
@@ -113,7 +116,7 @@ def assess(
         out.findings.append(_broke(performance, BREAKDOWN, "an answer", f"{kind}: {detail}", name))
     if performance.storm:
         out.findings.append(_broke(performance, STORM, "an end of the messages", "no end of messages", name))
-    out.situations = situations(performance, views)
+    out.situations = scope.repertoire.counted(performance, views)
     return out
 
 
@@ -129,15 +132,15 @@ def in_time(performance: Performance) -> Callable[[Finding], int]:
     return place_of
 
 
-def _views(trace: Trace, out: Assessment) -> Iterable[ChannelView]:
+def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
     try:
-        return channel_views(trace)
+        return scope.rules.views(trace)
     except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
         out.errors[f"the reading of {trace.schedule}"] = f"{type(error).__name__}: {error}"
         return ()
 
 
-def _apply(check: Check, requirement: Requirement, view: ChannelView, scope: Scope, out: Assessment) -> None:
+def _apply(check: Check, requirement: Requirement, view: View, scope: Scope, out: Assessment) -> None:
     told: set[Verdict] = set()
     try:
         for observation in check.function(view):
@@ -157,12 +160,12 @@ def _examine(
     performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None, out: Assessment
 ) -> None:
     try:
-        examined = examine(performance, replay, scope.properties)
+        examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
     except Exception as error:  # as above
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
         return
     for property_id, sightings in examined.items():
-        entry = PROPERTIES[property_id]
+        entry = scope.repertoire.properties[property_id]
         told: set[Verdict] = set()
         for sighting in sightings:
             if sighting.act.who not in judged:

@@ -12,9 +12,7 @@ from rich.text import Text
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols.sds.catalogue import load_catalogue
-from ..protocols.sds.properties import PROPERTIES
-from ..protocols.sds.situations import SITUATIONS
+from ..protocols import property_of, repertoire_of, stating
 from ..telling.story import STYLES, labelled, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
@@ -26,12 +24,14 @@ RARE_PERCENT = 2
 
 def rule_of(what: str) -> tuple[str, str]:
     """Where it stands, and what it says: of a requirement, a property, or a breakdown."""
-    if what in PROPERTIES:
-        entry = PROPERTIES[what]
+    entry = property_of(what)
+    if entry is not None:
         return f"property of the group, {', '.join(entry.requirements)}", entry.title
     if what in (BREAKDOWN, STORM):
         return "testee protocol", "Every request is answered, and messages come to an end."
-    requirement = load_catalogue().requirements[what]
+    protocol = stating(what)
+    assert protocol is not None, what
+    requirement = protocol.rules.catalogue.requirements[what]
     return f"{requirement.level}, section {requirement.anchor!r}", requirement.statement
 
 
@@ -116,7 +116,7 @@ def show_coverage(console: Console, tally: Tally, order: Order) -> None:
     table.add_column("Reached", no_wrap=True)
     table.add_column("schedules", justify="right")
     table.add_column("", justify="right")
-    for key, words in SITUATIONS.items():
+    for key, words in repertoire_of(order.revision).situations.items():
         count = tally.situations[key]
         percent = 100 * count / tally.schedules
         style = "yellow" if percent < RARE_PERCENT else ""
@@ -202,7 +202,7 @@ def as_json(tally: Tally, order: Order, examples: dict[str, Counterexample], fil
             for what in [*(r.id for r in order.scope.requirements), *order.scope.properties]
             if not tally.exercised[what]
         ],
-        "situations": {what: tally.situations[what] for what in SITUATIONS},
+        "situations": {what: tally.situations[what] for what in repertoire_of(order.revision).situations},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from sds_harness.declaration import Declaration, capability_name, printable
+from sds_harness.declaration import Declaration, printable
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 
@@ -89,7 +89,7 @@ class Side:
 
     def lacks(self, *capabilities: int) -> str:
         """That it does not declare one of these, in words; "" if it declares all."""
-        missing = [capability_name(c) for c in capabilities if not self.declared.can(c)]
+        missing = self.declared.lacking(capabilities)
         return f"{self.name} does not declare {' and '.join(missing)}" if missing else ""
 
 
@@ -118,7 +118,7 @@ class Pair:
     @property
     def filters_differ(self) -> str:
         """That the bloom profiles differ, in words; "" if they do not."""
-        ours, theirs = self.sender.declared.bloom_profile, self.receiver.declared.bloom_profile
+        ours, theirs = self.sender.declared.profile("bloom"), self.receiver.declared.profile("bloom")
         if ours == theirs:
             return ""
         return (
@@ -128,7 +128,7 @@ class Pair:
     @property
     def hashes_differ(self) -> str:
         """That the hashes of SDS-R differ, in words; "" if they do not."""
-        ours, theirs = self.sender.declared.hash_profile, self.receiver.declared.hash_profile
+        ours, theirs = self.sender.declared.profile("hash"), self.receiver.declared.profile("hash")
         if ours == theirs:
             return ""
         return (

@@ -128,8 +128,8 @@ class Interop:
             "driven": True,
             "calls_itself": f"{side.declared.name} {side.declared.version}".strip(),
             "dialect": side.dialect,
-            "bloom_profile": side.declared.bloom_profile,
-            "hash_profile": side.declared.hash_profile,
+            "bloom_profile": side.declared.profile("bloom"),
+            "hash_profile": side.declared.profile("hash"),
         }
 
 
@@ -178,7 +178,7 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[Aspec
 def _judged(
     cast: Cast, pair: Pair, exchange: Exchange, schedule: Schedule, show: Performance, roles: dict[str, str]
 ) -> dict[Aspect, Cell]:
-    heard = Heard(show, {member: cast.dialect(roles[member]) for member in schedule.names})
+    heard = Heard(show, {member: cast.dialect(roles[member]) for member in schedule.names})  # type: ignore[misc]
     cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
     broken = cast.broken_in(show, roles)
     if broken is not None:

@@ -21,7 +21,9 @@ from ..exploration.casts import NotPlayed
 from ..exploration.judging import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols.sds.properties import PROPERTIES, Replay
+from ..protocols import default
+from ..protocols.properties import Replay
+from ..protocols.sds.properties import PROPERTIES
 from .troupe import Roles, Troupe, grammar_for, members_of, roles_for, with_one_capacity
 
 GROUP = ""
@@ -101,7 +103,7 @@ def _not_shown_again(
         return findings
     properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
     whether_twins = replay if twins and performance.breakdown is None else None
-    scope = Scope((), () if performance.storm else properties)
+    scope = Scope(default().rules.current, (), () if performance.storm else properties)
     again = assess(performance, scope, members_of(name, schedule, roles), whether_twins)
     return [finding for finding in findings if RANK[again.worst(finding.requirement)] < RANK[finding.severity]]
 

@@ -178,8 +178,8 @@ def _introduction(side: Side) -> str:
     declared = side.declared
     name = printable(f"{declared.name} {declared.version}".strip(), 60)
     language = f" ({printable(declared.language, 20)})" if declared.language else ""
-    bloom = f"filters {printable(declared.bloom_profile, 30) or 'of no name'}"
-    repair = f"SDS-R hash {printable(declared.hash_profile, 30)}" if declared.hash_profile else "no SDS-R hash"
+    bloom = f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
+    repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
     return f"{name}{language}: {side.speaks}, {bloom}, {repair}"
 
 

@@ -9,8 +9,8 @@ from sds_harness.link import Limits
 from sds_harness.schedules import Member, Performance, Schedule
 from sds_harness.sds.generator import NAMES, Grammar
 
-from ..exploration.casting import stand_in
 from ..exploration.casts import Cast, Implementation, NotPlayed
+from ..protocols import repertoire_of
 
 MIXED = "mixed"
 """The note "cast" of a schedule that was found in a mixed group."""
@@ -84,15 +84,17 @@ class Troupe:
             return self.cast.play(schedule, roles)
         except NotPlayed:
             self.cast.kill()
-            self.cast = self._started(Cast(self.cast.implementations.values()))
+            self.cast = self._started(Cast(self.cast.implementations.values(), self.cast.revision))
             return self.cast.play(schedule, roles)
 
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
         """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
         if name not in self._among:
             declared = self.cast.declarations[name]
-            others = Implementation(f"{STAND_IN} of {name}", lambda _: stand_in(declared), Limits())
-            self._among[name] = self._started(Cast([self.cast.implementations[name], others]))
+            others = Implementation(
+                f"{STAND_IN} of {name}", lambda _: repertoire_of(self.cast.revision).stand_in(declared), Limits()
+            )
+            self._among[name] = self._started(Cast([self.cast.implementations[name], others], self.cast.revision))
         other = f"{STAND_IN} of {name}"
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 

@@ -6,27 +6,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
-from sds_harness.declaration import Declaration, capability_name
-from sds_harness.environment import ENVIRONMENTS, PLAIN, Environment
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN, Environment
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
+from sds_harness.revision import Revision
 from sds_harness.trace import Trace
-from sds_reference import REVISIONS, Revision
 
-from ..protocols.sds import checks as _checks
-from ..protocols.sds import scenarios as _scenarios
-from ..protocols.sds.catalogue import CURRENT, Catalogue, Requirement, load_catalogue
-from .registry import CHECKS, SCENARIOS, Run, Scenario, scenario_of
+from .catalogue import Catalogue
+from .registry import Run, Scenario, scenario_of
+from .rules import Rules
 from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
 from .verdict import Judge, RequirementVerdict, Verdict
-
-PROFILES: dict[str, str] = {
-    "full": "SDS with the SDS-R extension",
-    "core": "SDS without the SDS-R extension",
-    "sds-r": "the SDS-R extension alone",
-}
-"""Requirement profiles: what a certification is about."""
 
 EXIT_CONFORMANT = 0
 EXIT_NON_CONFORMANT = 1
@@ -43,12 +36,16 @@ Progress = Callable[[str, int, int], None]
 class Plan:
     """What is judged and what is played for it."""
 
-    catalogue: Catalogue
+    rules: Rules
     revision: str
     profile: str
     requirements: tuple[str, ...]
     scenarios: tuple[Scenario, ...]
     environments: tuple[Environment, ...] = (PLAIN,)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.rules.catalogue
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -71,7 +68,7 @@ class Certification:
     strict: bool
     verdicts: list[RequirementVerdict] = field(default_factory=list)
     breakdowns: list[BrokenRun] = field(default_factory=list)
-    traces: dict[str, Trace] = field(default_factory=dict)
+    traces: dict[str, Trace[Any]] = field(default_factory=dict)
     """By the name of the run: those in the plain environment, and those in which something was found."""
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
@@ -112,46 +109,44 @@ class Certification:
 
 
 def plan(
+    rules: Rules,
     select: Iterable[str] = (),
     deselect: Iterable[str] = (),
-    profile: str = "full",
-    revision: str = CURRENT,
+    profile: str = "",
+    revision: str = "",
     scenarios: Iterable[str] = (),
     environments: Iterable[str] = (PLAIN.name,),
 ) -> Plan:
     """The requirements that match the globs and have checks, and what to play, in which environments.
 
     Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
-    leaves out all that they are for, or the text of the revision says nothing of it.
+    leaves out all that they are for, or the text of the revision says nothing of it. Without a profile everything is
+    judged, without a revision the current one.
     """
-    catalogue = load_catalogue()
+    profile, revision = profile or rules.full, revision or rules.current
+    known = rules.catalogue.requirements
     select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
     chosen = tuple(
         requirement.id
-        for requirement in catalogue.requirements.values()
-        if requirement.id in CHECKS and requirement.stated_in(revision) and _in_profile(requirement, profile)
+        for requirement in rules.judged(revision, profile)
         if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
         if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
     )
-    spoken = {r.id for r in catalogue.requirements.values() if r.id.startswith(f"{REVISIONS[revision].prefix}-")}
-    within = {requirement for requirement in spoken if _in_profile(catalogue.requirements[requirement], profile)}
+    spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
+    within = {requirement for requirement in spoken if rules.in_profile(known[requirement], profile)}
     return Plan(
-        catalogue,
+        rules,
         revision,
         profile,
         chosen,
         tuple(
             s
-            for s in SCENARIOS.values()
+            for s in rules.register.scenarios.values()
             if spoken.intersection(s.exercises)
             if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
         ),
-        tuple(e for e in ENVIRONMENTS.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
+        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
     )
-
-
-def _in_profile(requirement: Requirement, profile: str) -> bool:
-    return profile == "full" or requirement.core == (profile == "core")
 
 
 def certify(
@@ -168,13 +163,13 @@ def certify(
     An interrupt (Ctrl-C) ends the playing; what was played is judged.
     """
     started = time.monotonic()
-    runner = Runner(connect, limits, what.revision, dialect)
-    judge = Judge(what.catalogue, what.requirements, strict=strict)
+    runner = Runner(connect, limits, what.rules, what.revision, dialect)
+    judge = Judge(what.rules, what.requirements, strict=strict)
     try:
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
-        out.left_out = _left_out(what.environments, declaration, REVISIONS[what.revision])
+        out.left_out = _left_out(what.environments, declaration, what.rules.revisions[what.revision])
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
         try:
             for run, trace in runner.play(_announced(runs, progress)):
@@ -206,8 +201,8 @@ def certify(
 
 def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str, strict: bool) -> Certification:
     """The outcome for an implementation that does not get through the handshake; ``name`` is what is known of it."""
-    out = Certification(what, Declaration.unknown(name), dialect, strict, driven=False)
-    judge = Judge(what.catalogue, what.requirements, strict=strict)
+    out = Certification(what, Declaration.unknown(name, what.rules.language), dialect, strict, driven=False)
+    judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:
         judge.unplayed(run, "not played: the implementation could not be driven")
     out.verdicts = judge.verdicts()
@@ -224,13 +219,8 @@ def _announced(runs: list[Run], progress: Progress) -> Iterator[Run]:
 def _left_out(environments: Iterable[Environment], declared: Declaration, revision: Revision) -> dict[str, str]:
     out: dict[str, str] = {}
     for environment in environments:
-        lacking = [capability_name(c) for c in environment.needs if not declared.can(c)]
-        if environment.sds_r and not revision.repairs:
-            out[environment.name] = f"{revision.name} has no SDS-R"
-        elif lacking:
+        if unfit := environment.unfit(revision):
+            out[environment.name] = unfit
+        elif lacking := declared.lacking(environment.needs):
             out[environment.name] = f"not declared: {', '.join(lacking)}"
     return out
-
-
-REGISTERED = (_checks, _scenarios)
-"""The packages whose import fills the registers."""

@@ -1,49 +1,96 @@
-"""Runs of the reference model in this process: what self-tests and traceability are derived from."""
+"""Runs of a reference model in this process: what self-tests and traceability are derived from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from sds_harness.link import Limits, LocalLink
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import REVISIONS, Config
-from sds_reference.mutants import MUTANTS, Mutant
-from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.variants import VARIANTS, Variant
-from sds_testee.version import suite_version
+from sds_harness.link import Limits, Link
 
-from ..protocols.sds.catalogue import CURRENT, load_catalogue
-from ..protocols.sds.view.channel_view import channel_views
 from .certification import Certification, Progress, certify, plan
 from .judgement import Outcome
-from .registry import CHECKS, SCENARIOS, Check
-from .verdict import RequirementVerdict, Verdict
+from .registry import Check
+from .rules import Rules
+from .verdict import OBSERVE, RequirementVerdict, Verdict
+
+NOTHING = frozenset[int]()
+"""No capabilities."""
+
+
+class Fault(Protocol):
+    """A mutant: the model with exactly one fault."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def requirement(self) -> str:
+        """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+        ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def unseen(self) -> bool:
+        """It does not show its state, so that only what it sends and signals can give it away."""
+        ...
+
+
+class Choice(Protocol):
+    """A legal variant: the model with another choice where the text leaves one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+
+Start = Callable[[frozenset[int]], Link]
+"""Starts a model in this process, which does not declare these capabilities."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The reference model of a protocol, its mutants and its legal variants."""
+
+    module: str
+    """What ``python -m`` runs as an implementation under test."""
+    reference: Start
+    mutants: Mapping[str, Fault]
+    mutant: Callable[[str, frozenset[int]], Link]
+    """Starts the mutant of that name."""
+    variants: Mapping[str, Choice]
+    variant: Callable[[str, frozenset[int]], Link]
+    chosen_in: Callable[[str], Sequence[tuple[str, str]]]
+    """The revisions, with the profile, in which a variant makes a difference."""
 
 
 def certify_reference(
-    options: TesteeOptions | None = None,
+    rules: Rules,
+    start: Callable[[], Link],
     progress: Progress = lambda name, number, total: None,
     scenarios: Iterable[str] = (),
-    revision: str = CURRENT,
-    profile: str = "full",
+    revision: str = "",
+    profile: str = "",
 ) -> Certification:
-    """The reference model, or what ``options`` make of it, judged without a process of its own."""
-    chosen = options or TesteeOptions(suite_version())
-    what = plan(profile=profile, scenarios=scenarios, revision=revision)
-    return certify(lambda _: LocalLink(Testee(chosen).handle), what, Limits(), progress=progress)
+    """The model that is started, judged without a process of its own."""
+    what = plan(rules, profile=profile, scenarios=scenarios, revision=revision)
+    return certify(lambda _: start(), what, Limits(), progress=progress)
 
 
 def certify_every_revision(
-    options: TesteeOptions | None = None, progress: Progress = lambda name, number, total: None
+    rules: Rules, start: Callable[[], Link], progress: Progress = lambda name, number, total: None
 ) -> dict[str, Certification]:
-    """A run for each revision: the current one in full, and so is one of another text; of those of the same text SDS-R
-    alone, which is where they differ."""
-    runs: dict[str, Certification] = {}
-    for name, revision in REVISIONS.items():
-        differs = name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
-        runs[name] = certify_reference(options, progress, revision=name, profile="sds-r" if differs else "full")
-    return runs
+    """A run for each revision, in full but where it differs from another in a profile alone."""
+    return {
+        revision: certify_reference(
+            rules, start, progress, revision=revision, profile=rules.differs_in.get(revision, "")
+        )
+        for revision in rules.revisions
+    }
 
 
 @dataclass(frozen=True)
@@ -82,24 +129,25 @@ class Acceptance:
     """The other requirements whose verdict is not pass, with it."""
 
 
-def examine_mutant(name: str, without: frozenset[int] = frozenset()) -> Kill:
+def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Kill:
     """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
 
-    Played are the scenarios of its part of SDS, core or SDS-R, and of its requirement; long ones for the latter alone.
-    It runs without declaring the capabilities ``without``.
+    Played are the scenarios of its part of the protocol and of its requirement; long ones for the latter alone. It runs
+    without declaring the capabilities ``without``.
     """
-    mutant: Mutant = MUTANTS[name]
-    configured = mutant.configure(Config())
-    without |= {pb.CAPABILITY_OBSERVE} if mutant.unseen else frozenset()
-    known = load_catalogue().requirements
+    mutant = model.mutants[name]
+    observe = rules.language.number_of(OBSERVE)
+    without |= {observe} if mutant.unseen and observe is not None else NOTHING
+    known = rules.catalogue.requirements
     violated = known[mutant.requirement]
     outcome = certify_reference(
-        TesteeOptions(suite_version(), configured, mutant.participant_class, f"mutant {name}", without=without),
+        rules,
+        lambda: model.mutant(name, without),
         scenarios=[
             s.name
-            for s in SCENARIOS.values()
+            for s in rules.register.scenarios.values()
             if violated.id in s.exercises
-            or (not s.long and any(known[exercised].core == violated.core for exercised in s.exercises))
+            or (not s.long and any(rules.part_of(known[r]) == rules.part_of(violated) for r in s.exercises))
         ],
         revision=violated.revisions[0],
     )
@@ -118,17 +166,17 @@ def examine_mutant(name: str, without: frozenset[int] = frozenset()) -> Kill:
         (rejected or told) and not outcome.breakdowns,
         tuple(also),
         len(outcome.breakdowns),
-        _rejecting(own, outcome) if own is not None and (rejected or told) else (),
+        _rejecting(rules, own, outcome) if own is not None and (rejected or told) else (),
         own.reason if own is not None and skipped else "",
     )
 
 
-def _rejecting(verdict: RequirementVerdict, outcome: Certification) -> tuple[str, ...]:
+def _rejecting(rules: Rules, verdict: RequirementVerdict, outcome: Certification) -> tuple[str, ...]:
     """The checks behind a verdict. Its findings are too few to tell: only the first are kept."""
-    checks = CHECKS[verdict.requirement.id]
+    checks = rules.register.checks[verdict.requirement.id]
     if len(checks) == 1:
         return (checks[0].name,)
-    views = [view for trace in outcome.traces.values() for view in channel_views(trace)]
+    views = [view for trace in outcome.traces.values() for view in rules.views(trace)]
     against = (Outcome.VIOLATED,) if verdict.verdict is not Verdict.PASS else (Outcome.VIOLATED, Outcome.NOTED)
     return tuple(
         check.name
@@ -136,24 +184,22 @@ def _rejecting(verdict: RequirementVerdict, outcome: Certification) -> tuple[str
         if any(
             observation.outcome in against
             for view in views
-            if all(view.can(capability) for capability in check.needs)
+            if not view.trace.declaration.lacking(check.needs)
             for observation in check.function(view)
         )
     )
 
 
-def examine_variant(name: str, without: frozenset[int] = frozenset()) -> Acceptance:
+def examine_variant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Acceptance:
     """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``.
 
-    One that chooses something of SDS-R is run under every revision of the text that has it, one that is about another
-    text under that.
+    It is run under every revision of the texts in which its choice makes a difference.
     """
-    variant: Variant = VARIANTS[name]
-    options = TesteeOptions(suite_version(), variant.configure(Config()), name=f"variant {name}", without=without)
-    runs = [certify_reference(options, revision=variant.revision or CURRENT)]
-    if "repair" in dict(variant.config):
-        others = [name for name, revision in REVISIONS.items() if revision.repairs and name != CURRENT]
-        runs += [certify_reference(options, revision=other, profile="sds-r") for other in others]
+    variant = model.variants[name]
+    runs = [
+        certify_reference(rules, lambda: model.variant(name, without), revision=revision, profile=profile)
+        for revision, profile in model.chosen_in(name)
+    ]
     accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)
     verdicts = [v for outcome in runs for v in outcome.verdicts]
     refused = [f"{v.requirement.id} {v.verdict.value}" for v in verdicts if v.verdict not in accepted]
@@ -168,19 +214,23 @@ def examine_variant(name: str, without: frozenset[int] = frozenset()) -> Accepta
     )
 
 
-def unguarded() -> list[str]:
+def unguarded(rules: Rules, model: Model) -> list[str]:
     """Requirements that have a check and no mutant to prove that it can fail; a MAY has nothing to reject."""
-    guarded = {mutant.requirement for mutant in MUTANTS.values()}
-    known = load_catalogue().requirements
-    return [requirement for requirement in CHECKS if requirement not in guarded and not known[requirement].optional]
+    guarded = {mutant.requirement for mutant in model.mutants.values()}
+    known = rules.catalogue.requirements
+    return [
+        requirement
+        for requirement in rules.register.checks
+        if requirement not in guarded and not known[requirement].optional
+    ]
 
 
-def unproven(kills: Iterable[Kill]) -> list[Check]:
+def unproven(rules: Rules, kills: Iterable[Kill]) -> list[Check]:
     """Checks that none of the mutants makes fail, in the order of the catalogue."""
     proven = {(kill.requirement, check) for kill in kills if kill.killed for check in kill.checks}
     return [
         check
-        for requirement in load_catalogue().requirements
-        for check in CHECKS.get(requirement, ())
+        for requirement in rules.catalogue.requirements
+        for check in rules.register.checks.get(requirement, ())
         if (requirement, check.name) not in proven
     ]

@@ -1,23 +1,24 @@
-"""The one register of checks and scenarios. Runs, the command line, docs and tests read it."""
+"""The register of checks and scenarios, one for each protocol. Runs, the command line, docs and tests read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from sds_harness.environment import PLAIN, Environment
-from sds_harness.sds.stage import Stage
 
-from ..protocols.sds.view.channel_view import ChannelView
 from .judgement import Observation
 
-CheckFunction = Callable[[ChannelView], Iterator[Observation]]
-ScenarioFunction = Callable[[Stage], None]
+CheckFunction = Callable[[Any], Iterator[Observation]]
+"""Takes a view of a trace, of the kind that its protocol reads traces as."""
+ScenarioFunction = Callable[[Any], None]
+"""Takes a stage, of the kind that its protocol is played on."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Decides one requirement on one channel of a trace."""
+    """Decides one requirement on one view of a trace."""
 
     requirement: str
     function: CheckFunction
@@ -43,14 +44,16 @@ class Scenario:
     """Requirements that it was written for."""
     long: bool = False
     """Its many steps would teach nothing more in another environment."""
-    repeats_sync_ids: bool = False
-    """Sync messages in it have IDs that other messages have, which SDS alone lets them have."""
+    of_one_text: bool = False
+    """It leans on what no other text says, and is not played for requirements that say the same."""
+    counterparts: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
+    """By requirement: those of other texts that say the same."""
 
     @property
     def exercises(self) -> tuple[str, ...]:
         """Requirements that it is played for: those it was written for, and those of other texts that say the same."""
-        common = self.declared if not self.repeats_sync_ids else ()
-        alike = [other for requirement in common for other in COUNTERPARTS.get(requirement, ())]
+        common = self.declared if not self.of_one_text else ()
+        alike = [other for requirement in common for other in self.counterparts.get(requirement, ())]
         return tuple(dict.fromkeys([*self.declared, *alike]))
 
     @property
@@ -81,55 +84,57 @@ def scenario_of(run: str) -> str:
     return run.partition(IN)[0]
 
 
-CHECKS: dict[str, list[Check]] = {}
-"""Checks by requirement."""
-SCENARIOS: dict[str, Scenario] = {}
-"""Scenarios by name."""
-COUNTERPARTS: dict[str, list[str]] = {}
-"""By requirement: those of other texts that say the same, in part at least."""
+class Register:
+    """The checks and scenarios of a protocol."""
 
+    def __init__(self, prefix: str, *others: str) -> None:
+        """``prefix`` is how the IDs of requirements begin, unless with one of the ``others``, of other texts."""
+        self._prefix, self._others = prefix, others
+        self.checks: dict[str, list[Check]] = {}
+        """By requirement."""
+        self.scenarios: dict[str, Scenario] = {}
+        """By name."""
+        self.counterparts: dict[str, list[str]] = {}
+        """By requirement: those of other texts that say the same, in part at least."""
 
-def check(requirement: str, *needs: int) -> Callable[[CheckFunction], CheckFunction]:
-    """Register a check of ``requirement``."""
+    def check(self, requirement: str, *needs: int) -> Callable[[CheckFunction], CheckFunction]:
+        """Register a check of ``requirement``; without the capabilities ``needs`` it has nothing to look at."""
 
-    def register(function: CheckFunction) -> CheckFunction:
-        CHECKS.setdefault(requirement, []).append(Check(requirement, function, needs))
-        return function
+        def register(function: CheckFunction) -> CheckFunction:
+            self.checks.setdefault(requirement, []).append(Check(requirement, function, needs))
+            return function
 
-    return register
+        return register
 
+    def same_as(self, requirement: str, *functions: CheckFunction) -> None:
+        """Register checks that are registered already under a requirement of another text that says the same."""
+        known = {registered.function: registered for checks in self.checks.values() for registered in checks}
+        for function in functions:
+            original = known[function]
+            self.checks.setdefault(requirement, []).append(Check(requirement, function, original.needs))
+            self.counterpart(original.requirement, requirement)
 
-def same_as(requirement: str, *functions: CheckFunction) -> None:
-    """Register checks that are registered already under a requirement of another text that says the same."""
-    known = {registered.function: registered for checks in CHECKS.values() for registered in checks}
-    for function in functions:
-        original = known[function]
-        CHECKS.setdefault(requirement, []).append(Check(requirement, function, original.needs))
-        counterpart(original.requirement, requirement)
+    def counterpart(self, requirement: str, other: str) -> None:
+        """Play the scenarios of ``requirement`` for ``other``, one of another text that is about the same."""
+        alike = self.counterparts.setdefault(requirement, [])
+        if other not in alike:
+            alike.append(other)
 
+    def scenario(
+        self, *exercises: str, long: bool = False, of_one_text: bool = False
+    ) -> Callable[[ScenarioFunction], ScenarioFunction]:
+        """Register a scenario that is played for the requirements ``exercises``, given without the usual prefix.
 
-def counterpart(requirement: str, other: str) -> None:
-    """Play the scenarios of ``requirement`` for ``other``, one of another text that is about the same."""
-    alike = COUNTERPARTS.setdefault(requirement, [])
-    if other not in alike:
-        alike.append(other)
+        A ``long`` one is played in one environment only, the plain one unless that is left out; one ``of_one_text`` is
+        not played for another text than the one of its requirements.
+        """
 
+        def register(function: ScenarioFunction) -> ScenarioFunction:
+            name = function.__name__.replace("_", "-")
+            if name in self.scenarios:
+                raise ValueError(f"two scenarios are called {name}")
+            ids = tuple(short if short.startswith(self._others) else f"{self._prefix}{short}" for short in exercises)
+            self.scenarios[name] = Scenario(name, function, ids, long, of_one_text, self.counterparts)
+            return function
 
-def scenario(
-    *exercises: str, long: bool = False, repeats_sync_ids: bool = False
-) -> Callable[[ScenarioFunction], ScenarioFunction]:
-    """Register a scenario that is played for the requirements ``exercises``, given without their prefix SDS-, if any.
-
-    A ``long`` one is played in one environment only, the plain one unless that is left out; one that
-    ``repeats_sync_ids`` is not played for another text than the one of its requirements.
-    """
-
-    def register(function: ScenarioFunction) -> ScenarioFunction:
-        name = function.__name__.replace("_", "-")
-        if name in SCENARIOS:
-            raise ValueError(f"two scenarios are called {name}")
-        ids = tuple(short if short.startswith("FORUM-") else f"SDS-{short}" for short in exercises)
-        SCENARIOS[name] = Scenario(name, function, ids, long, repeats_sync_ids)
-        return function
-
-    return register
+        return register

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits, Link
-from sds_harness.sds.stage import ScheduleStopped, Stage
 from sds_harness.session import Session
-from sds_harness.trace import Trace
-from sds_reference import REVISIONS, V2026_01
-from sds_reference.testee.dialect import Dialect, load_dialect
+from sds_harness.stage import ScheduleStopped
+from sds_harness.trace import Dialect, Trace
 
 from .registry import Run
+from .rules import Rules
 
 PATIENCE = 4
 """So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
@@ -38,10 +38,11 @@ class BrokenRun:
 class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
 
-    def __init__(self, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+    def __init__(self, connect: Connect, limits: Limits, rules: Rules, revision: str, dialect: str = "") -> None:
         self._connect = connect
         self._variables: Mapping[str, str] = {}
         self._limits = limits
+        self._rules = rules
         self._revision = revision
         self._asked_dialect = dialect
         self._session: Session | None = None
@@ -61,13 +62,11 @@ class Runner:
 
     @property
     def dialect(self) -> Dialect | None:
-        """The wire dialect in use: asked for, or declared. It is one of SDS, and of no other layout."""
-        if REVISIONS[self._revision].wire is not V2026_01:
-            return None
-        name = self._asked_dialect or (self.declaration.dialect if self.declaration else "")
-        return load_dialect(name) if name else None
+        """The wire dialect in use: asked for, or declared. Raises UnknownDialect."""
+        name = self._asked_dialect or (self.declaration.profile("dialect") if self.declaration else "")
+        return self._rules.dialect(self._revision, name) if name else None
 
-    def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace]]:
+    def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace[Any]]]:
         """The trace of each run, as far as it got."""
         in_a_row = 0
         for run in runs:
@@ -80,7 +79,7 @@ class Runner:
                     self.gave_up = True
                     return
                 continue
-            stage = Stage(session, run.name, self.dialect, run.environment)
+            stage = self._rules.stage(session, run.name, self.dialect, run.environment)
             try:
                 try:
                     run.scenario.function(stage)
@@ -120,10 +119,12 @@ class Runner:
             self.close()
         if self._session is None:
             self._variables = variables
-            self._session = Session(lambda: self._connect(variables), self._limits, self._revision)
+            self._session = Session(
+                lambda: self._connect(variables), self._limits, self._revision, self._rules.language
+            )
         return self._session
 
-    def _broke(self, where: str, trace: Trace | None, fault: TesteeFault) -> None:
+    def _broke(self, where: str, trace: Trace[Any] | None, fault: TesteeFault) -> None:
         self.kill()
         step = trace.steps[-1] if trace is not None and trace.steps else None
         if trace is not None and trace.breakdown is None:
@@ -134,4 +135,4 @@ class Runner:
 
 
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
-"""Breakdowns that are reported but do not make an implementation non-conformant: nothing of SDS was at stake."""
+"""Breakdowns that are reported and cost nobody his conformance: nothing of the protocol was at stake."""

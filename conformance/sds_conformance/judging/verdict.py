@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from sds_harness.declaration import capability_name, printable
-from sds_harness.environment import ENVIRONMENTS, PLAIN
-from sds_harness.sds.stage import NEEDS
+from sds_harness.declaration import Declaration, printable
+from sds_harness.environment import PLAIN
+from sds_harness.stage import NEEDS
 from sds_harness.trace import Trace
-from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..protocols.sds.catalogue import Catalogue, Requirement
-from ..protocols.sds.view.channel_view import ChannelView, channel_views
+from .catalogue import Requirement
 from .judgement import Observation, Outcome
-from .registry import CHECKS, COUNTERPARTS, Check, Run, scenario_of
+from .registry import Check, Run, scenario_of
+from .rules import Rules, View
 
+OBSERVE = "observe"
+"""The capability to show the state, in every language that has it."""
 MAX_FINDINGS = 5
 """Findings kept of one requirement; the rest are counted."""
 MAX_OF_ONE_RUN = 2
@@ -78,7 +80,7 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
 
 
 def finding_of(
-    check: Check, view: ChannelView, requirement: Requirement, observation: Observation, severity: Verdict
+    check: Check, view: View, requirement: Requirement, observation: Observation, severity: Verdict
 ) -> Finding:
     """What a check has observed, with its place."""
     return Finding(
@@ -115,35 +117,35 @@ class RequirementVerdict:
 class Judge:
     """Takes traces one by one, keeps evidence, and gives the verdicts at the end."""
 
-    def __init__(self, catalogue: Catalogue, requirement_ids: Iterable[str], *, strict: bool = False) -> None:
+    def __init__(self, rules: Rules, requirement_ids: Iterable[str], *, strict: bool = False) -> None:
+        self._rules = rules
+        self._register = rules.register
         self._strict = strict
         self._verdicts = {
-            requirement_id: RequirementVerdict(catalogue.requirements[requirement_id])
+            requirement_id: RequirementVerdict(rules.catalogue.requirements[requirement_id])
             for requirement_id in requirement_ids
         }
         self._errors: dict[str, str] = {}
         self._obstacles: dict[str, list[str]] = {}
-        self._lacking: dict[str, set[int]] = {}
+        self._lacking: dict[str, set[str]] = {}
         self._sightings: dict[str, dict[str, int]] = {}
-        self._observable = True
-        self._ids_from_caller = False
+        self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
 
-    def add(self, trace: Trace, run: Run | None = None) -> bool:
+    def add(self, trace: Trace[Any], run: Run | None = None) -> bool:
         """Judge one trace; ``run`` says what it was played for. Was anything found that is worth a word?"""
         try:
-            views = channel_views(trace)
+            views = self._rules.views(trace)
         except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
             for requirement_id in self._verdicts:
                 self._errors.setdefault(requirement_id, f"{trace.schedule}: {type(error).__name__}: {error}")
             return False
-        self._observable = trace.declaration.can(pb.CAPABILITY_OBSERVE)
-        self._ids_from_caller = trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        self._declared = trace.declaration
         found = False
         for requirement_id, verdict in self._judged(trace, views).items():
             exercised, told = 0, len(verdict.findings) + verdict.findings_dropped
-            for check in CHECKS.get(requirement_id, ()):
-                lacking = [c for c in check.needs if not trace.declaration.can(c)]
+            for check in self._register.checks.get(requirement_id, ()):
+                lacking = trace.declaration.lacking(check.needs)
                 if lacking:
                     self._lacking.setdefault(requirement_id, set()).update(lacking)
                     continue
@@ -160,14 +162,14 @@ class Judge:
                 self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
         return found
 
-    def _judged(self, trace: Trace, views: list[ChannelView]) -> dict[str, RequirementVerdict]:
+    def _judged(self, trace: Trace[Any], views: Sequence[View]) -> dict[str, RequirementVerdict]:
         """The verdicts that a trace counts for: all, unless its environment presumes what is violated in it."""
-        presumed = ENVIRONMENTS[trace.environment].presumes
-        presumed = next((r for r in COUNTERPARTS.get(presumed, ()) if r in self._verdicts), presumed)
+        presumed = self._rules.environments[trace.environment].presumes
+        presumed = next((r for r in self._register.counterparts.get(presumed, ()) if r in self._verdicts), presumed)
         with suppress(Exception):  # an error in it is noted where the check is applied
             if any(
                 observation.outcome is Outcome.VIOLATED
-                for check in CHECKS.get(presumed, ())
+                for check in self._register.checks.get(presumed, ())
                 for view in views
                 for observation in check.function(view)
             ):
@@ -189,7 +191,7 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _apply(self, check: Check, view: ChannelView, verdict: RequirementVerdict) -> int:
+    def _apply(self, check: Check, view: View, verdict: RequirementVerdict) -> int:
         count = 0
         try:
             for observation in check.function(view):
@@ -201,7 +203,7 @@ class Judge:
             self._errors[check.requirement] = f"{where}: {type(error).__name__}: {error}"
         return count
 
-    def _keep(self, check: Check, view: ChannelView, verdict: RequirementVerdict, observation: Observation) -> None:
+    def _keep(self, check: Check, view: View, verdict: RequirementVerdict, observation: Observation) -> None:
         severity = severity_of(verdict.requirement, observation, strict=self._strict)
         worst = self._worst.setdefault(check.requirement, severity)
         if RANK[severity] > RANK[worst]:
@@ -217,7 +219,7 @@ class Judge:
             verdict.findings_dropped += 1
             verdict.findings.pop()
 
-    def _note_obstacle(self, requirement_id: str, trace: Trace) -> None:
+    def _note_obstacle(self, requirement_id: str, trace: Trace[Any]) -> None:
         if trace.breakdown is not None:
             why = f"the implementation broke down first ({trace.breakdown.kind.value} in {trace.schedule})"
         elif trace.stopped:
@@ -238,15 +240,17 @@ class Judge:
         broken = [why for why in obstacles if "broke down" in why]
         if broken:
             return Verdict.INCONCLUSIVE, broken[0]
-        if requirement_id == "SDS-MSG-14" and self._ids_from_caller:
-            return Verdict.SKIPPED, "the application makes the IDs, as declared: message-id-required"
+        excuse = self._rules.excuse(requirement_id, self._declared) if self._declared is not None else ""
+        if excuse:
+            return Verdict.SKIPPED, excuse
         lacking = self._lacking.get(requirement_id, set())
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:
-            names = sorted(map(capability_name, lacking)) or needed[:1]
+            names = sorted(lacking) or needed[:1]
             return Verdict.SKIPPED, f"not declared: {', '.join(names)}"
         if obstacles:
             return Verdict.INCONCLUSIVE, obstacles[0]
-        if not self._observable:
-            return Verdict.SKIPPED, f"not declared: {capability_name(pb.CAPABILITY_OBSERVE)}"
+        observable = self._declared is None or self._declared.can_by_name(OBSERVE)
+        if not observable and self._rules.language.number_of(OBSERVE) is not None:
+            return Verdict.SKIPPED, f"not declared: {OBSERVE}"
         return Verdict.INCONCLUSIVE, "not exercised"

@@ -1,1 +1,93 @@
-""""""
+"""Protocols: a folder each, and in its ``protocol.py`` the value that says what it brings.
+
+The rest of the suite knows none of them: it asks here for that of a revision, which belongs to exactly one. A folder
+that is added here, or to the ``__path__`` of this package, is a protocol of the suite without a line changed elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from sds_harness.revision import Revision
+
+from ..judging.exercise import Model
+from ..judging.rules import Rules
+from .properties import GlobalProperty
+from .schedules import Repertoire
+from .words import Words
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a protocol has to say for itself."""
+
+    name: str
+    """As people call it."""
+    rules: Rules
+    """How it is judged: catalogue, checks, scenarios, revisions, stage, views, testee messages and capabilities."""
+    words: Words
+    """How it is told."""
+    model: Model
+    """Its executable model, with mutants and legal variants."""
+    repertoire: Repertoire | None = None
+    """The schedules that are generated for it, None if there are none."""
+
+
+@cache
+def protocols() -> tuple[Protocol, ...]:
+    """All protocols; the one that is judged unless another is asked for comes first."""
+    folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
+    found = [import_module(f"{__name__}.{folder}.protocol").PROTOCOL for folder in folders]
+    return tuple(sorted(found, key=lambda protocol: protocol.name != DEFAULT))
+
+
+DEFAULT = "SDS"
+
+
+@cache
+def _by_revision() -> Mapping[str, Protocol]:
+    known: dict[str, Protocol] = {}
+    for protocol in protocols():
+        for revision in protocol.rules.revisions:
+            if revision in known:
+                raise ValueError(f"{revision} belongs to {known[revision].name} and to {protocol.name}")
+            known[revision] = protocol
+    return known
+
+
+def protocol_of(revision: str) -> Protocol:
+    """The protocol that a revision belongs to. Raises KeyError for a revision of none."""
+    return _by_revision()[revision]
+
+
+def repertoire_of(revision: str) -> Repertoire:
+    """The schedules that are generated for the protocol of a revision. Raises ValueError if there are none."""
+    repertoire = protocol_of(revision).repertoire
+    if repertoire is None:
+        raise ValueError(f"no schedules are generated for {revision}")
+    return repertoire
+
+
+def default() -> Protocol:
+    """The protocol that is judged unless another is asked for."""
+    return protocols()[0]
+
+
+def revisions() -> Mapping[str, Revision]:
+    """The revisions of all protocols by name, the current one of the first protocol first."""
+    return {name: protocol.rules.revisions[name] for name, protocol in _by_revision().items()}
+
+
+def stating(requirement: str) -> Protocol | None:
+    """The protocol that states a requirement, None if none does."""
+    return next((p for p in protocols() if requirement in p.rules.catalogue.requirements), None)
+
+
+def property_of(what: str) -> GlobalProperty | None:
+    """The global property of that ID, None if there is none."""
+    known = [p.repertoire.properties for p in protocols() if p.repertoire is not None]
+    return next((properties[what] for properties in known if what in properties), None)

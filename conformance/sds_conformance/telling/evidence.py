@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import Any
 
 from sds_harness.trace import Step, Trace
 
+from ..judging.quoting import LONG_ID, clock, identifier
 from ..judging.verdict import Finding
-from .narration import LONG_ID, Narrator, clock, identifier
+from ..protocols.words import Words
 
 FIRST, LAST, AFTER = 3, 6, 4
 """So many steps are shown of the beginning, of what led to the finding, and of what followed."""
@@ -32,10 +34,13 @@ class Exhibit:
 class Evidence:
     """What to show of one finding."""
 
-    def __init__(self, trace: Trace, finding: Finding) -> None:
+    def __init__(self, words: Words, trace: Trace[Any] | None, finding: Finding) -> None:
+        """``trace`` is that of the finding, None if it was not kept."""
         self._finding = finding
-        self._narrator = Narrator(trace)
-        self._steps = [s for s in trace.steps if s.participant in (finding.participant, "")]
+        self._steps: list[Step] = []
+        if trace is not None:
+            self._narrator = words.narrator(trace)
+            self._steps = [s for s in trace.steps if s.participant in (finding.participant, "")]
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
         told = f"{finding.expected} {finding.seen}"
         known = frozenset[str]().union(*self._touched.values())

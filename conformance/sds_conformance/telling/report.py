@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sds_harness.declaration import capability_name
 from sds_harness.environment import PLAIN
 from sds_testee.version import suite_version
 
@@ -53,15 +52,10 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
             "homepage": declared.homepage,
             "command": [_text(part) for part in how.command],
             "revisions": list(declared.revisions),
-            "capabilities": sorted(capability_name(c) for c in declared.capabilities),
+            "capabilities": declared.capability_names,
         },
         "revision": outcome.plan.revision,
-        "profiles": {
-            "bloom": declared.bloom_profile,
-            "hash": declared.hash_profile,
-            "id_order": declared.id_order,
-            "dialect": outcome.dialect,
-        },
+        "profiles": {**declared.profiles, "dialect": outcome.dialect},
         "framing": how.framing,
         "strict": outcome.strict,
         "summary": summary(outcome),

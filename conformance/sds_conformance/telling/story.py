@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sds_harness.declaration import Declaration, capability_name
-from sds_harness.environment import ENVIRONMENTS, PLAIN
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN
 from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, REVISIONS
-from sds_reference import PROFILES as BLOOM_PROFILES
 
-from ..judging.certification import PROFILES, Certification, Plan
-from ..judging.registry import SCENARIOS, scenario_of
+from ..judging.certification import Certification, Plan
+from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
-from ..protocols.sds.catalogue.positions import load_positions
+from ..protocols import protocol_of, protocols
 from .evidence import Evidence
-from .narration import Narrator
 from .report import Invocation, play_command, replay_command
 
 STYLES = {
@@ -39,44 +36,21 @@ _LABEL = 10
 
 def show_certificate(console: Console, declared: Declaration, dialect: str, what: Plan) -> None:
     """Who is tested, against what, and what it declares."""
-    revision, spoken = what.revision, REVISIONS[what.revision]
+    revision, words = what.revision, protocol_of(what.revision).words
     name = f"{declared.name} {declared.version}".strip()
     language = f" ({declared.language})" if declared.language else ""
     labelled(console, "Testing", Text(f"{name}{language}", "bold"))
-    labelled(console, "Against", Text(f"{revision}: {PROFILES[what.profile] if spoken.repairs else spoken.title}"))
+    labelled(console, "Against", Text(f"{revision}: {words.against(revision, what.profile)}"))
     if revision not in declared.revisions:
         others = ", ".join(declared.revisions) or "none"
         labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
-    labelled(console, "Filters", Text(filter_note(declared.bloom_profile)))
-    if what.profile != "core" and spoken.repairs:
-        labelled(console, "Repairs", Text(repair_note(declared)))
-    labelled(console, "Declares", Text(declared_line(declared), "dim"))
+    for label, note in words.notes(declared, revision, what.profile):
+        labelled(console, label, Text(note))
+    labelled(console, "Declares", Text(declared_line(declared, words.limits), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"
         labelled(console, "Dialect", Text(note))
     console.print()
-
-
-def filter_note(profile: str) -> str:
-    """What the declared bloom profile means for others, in so many words."""
-    if profile in BLOOM_PROFILES:
-        others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
-        return (
-            f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
-            f"implementation, nor are its filters by theirs."
-        )
-    named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
-    return f"{named}; filters are judged by asking the implementation what they hold."
-
-
-def repair_note(declared: Declaration) -> str:
-    """What the declared hash profile means for the judgement of SDS-R, in so many words."""
-    if not declared.can(pb.CAPABILITY_SDS_R):
-        return "no SDS-R: what is about it is skipped, but its fields must stay unset."
-    if declared.hash_profile in HASH_PROFILES:
-        return f"SDS-R, hash {declared.hash_profile}: times and response groups are judged exactly."
-    named = f"{declared.hash_profile!r}, which is not known here" if declared.hash_profile else "without a name"
-    return f"SDS-R, hash {named}: times and response groups are judged by what the text says of any hash."
 
 
 def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
@@ -122,14 +96,14 @@ def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certif
 
 def show_finding(console: Console, finding: Finding, outcome: Certification) -> None:
     """What was done, what was expected, what came out."""
-    scenario = SCENARIOS.get(finding.scenario)
+    scenario = outcome.plan.rules.register.scenarios.get(finding.scenario)
     if scenario is not None:
         labelled(console, "Scenario", Text(f"{finding.scenario}: {scenario.summary}"))
-    environment = ENVIRONMENTS.get(finding.environment)
+    environment = outcome.plan.rules.environments.get(finding.environment)
     if environment is not None and environment is not PLAIN:
         labelled(console, "Played in", Text(f"{environment.name}: {environment.summary}"))
     trace = outcome.traces.get(finding.run)
-    evidence = Evidence(trace or Trace(finding.run, outcome.declaration), finding)
+    evidence = Evidence(protocol_of(outcome.plan.revision).words, trace, finding)
     label = "Done"
     for exhibit in evidence.exhibits():
         number = "…" if exhibit.step is None else str(exhibit.step.index)
@@ -148,7 +122,8 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
 def show_softened(console: Console, finding: Finding) -> None:
     """The position that softens a finding, if one does."""
     if finding.position:
-        position = load_positions().get(finding.position)
+        known = {name: position for p in protocols() for name, position in p.rules.catalogue.positions.items()}
+        position = known.get(finding.position)
         told = f": {position.position}" if position is not None else ""
         labelled(console, "", Text(f"a warning, not a failure, by position {finding.position}{told}", "dim"))
 
@@ -157,7 +132,7 @@ def show_breakdown(
     console: Console,
     broken: BrokenRun,
     also_in: Sequence[str] = (),
-    traces: Mapping[str, Trace] | None = None,
+    traces: Mapping[str, Trace[Any]] | None = None,
     how: Invocation | None = None,
 ) -> None:
     """What broke, whose fault it is, and the question to ask next."""
@@ -166,13 +141,16 @@ def show_breakdown(
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
     trace = (traces or {}).get(broken.where)
-    environment = ENVIRONMENTS[trace.environment] if trace is not None else PLAIN
+    protocol = protocol_of(trace.revision.name) if trace is not None else None
+    environment = (
+        protocol.rules.environments[trace.environment] if trace is not None and protocol is not None else PLAIN
+    )
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
         told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
         labelled(console, "Played in", Text(told))
-    if trace is not None and trace.steps:
-        narrator, step = Narrator(trace), trace.steps[-1]
+    if trace is not None and protocol is not None and trace.steps:
+        narrator, step = protocol.words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     label = "stderr"
     for line in breakdown.stderr:
@@ -256,12 +234,13 @@ def verdict_line(outcome: Certification) -> Text:
         case 0:
             warnings = outcome.count(Verdict.WARN)
             but = f", with {_count(warnings, 'warning')}" if warnings else ""
-            there_is = REVISIONS[outcome.plan.revision].repairs
-            repairs = outcome.declaration.can(pb.CAPABILITY_SDS_R) or not there_is
-            asked = [v for v in outcome.verdicts if repairs or v.requirement.core or v.exercised]
+            words, rules = protocol_of(outcome.plan.revision).words, outcome.plan.rules
+            forgone = words.forgone(outcome.declaration, outcome.plan.revision)
+            asked = [v for v in outcome.verdicts if rules.part_of(v.requirement) != forgone or v.exercised]
             judged = sum(v.exercised > 0 for v in asked)
             of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""
-            of += "" if repairs or outcome.plan.profile == "core" else ", without SDS-R"
+            within = outcome.plan.profile in (rules.full, forgone)
+            of += f", without {words.parts[forgone]}" if forgone and within else ""
             return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
         case 4:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
@@ -285,24 +264,23 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
     finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
     sightings = outcome.sightings.get(requirement_id, {})
-    declared = {name for name in sightings if requirement_id in SCENARIOS[scenario_of(name)].exercises}
+    scenarios = outcome.plan.rules.register.scenarios
+    declared = {name for name in sightings if requirement_id in scenarios[scenario_of(name)].exercises}
     shown = [outcome.traces[name] for name in declared or sightings if name in outcome.traces]
     name = finding.run if finding else min(shown, key=lambda t: len(t.steps)).schedule if shown else ""
     trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
     if trace is None:
         return
     console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
-    narrator = Narrator(trace)
+    narrator = protocol_of(outcome.plan.revision).words.narrator(trace)
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
         _hanging(console, head, Text(narrator.done(step)))
         for effect in narrator.came_out(step, narrator.touches(step)):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
-        for wire in step.broadcasts if step.command != "receive" else ():
-            _show_hex(console, wire.raw)
-        if step.command == "receive":
-            _show_hex(console, step.received.raw)
+        for raw in narrator.on_the_wire(step):
+            _show_hex(console, raw)
     if trace.stopped:
         console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
     console.print()
@@ -334,16 +312,7 @@ def _hanging(console: Console, before: Text, text: Text) -> None:
         before = Text(" " * before.cell_len)
 
 
-def declared_line(declared: Declaration) -> str:
-    """The declared capabilities and limits, in words."""
-    names = sorted(capability_name(c) for c in declared.capabilities)
-    limits = [
-        f"{what} up to {value}"
-        for what, value in (
-            ("content bytes", declared.content_bytes),
-            ("Lamport timestamps ahead by ms", declared.lamport_ahead_ms),
-            ("log entries", declared.log_entries),
-        )
-        if value is not None
-    ]
-    return ", ".join(names + limits) or "nothing"
+def declared_line(declared: Declaration, bounded: Mapping[str, str]) -> str:
+    """The declared capabilities and limits, in words: ``bounded`` says what each limit is about."""
+    limits = [f"{what} up to {value}" for name, what in bounded.items() if (value := declared.limit(name)) is not None]
+    return ", ".join(declared.capability_names + limits) or "nothing"

@@ -12,7 +12,6 @@ from sds_harness.declaration import printable
 from sds_reference import REVISIONS
 
 from ..protocols.sds.catalogue import load_catalogue
-from ..protocols.sds.catalogue.positions import load_positions
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
 from .folder import PROSE, Manifest, VectorsError, load_manifest, read_bytes, read_json, violations
@@ -101,7 +100,7 @@ def _document(path: Path, data: dict[str, Any]) -> Iterator[str]:
     used = {flag for test in data["tests"] for flag in test["flags"]}
     for flag in sorted(set(data["notes"]) - used):
         yield f"the flag {flag} is explained, and no vector has it"
-    known = {*load_catalogue().requirements, *load_positions()}
+    known = {*load_catalogue().requirements, *load_catalogue().positions}
     for flag, note in data["notes"].items():
         for name in note["ids"]:
             if name not in known:
@@ -130,7 +129,7 @@ def _test(data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")
-        if position is not None and position not in load_positions():
+        if position is not None and position not in load_catalogue().positions:
             yield f"there is no position {position}"
     results = {result_of(part["outcomes"]) for part in parts}
     wanted = results.pop() if "outcomes" in test else "acceptable" if "acceptable" in results else "valid"

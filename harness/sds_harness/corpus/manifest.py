@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_testee.version import suite_version
 
-from ..declaration import UNNAMED, Declaration, capability_name, printable
+from ..declaration import UNNAMED, Declaration, printable
 from ..schedules import Performance
 from ..sds.generator import Grammar
 from .errors import CorpusError
@@ -111,15 +111,15 @@ def implementation_of(declared: Declaration) -> dict[str, Any]:
         "language": declared.language,
         "homepage": declared.homepage,
         "revisions": list(declared.revisions),
-        "capabilities": sorted(map(capability_name, declared.capabilities)),
-        "bloom_profile": declared.bloom_profile,
-        "hash_profile": declared.hash_profile,
-        "id_order": declared.id_order,
-        "dialect": declared.dialect,
-        "content_bytes": declared.content_bytes,
-        "lamport_ahead_ms": declared.lamport_ahead_ms,
-        "log_entries": declared.log_entries,
+        "capabilities": declared.capability_names,
+        **{stored_name(name): chosen for name, chosen in declared.profiles.items()},
+        **declared.limits,
     }
+
+
+def stored_name(profile: str) -> str:
+    """What a profile of the handshake is called in a manifest."""
+    return f"{profile}_profile" if profile in ("bloom", "hash") else profile
 
 
 def shard_size(schedules: int) -> int:

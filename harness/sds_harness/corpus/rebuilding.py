@@ -21,8 +21,8 @@ from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..link import Limits
 from ..schedules import Act, Performance, Schedule, ScheduleFileError, loads, play
+from ..sds.language import open_session
 from ..sds.stage import Stage
-from ..session import Session
 from .errors import CorpusError
 from .rows import NOT_COMPARED, bare
 
@@ -56,7 +56,7 @@ class _StoredLink:
         self._rows = list(rows)
         self._next = 0
 
-    def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+    def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
         command = request.WhichOneof("command")
         if command == "hello":
             return _parsed(self._hello, request.id, hello=True)
@@ -84,8 +84,8 @@ class _StoredLink:
         """Rows that were not played."""
         return len(self._rows) - self._next
 
-    def call_unknown(self, request_id: int, timeout_s: float) -> pb.Reply:
-        return pb.Reply(id=request_id, unsupported=pb.Unsupported())
+    def call_unknown(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
+        return pb.Reply(id=request.id, unsupported=pb.Unsupported())
 
     def stderr_lines(self) -> tuple[str, ...]:
         return ()
@@ -129,7 +129,7 @@ def _play(schedule: Schedule, stages: list[Stage], cast: Sequence[int]) -> Perfo
 
 
 def _stage(link: _StoredLink, played_by: Row, schedule: Schedule, revision: str) -> Stage:
-    stage = Stage(Session(lambda: link, Limits(), revision), schedule.name, _dialect(played_by["dialect"]))
+    stage = Stage(open_session(lambda: link, Limits(), revision), schedule.name, _dialect(played_by["dialect"]))
     stage.now_ms = stage.trace.start_ms = played_by["start_ms"]
     return stage
 

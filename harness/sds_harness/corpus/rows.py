@@ -12,8 +12,8 @@ from sds_reference import MAX_LAMPORT, Message
 
 from ..schedules import Act, Performance, dumps
 from ..sds.naming import Key, Names
-from ..sds.stage import START_MS
-from ..trace import Step, Trace, Wire
+from ..sds.trace import Step, Trace, Wire
+from ..stage import START_MS
 from .digests import digest64, exact_digest, plan_digest, row_hash, schedule_digest, signed
 from .schema import COMPARED_NAMES
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..faults import Breakdown
-from ..trace import Party, Step, Trace, Wire
+from ..sds.trace import Step, Trace, Wire
+from ..trace import Party
 from .operations import Schedule
 
 

@@ -14,8 +14,9 @@ from sds_reference import Kind, MalformedMessage, Message
 from sds_reference.testee.convert import message_from_pb, message_to_pb
 from sds_reference.testee.dialect import Dialect
 
-from ..declaration import capability_name, printable
-from ..session import Session, needed_capabilities
+from ..declaration import printable
+from ..session import Session
+from .language import SDS, needed_capabilities
 
 NOW_MS = 1_800_000_000_000
 """The moment at which times are asked for where the caller names none: where virtual time starts."""
@@ -35,7 +36,7 @@ class Undeclared:
 
     @property
     def reason(self) -> str:
-        return f"needs the capability {capability_name(self.capability)}"
+        return f"needs the capability {SDS.name_of(self.capability)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class Codec:
         for capability in needed_capabilities(request):
             if not self._session.declaration.can(capability):
                 return Undeclared(capability)
-        reply = self._session.call(request)
+        reply: pb.Reply = self._session.call(request)
         # `unsupported` is no answer here: the session does not let it pass where the capability was declared.
         if reply.WhichOneof("answer") == "rejected":
             return Refused(printable(reply.rejected.reason) or "no reason given")

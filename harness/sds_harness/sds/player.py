@@ -38,9 +38,11 @@ from ..schedules.operations import (
     Wait,
 )
 from ..schedules.performance import Act, Loss, Packet, Performance
-from ..trace import Step, Wire
+from ..stage import ScheduleStopped
+from .actor import Actor
 from .encodings import ENCODINGS
-from .stage import Actor, ScheduleStopped, Stage
+from .stage import Stage
+from .trace import Step, Wire
 
 MAX_PACKETS = 1_000
 """With more from one operation, or in one calm round, it is broken off: somebody answers without end."""

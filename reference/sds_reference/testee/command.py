@@ -106,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigurationError as error:
         parsing.error(str(error))
     try:
-        serve(testee.handle, Framing(arguments.framing))
+        serve(testee.handle, pb.Request, pb.Reply, Framing(arguments.framing))
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     return 0

@@ -13,18 +13,18 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_reference import REVISIONS
 
 from ...exploration.campaign import Order, Tally
 from ...exploration.casting import Casting
 from ...exploration.judging import Scope, judged_revision
 from ...exploration.telling import finding_json, last_line, rule_of, show_coverage
-from ...judging.certification import PROFILES, plan
+from ...judging.certification import plan
 from ...judging.verdict import RANK
-from ...protocols.sds.catalogue import CURRENT
+from ...protocols import protocol_of, revisions
+from ...protocols.sds.introducing import PROFILES
 from ...telling.story import STYLES, labelled, show_certificate, show_softened
 from ..fuzz import exit_code
-from ..options import console, program
+from ..options import CURRENT, console, program
 from .shared import on_spark, shard_bar
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ Exit codes:
 )
 @click.option(
     "--revision",
-    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
+    type=click.Choice([CURRENT, *sorted(set(revisions()) - {CURRENT})]),
     help="Which revision of the text is judged; by default the one that was recorded for.",
 )
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
@@ -86,7 +86,12 @@ def check_command(
     if json_wanted:
         click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
     else:
-        show_certificate(out, tally.declaration, printable(manifest.dialect), plan((), (), profile, judged))
+        show_certificate(
+            out,
+            tally.declaration,
+            printable(manifest.dialect),
+            plan(protocol_of(judged).rules, (), (), profile, judged),
+        )
         _tell(out, tally, folder)
         show_coverage(out, tally, _order(manifest, judged, profile, strict=strict))
         for where, what in tally.errors.items():

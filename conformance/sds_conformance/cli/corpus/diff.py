@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ...exploration.judging import Scope, judged_revision
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, PROFILES
+from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ...protocols.sds.introducing import PROFILES
 from ...telling.story import labelled
 from ..options import console, program
 from .shared import on_spark, shard_bar

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
-from sds_harness.sds.generator import Grammar
 
 from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
 from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
 from ...judging.runner import BrokenRun
+from ...protocols import repertoire_of
 from ...telling.story import show_breakdown
 from ..fuzz import which_schedules
 from ..options import Driven, about, console, driving
@@ -88,7 +88,7 @@ def record_command(
     from ...corpus.company import Companies, play_twins
 
     out, err = console(), console(stderr=True)
-    grammar = Grammar(participants[0], participants[1], {"core": False, "sds-r": True}.get(profile), passages=passages)
+    grammar = repertoire_of(revision).grammar_of(profile, *participants, passages)
     order = Order(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )
@@ -101,7 +101,7 @@ def record_command(
         grammar_json(grammar),
         revision,
         casting,
-        driven.dialect or declared.dialect,
+        driven.dialect or declared.profile("dialect"),
         shard_size(schedules),
         list(driven.command),
         TWINS_EVERY if twins else 0,

@@ -30,7 +30,7 @@ from ...judging.certification import (
 from ...judging.runner import BrokenRun
 from ...telling.story import show_breakdown
 from ..fuzz import seed_of
-from ..options import Driven, console, program, progress_bar, talking
+from ..options import CURRENT, Driven, console, program, progress_bar, talking
 from .again import PlayedAgain, needed, schedule_of
 from .mixed import BAR_WIDTH, MixedGroups
 
@@ -113,10 +113,10 @@ def interop(
     if file is not None:
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
-        with Cast(_implementation(name, commands[name], framing, limits) for name in names) as cast:
+        with Cast((_implementation(name, commands[name], framing, limits) for name in names), CURRENT) as cast:
             code = PlayedAgain(out, err, cast, schedule, roles).play(as_json=as_json)
         sys.exit(code)
-    cast = Cast(_implementation(name, command, framing, limits) for name, command in commands.items())
+    cast = Cast((_implementation(name, command, framing, limits) for name, command in commands.items()), CURRENT)
     started = time.monotonic()
     with cast:
         outcome = _explore(err, cast)

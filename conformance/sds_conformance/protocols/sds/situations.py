@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 from sds_harness.schedules import Performance
 from sds_harness.sds.stage import bloom_parameters
@@ -44,7 +45,7 @@ SITUATIONS: dict[str, str] = {
 """What is counted, in words."""
 
 
-def situations(performance: Performance, views: Iterable[ChannelView]) -> Counter[str]:
+def situations(performance: Performance, views: Iterable[Any]) -> Counter[str]:
     """How often each situation arose."""
     out: Counter[str] = Counter()
     for view in views:

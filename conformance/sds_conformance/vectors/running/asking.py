@@ -12,8 +12,9 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
-from sds_harness.sds.stage import ScheduleStopped
+from sds_harness.sds.language import open_session
 from sds_harness.session import Session
+from sds_harness.stage import ScheduleStopped
 from sds_reference.testee.dialect import Dialect, load_dialect
 
 from ...judging.certification import (
@@ -171,13 +172,13 @@ class Examiner:
                 stage.close()
 
     def _dialect(self) -> Dialect | None:
-        name = self._asked_dialect or self._open().declaration.dialect
+        name = self._asked_dialect or self._open().declaration.profile("dialect")
         return load_dialect(name) if name else None
 
     def _open(self) -> Session:
         if self._session is None:
             self._stillborn += 1
-            self._session = Session(lambda: self._connect(PLAIN.variables), self._limits, self._revision)
+            self._session = open_session(lambda: self._connect(PLAIN.variables), self._limits, self._revision)
             self._stillborn = 0
         return self._session
 

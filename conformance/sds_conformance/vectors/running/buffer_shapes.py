@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sds_harness.sds.stage import Actor
-from sds_harness.trace import Step
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
@@ -131,7 +131,7 @@ def ask_repair_buffers(subject: Subject, vector: Vector) -> Answer:
     for name in ("sds_r", "t_min_ms", "t_max_ms", "num_response_groups"):
         if getattr(actor.party.in_force, name) != getattr(asked, name):
             raise Skip(f"has a {name} of its own, whatever it is asked for")
-    profile = subject.declaration.hash_profile
+    profile = subject.declaration.profile("hash")
     answers = []
     before = 0
     for number, step in enumerate(vector["steps"], 1):

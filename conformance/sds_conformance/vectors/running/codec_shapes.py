@@ -6,7 +6,7 @@ from collections.abc import Container
 from typing import Any
 
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
-from sds_reference import PROFILES, BloomParameters, ForeignFilter
+from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilter
 
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
@@ -62,7 +62,7 @@ def ask_encode(subject: Subject, vector: Vector) -> Answer:
     if listed.status is not Status.FAIL:
         return listed
     expected = [bytes.fromhex(outcome["wire"]) for outcome in vector["outcomes"] if "wire" in outcome]
-    answers = [compared(subject.session.revision.wire, wire, other) for other in expected]
+    answers = [compared(REVISIONS[subject.revision].wire, wire, other) for other in expected]
     return next((answer for answer in answers if answer.status is not Status.FAIL), answers[0])
 
 
@@ -74,7 +74,7 @@ def _size(vector: Vector) -> FilterSize:
 
 
 def _need_profile(subject: Subject, vector: Vector) -> None:
-    declared = subject.declaration.bloom_profile
+    declared = subject.declaration.profile("bloom")
     if declared != vector["profile"]:
         raise Skip(
             f"declares filters of {declared}: these are others" if declared else "declares no known kind of filters"

@@ -6,10 +6,11 @@ from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...judging.registry import CHECKS
 from ...judging.verdict import Judge, Verdict
 from ...protocols.sds import checks as _checks
 from ...protocols.sds.catalogue import load_catalogue
+from ...protocols.sds.register import CHECKS
+from ...protocols.sds.rules import RULES
 from ..transcripts.playing import NotPlayed, TranscriptPlayer, same, without_events
 from .subject import Answer, Skip, Status, Subject, tell
 
@@ -81,7 +82,7 @@ def _judged(subject: Subject, trace: Any, unlisted: str) -> Answer:
     """What the requirement checks say of a trace with an outcome that is not listed."""
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]
-    judge = Judge(catalogue, ids)
+    judge = Judge(RULES, ids)
     judge.add(trace)
     verdicts = judge.verdicts()
     for wanted, status in ((Verdict.ERROR, Status.ERROR), (Verdict.FAIL, Status.FAIL), (Verdict.WARN, Status.WARN)):

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sds_harness.sds.stage import Actor, ScheduleStopped
+from sds_harness.sds.actor import Actor
+from sds_harness.stage import ScheduleStopped
 
 from ...protocols.sds.vectors.forum_bytes import LARGEST
 from ...protocols.sds.vectors.forum_lamport import PLAUSIBLE

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sds_harness.sds.stage import Actor, ScheduleStopped
+from sds_harness.sds.actor import Actor
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import REVISIONS
 
 from .subject import Subject
 
@@ -46,7 +48,7 @@ def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[
         return None
     if message.bloom_filter is None:
         return b"", []
-    logged = message.content or subject.session.revision.syncs_are_logged
+    logged = message.content or REVISIONS[subject.revision].syncs_are_logged
     return message.bloom_filter, [message.message_id] if logged else []
 
 

@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import DecodedMessage
-from sds_harness.sds.stage import Actor, ScheduleStopped
-from sds_harness.trace import Wire
+from sds_harness.sds.trace import Wire
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HistoryEntry, Kind, Message
+from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
 from ...protocols.sds.vectors.lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
@@ -43,7 +44,7 @@ def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answe
     if step.answer == "rejected":
         return among({"rejected": True}, vector["outcomes"], lambda s, o: bool(o.get("rejected")))
     actor.settle()
-    message = subject.session.revision.wire.decode(wire)
+    message = REVISIONS[subject.revision].wire.decode(wire)
     message_id = message.message_id
     delivered = any(
         event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
@@ -51,7 +52,7 @@ def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answe
         for event in step.events
     )
     logged = message_id in logged_ids(actor)
-    tell = _kinds_of_proposal if subject.session.revision.syncs_are_logged else _kinds
+    tell = _kinds_of_proposal if REVISIONS[subject.revision].syncs_are_logged else _kinds
     kinds = tell(subject, message, delivered, logged)
     shown = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
     return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
@@ -97,7 +98,7 @@ def logged_ids(actor: Actor) -> list[str]:
 
 def ask_lamport(subject: Subject, vector: Vector) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now."""
-    if not subject.session.revision.lamport_follows_clock:
+    if not REVISIONS[subject.revision].lamport_follows_clock:
         return ask_counting(subject, vector, happens)
     subject.need(pb.CAPABILITY_VIRTUAL_CLOCK)
     local, now_ms = int(vector["local"]), int(vector["now_ms"])
@@ -195,14 +196,14 @@ def ask_log_order(subject: Subject, vector: Vector) -> Answer:
     state = actor.observe()
     if state is not None and state.HasField("log"):
         log = [entry.message_id for entry in state.log.entries]
-        if subject.session.revision.syncs_are_logged:  # its own as well, and nobody said that it sends none
+        if REVISIONS[subject.revision].syncs_are_logged:  # its own as well, and nobody said that it sends none
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
         return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
     if actor.party.in_force.causal_history_size < len(arrivals):
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
     log = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
-    ordered = subject.session.revision.histories_are_ordered
+    ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL and not ordered and sorted(log) in _sets(vector):
         raise Skip("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
@@ -228,7 +229,7 @@ def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
 
 def _one_way(subject: Subject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
     """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
-    ordered = subject.session.revision.histories_are_ordered
+    ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer
     direction = "oldest first" if seen == oldest_first else "newest first"

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_harness.sds.stage import ScheduleStopped, Stage
-from sds_harness.trace import Step
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ...protocols.sds.vectors.lamport import SAFE
@@ -73,7 +74,7 @@ def _ordinary(subject: Subject, stage: Stage, step: Step, vector: Vector) -> boo
         return False
     declared = subject.declaration
     send = step.request.send if step.command == "send" else step.request.send_ephemeral
-    limit = declared.content_bytes
+    limit = declared.limit("content_bytes")
     if not send.content or (limit is not None and len(send.content) > limit):
         return False
     if send.message_id and not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):

@@ -21,7 +21,7 @@ MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 
 
 def _need_hash(subject: Subject, profile: str) -> None:
-    declared = subject.declaration.hash_profile
+    declared = subject.declaration.profile("hash")
     if profile not in ("any", declared):
         raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
@@ -64,7 +64,7 @@ def ask_repair_times(subject: Subject, vector: Vector) -> Answer:
 def _used(subject: Subject, vector: Vector) -> Answer | None:
     """The failure of a hash without a name that is not used; whoever names it is asked for its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
-    if subject.declaration.hash_profile in HASH_PROFILES or degenerate:
+    if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
         return None
     ignored = ignored_argument(subject, vector["function"])
     return Answer(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from sds_harness.declaration import Declaration, capability_name, printable
+from sds_harness.declaration import Declaration, printable
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import Codec
-from sds_harness.sds.stage import NEEDS, Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
+from sds_harness.stage import NEEDS
 from sds_reference.testee.dialect import Dialect
 
 from ...protocols.sds.catalogue import load_catalogue
@@ -104,11 +106,11 @@ class Subject:
         """Skip the vector unless all are declared."""
         for capability in capabilities:
             if not self.declaration.can(capability):
-                raise Skip(f"{NEEDS}{capability_name(capability)}")
+                raise Skip(f"{NEEDS}{self.declaration.spoken.name_of(capability)}")
 
     def need_lamport(self, now_ms: int, *timestamps: int) -> None:
         """Skip the vector if the declared bound lets it refuse one of the timestamps."""
-        ahead = self.declaration.lamport_ahead_ms
+        ahead = self.declaration.limit("lamport_ahead_ms")
         if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
             raise Skip("declares a bound for timestamps from ahead")
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from sds_harness.sds.stage import ScheduleStopped, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
 from sds_reference import REVISIONS, Channel, Config, Participant
 from sds_reference.testee.server import TesteeOptions
 from sds_reference.variants import VARIANTS

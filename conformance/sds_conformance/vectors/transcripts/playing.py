@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
-from sds_harness.trace import Step, Wire
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step, Wire
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.stage import COUNTING_START_MS, START_MS, Stage
+from sds_harness.sds.language import open_session
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
 from sds_harness.session import Session
-from sds_harness.trace import Party, Step
+from sds_harness.stage import COUNTING_START_MS, START_MS
+from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config, Message
 from sds_reference.revision import Revision
@@ -53,7 +56,7 @@ class RecordingStage(Stage):
 
 def session_with(options: TesteeOptions, revision: str) -> Session:
     """A session with the model in this process."""
-    return Session(lambda: LocalLink(Testee(options).handle), Limits(), revision)
+    return open_session(lambda: LocalLink(Testee(options).handle), Limits(), revision)
 
 
 def start_ms(revision: str) -> int:

@@ -1,92 +1,32 @@
-"""The requirement catalogue: every testable statement of the text, in our own words, under its stable ID."""
+"""The catalogue of SDS in three revisions, the proposal of 2024 among them."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+
+from ....judging.catalogue import Catalogue, read_catalogue
 
 CURRENT = "sds-2026-01"
 """The revision that is judged unless another is asked for."""
 
-_FILES = (f"{CURRENT}.json", "forum-2024.json")
-"""One for each text: revisions of one text share it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the text."""
-
-    id: str
-    title: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One testable statement."""
-
-    id: str
-    section: str
-    level: str
-    """RFC 2119 level: MUST, MUST NOT, SHOULD, SHOULD NOT, MAY or RECOMMENDED."""
-    keyword: str
-    """``explicit``, ``lowercase`` or ``implied`` by other rules."""
-    anchor: str
-    """Heading of the text in which it stands."""
-    observable: str
-    """``wire``, ``state``, ``statistical`` or ``none``."""
-    statement: str
-    positions: tuple[str, ...]
-    softened: str
-    """The position that makes a violation a warning, "" if none does."""
-    revisions: tuple[str, ...]
-    """The revisions of the text that state it, the current one first if that does."""
-
-    @property
-    def binding(self) -> bool:
-        """A violation is a failure, not a warning."""
-        return self.level.startswith("MUST")
-
-    @property
-    def optional(self) -> bool:
-        """A deviation is only told."""
-        return self.level in ("MAY", "RECOMMENDED")
-
-    def stated_in(self, revision: str) -> bool:
-        """Is it a requirement of that revision?"""
-        return revision in self.revisions
-
-    @property
-    def core(self) -> bool:
-        """Part of SDS itself, not of the SDS-R extension."""
-        return not self.section.startswith("R-")
-
-
-@dataclass(frozen=True, slots=True)
-class Catalogue:
-    """All requirements of all revisions, in the order of the texts."""
-
-    sections: tuple[Section, ...]
-    requirements: dict[str, Requirement]
+UNTESTABLE: dict[str, str] = {
+    "SDS-INSWEEP-03": "what a participant uses a hint for does not show outside",
+    "SDS-SYNC-11": "a permission to stay silent: both silence and sync messages are legal",
+    "SDS-R-STATE-03": "an order in memory; what it is for, the lowest times first, is SDS-R-SEND-04",
+    "SDS-R-GLOBAL-01": "a property of a deployment: the suite itself sets equal values",
+    "SDS-R-GLOBAL-04": "a permission to have one response group or several: both are legal",
+    "SDS-R-GLOBAL-08": "advice to whoever configures an application",
+    "FORUM-30": "how an application asks a store does not show outside",
+    "FORUM-36": "a permission to stay silent: both silence and sync messages are legal",
+    "FORUM-42": "an assumption about the application, not a rule for what it does",
+    "FORUM-43": "what senders can conclude; of the rules that follow, one receiver's word is enough",
+    "FORUM-46": "a property of the design: the suite itself is the transport",
+    "SDS-R-GROUP-03": "a conclusion of the text: that one knows it early does not show outside",
+}
+"""Requirements without a check, each with the reason."""
 
 
 @cache
 def load_catalogue() -> Catalogue:
-    """The catalogue: the statements of each text. A row is of all revisions of its text unless it names some."""
-    texts = [json.loads(files(__package__).joinpath(name).read_text("utf-8")) for name in _FILES]
-    requirements = [
-        Requirement(
-            **{key: row[key] for key in ("id", "section", "level", "keyword", "anchor", "observable", "statement")},
-            positions=tuple(row["positions"]),
-            softened=row.get("softened", ""),
-            revisions=tuple(row.get("revisions", data["revisions"])),
-        )
-        for data in texts
-        for row in data["requirements"]
-    ]
-    return Catalogue(
-        tuple(Section(**section) for data in texts for section in data["sections"]),
-        {requirement.id: requirement for requirement in requirements},
-    )
+    """The statements of each text, and the positions on what they leave open."""
+    return read_catalogue(__name__, (f"{CURRENT}.json", "forum-2024.json"))

@@ -9,11 +9,12 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from ....judging.judgement import Outcome
+from ...properties import Sighting
 from ..view.repair_terms import SECOND_MS
 from .convergence import converged
 from .debts import CAP, SWEEPS
 from .group_view import Arrival, GroupView, Side, dependencies
-from .registry import Sighting, global_property
+from .registry import global_property
 
 
 @global_property("G-10", "Only what was received is acknowledged", "STATE-12", "ACK-04", "ACK-05", "OUTSWEEP-01")
@@ -163,7 +164,7 @@ def _readable(view: GroupView, side: Side, other: Side) -> bool:
     """Do both use one kind of filter, and is all that the other got still in its own?"""
     mine, theirs = side.party.in_force, other.party.in_force
     return (
-        side.declared.bloom_profile == other.declared.bloom_profile != ""
+        side.declared.profile("bloom") == other.declared.profile("bloom") != ""
         and side.channel_id == other.channel_id
         and mine.bloom_capacity == theirs.bloom_capacity
         and mine.bloom_error_rate == theirs.bloom_error_rate

@@ -9,9 +9,10 @@ from sds_harness.schedules.operations import Cut, Join
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.judgement import Outcome
+from ...properties import Sighting
 from .debts import Debt, debts
 from .group_view import Arrival, GroupView, Key, Side
-from .registry import Sighting, global_property
+from .registry import global_property
 
 
 def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from sds_harness.schedules import Act, Performance
 from sds_harness.schedules.operations import Calm, Say, StepClock
 from sds_harness.sds.stage import bloom_parameters
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter, Kind, Message
 
@@ -110,7 +110,7 @@ class GroupView:
 
     def _is_steady(self, side: Side, said: int) -> bool:
         assert self.ending is not None
-        limit = side.declared.log_entries
+        limit = side.declared.limit("log_entries")
         return (
             side.opened.number < self.ending.first
             and side.who not in self.performance.crashed
@@ -179,7 +179,7 @@ class GroupView:
 
     def filter_hits(self, side: Side, bloom_filter: bytes, message_ids: list[str]) -> list[bool]:
         """The same for many; empty if nothing tells."""
-        profile, parameters = PROFILES.get(side.declared.bloom_profile), bloom_parameters(side.party)
+        profile, parameters = PROFILES.get(side.declared.profile("bloom")), bloom_parameters(side.party)
         if profile is None or parameters is None:
             return []
         try:
@@ -199,7 +199,7 @@ class GroupView:
         """Can no ID have been rolled out of its filter yet? Copies may be counted, too (AMB-55, AMB-112)."""
         c = side.party.in_force
         met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
-        return c.HasField("bloom_capacity") and met < c.bloom_capacity
+        return bool(c.HasField("bloom_capacity") and met < c.bloom_capacity)
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class GroupView:
                 side.requested.setdefault(entry.message_id, []).append(Arrival(act, message, packet, False))
             return
         # One answer does for all copies, unless it hangs on the time of each.
-        which = (id(message), id(side.declared)) if side.declared.lamport_ahead_ms is None else (act.number, 0)
+        which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:
             why = self._oddness[which] = oddness(message, step.now_ms, side.declared)

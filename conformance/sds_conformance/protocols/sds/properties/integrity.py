@@ -9,8 +9,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.judgement import Outcome
+from ...properties import Sighting
 from .group_view import Delivery, GroupView, Key, Side, same
-from .registry import Sighting, global_property
+from .registry import global_property
 
 EVERY = 10
 """Of so many messages one filter is looked at, and the last of each participant."""

@@ -10,8 +10,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from ....judging.judgement import Outcome
+from ...properties import Sighting
 from .group_view import LARGEST_LAMPORT, GroupView, Side, dependencies
-from .registry import Sighting, global_property
+from .registry import global_property
 
 Place = tuple[int, bytes]
 """Lamport timestamp and message ID as UTF-8: the order of these is the order of the log (AMB-88)."""

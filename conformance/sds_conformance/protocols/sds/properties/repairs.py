@@ -9,12 +9,13 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.judgement import Observation, Outcome
+from ...properties import Sighting
 from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
 from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
 from .debts import SWEEPS
 from .group_view import Arrival, GroupView, Side
-from .registry import Sighting, global_property
+from .registry import global_property
 
 
 @global_property("G-20", "Few answer one request", "R-TRESP-04", "R-RECV-02", "R-STATE-05", "R-TRESP-05")

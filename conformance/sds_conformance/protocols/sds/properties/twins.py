@@ -28,8 +28,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from ....judging.judgement import Outcome
+from ...properties import Replay, Sighting
 from .group_view import GroupView, Side
-from .registry import Replay, Sighting, twin_property
+from .registry import twin_property
 
 SHAKEN = Links(duplicate_percent=30, delay_ms=(0, 2_000))
 """Links on which nothing is lost, and much comes twice and out of order."""

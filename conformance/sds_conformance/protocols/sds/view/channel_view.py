@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sds_harness.trace import Party, Step, Trace, Wire
+from sds_harness.sds.trace import Step, Trace, Wire
+from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
@@ -109,7 +110,7 @@ class ChannelView:
     def history_size(self) -> int | None:
         """Message IDs per causal history: in force, or the most that was ever seen; None if nothing tells."""
         if self.configuration.HasField("causal_history_size"):
-            return self.configuration.causal_history_size
+            return int(self.configuration.causal_history_size)
         return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
 
     @property

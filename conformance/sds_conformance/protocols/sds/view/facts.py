@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from sds_harness.trace import Step, Wire
+from sds_harness.sds.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 

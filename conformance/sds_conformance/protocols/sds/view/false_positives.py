@@ -49,7 +49,7 @@ def strangers(count: int) -> tuple[str, ...]:
 
 def reads_filters(view: ChannelView) -> bool:
     """Can the participant's filters be read, whatever size was asked for? The codec only knows its own size."""
-    known = view.trace.declaration.bloom_profile in PROFILES and bloom_parameters(view.party) is not None
+    known = view.trace.declaration.profile("bloom") in PROFILES and bloom_parameters(view.party) is not None
     return known or size_is_its_own(view.party)
 
 
@@ -66,7 +66,7 @@ def false_hits(view: ChannelView, bloom_filter: bytes, count: int) -> tuple[int,
     if not reads_filters(view) or not view.known_ids.isdisjoint(strangers(count)):
         return None
     parameters = bloom_parameters(view.party)
-    profile = view.trace.declaration.bloom_profile
+    profile = view.trace.declaration.profile("bloom")
     if profile in PROFILES and parameters is not None:
         return _hits(profile, parameters, bloom_filter, count)
     holds = view.filter_of(bloom_filter)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from sds_harness.sds.stage import bloom_parameters, is_filter_maker
-from sds_harness.trace import Party, Trace
+from sds_harness.sds.actor import is_filter_maker
+from sds_harness.sds.stage import bloom_parameters
+from sds_harness.sds.trace import Trace
+from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter
 
@@ -19,7 +21,7 @@ Membership = Callable[[str], bool | None]
 
 def read_filter(trace: Trace, party: Party, bloom_filter: bytes, told: Mapping[bytes, Membership]) -> Membership | None:
     """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
-    profile = PROFILES.get(trace.declaration.bloom_profile)
+    profile = PROFILES.get(trace.declaration.profile("bloom"))
     parameters = bloom_parameters(party)
     if profile is not None and parameters is not None:
         try:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 
 from .channel_view import ChannelView
 from .facts import LogItem, Sent

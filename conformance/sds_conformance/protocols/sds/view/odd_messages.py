@@ -18,14 +18,14 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
     """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
     ids = [entry.message_id for entry in message.causal_history]
     lamport = message.lamport_timestamp or 0
-    ahead = declared.lamport_ahead_ms
+    ahead = declared.limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
         return "a Lamport timestamp that hardly any can follow"
     if lamport > LARGEST_LAMPORT:
         return "a Lamport timestamp beyond 2^53+10"
     if ahead is not None and lamport > now_ms + ahead:
         return "a Lamport timestamp beyond the declared bound"
-    if len(message.content or b"") > min(declared.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT):
+    if len(message.content or b"") > min(declared.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT):
         return "content beyond the size that every implementation must take"
     if len(ids) > LARGEST_HISTORY:
         return "a causal history of more than 200 entries"

@@ -94,5 +94,5 @@ def repair_terms(declared: Declaration, party: Party) -> RepairTerms | None:
         c.t_max_ms if c.HasField("t_max_ms") else None,
         c.num_response_groups if c.HasField("num_response_groups") else None,
         c.max_repair_requests if c.HasField("max_repair_requests") else None,
-        HASH_PROFILES.get(declared.hash_profile),
+        HASH_PROFILES.get(declared.profile("hash")),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_reference import HistoryEntry, Kind, Message
 
 from .facts import Received, Sent

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .channel_view import ChannelView
@@ -38,7 +38,7 @@ def resend_period(view: ChannelView) -> int | None:
     """Resend period of unacknowledged messages in milliseconds; 0 if every tick may resend, None if unknown."""
     c = view.configuration
     if c.HasField("resend_unacknowledged_ms"):
-        return c.resend_unacknowledged_ms
+        return int(c.resend_unacknowledged_ms)
     return None if view.can(pb.CAPABILITY_RESEND_PERIOD) else 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import LogItem
 from ...view.log_orders import Neighbours, neighbours

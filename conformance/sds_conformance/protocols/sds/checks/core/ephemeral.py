@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, noted, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from .receive import quiet_after

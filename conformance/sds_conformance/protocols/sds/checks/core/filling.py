@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.false_positives import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies
 from ...view.facts import Received

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sds_harness.trace import Step, Trace
+from sds_harness.sds.trace import Step, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import LogItem
 from ...view.log_orders import shown_orders

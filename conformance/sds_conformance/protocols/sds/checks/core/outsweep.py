@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Copy
 from ...view.repair_tracker import NEVER

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, noted, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import hold_all, missing_from
@@ -259,7 +259,7 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
 @check("SDS-SEND-10")
 def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
     """Ordinary content is taken and broadcast."""
-    largest = min(view.trace.declaration.content_bytes or LARGEST_CONTENT, LARGEST_CONTENT)
+    largest = min(view.trace.declaration.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
         if step.command != "send" or step.channel_id != view.channel_id or step.reply is None:
             continue

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.filters import ENOUGH, hold_all, missing_from
 from ...view.log_orders import neighbours
@@ -191,7 +191,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
                 )
             else:
                 yield held(sent.step)
-    bound = view.trace.declaration.log_entries
+    bound = view.trace.declaration.limit("log_entries")
     for observed in view.observed:
         if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
             continue

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sds_harness.trace import Step, Wire
+from sds_harness.sds.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 

@@ -6,7 +6,8 @@ that only the log meets dependencies, hints, and what keeps sync messages apart.
 
 from __future__ import annotations
 
-from .....judging.registry import CheckFunction, counterpart, same_as
+from .....judging.registry import CheckFunction
+from ...register import counterpart, same_as
 from ..core import (
     ack,
     conflict,

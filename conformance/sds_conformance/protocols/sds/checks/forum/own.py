@@ -12,7 +12,7 @@ from sds_reference import FORUM_2024, Kind
 from sds_reference.wire_fields import LEN, VARINT
 
 from .....judging.judgement import Observation, held, noted, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.filters import hold_all, missing_from

@@ -9,7 +9,7 @@ from sds_reference import MalformedMessage
 from sds_reference.wire_fields import LEN, WireField, split
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.requester import requester

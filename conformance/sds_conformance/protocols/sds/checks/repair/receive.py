@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.repair_terms import SECOND_MS, Window

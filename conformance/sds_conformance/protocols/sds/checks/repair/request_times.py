@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import chi_square_limit, least_distinct
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, Window
 from ...view.repair_tracker import Missing

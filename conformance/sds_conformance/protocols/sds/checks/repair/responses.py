@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_reference import Kind, Message
 
 from .....judging.judgement import Observation, held, violated
 from .....judging.once import once
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (

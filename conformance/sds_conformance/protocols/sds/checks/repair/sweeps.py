@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
 from ...view.responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, slack_ms, turns

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from sds_harness.trace import Step
+from sds_harness.sds.trace import Step
 
 from .....judging.judgement import Observation, held, violated
-from .....judging.registry import check
+from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import Window
 from ...view.responder import TIMED, Turn, delay, slack_ms, turns

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 HOUR = 3_600_000
 
@@ -57,7 +58,7 @@ def found_in_filters(stage: Stage) -> None:
         alice.tick()
 
 
-@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", repeats_sync_ids=True)
+@scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
 def acknowledged_by_anything(stage: Stage) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
     alice = stage.open()
@@ -132,7 +133,7 @@ def acknowledged_and_done(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("ACK-01", "ACK-02", "ACK-07", repeats_sync_ids=True)
+@scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
 def every_way_to_acknowledge(stage: Stage) -> None:
     """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
     alice = stage.open()
@@ -164,7 +165,7 @@ def every_way_to_acknowledge(stage: Stage) -> None:
 @scenario("STATE-12")
 def not_found_in_a_crowd(stage: Stage) -> None:
     """A filter holds a thousand messages and none of the own ones, of which there are ten."""
-    if stage.trace.declaration.bloom_profile not in PROFILES:
+    if stage.trace.declaration.profile("bloom") not in PROFILES:
         stage.need(pb.CAPABILITY_FILTER_CODEC)
     alice = stage.open()
     for _ in range(10):

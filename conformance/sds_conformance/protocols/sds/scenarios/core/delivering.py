@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import ScheduleStopped, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
-from .....judging.registry import scenario
+from ...register import scenario
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
 
 HOUR = 3_600_000
@@ -84,9 +85,9 @@ def a_thousand_messages(stage: Stage) -> None:
     alice.send()
     if messages[full:]:
         alice.receive(*messages[full:])
-    if (stage.trace.declaration.log_entries or 1_000) >= 1_000:
+    if (stage.trace.declaration.limit("log_entries") or 1_000) >= 1_000:
         alice.receive(bob.content(stage.now_ms + 2_000, messages[0]))
-    if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.bloom_profile not in PROFILES:
+    if not 0 < capacity <= LARGEST_FILLED or stage.trace.declaration.profile("bloom") not in PROFILES:
         in_force = stage.open("dora").party.in_force
         _build_a_filter(stage, in_force.bloom_capacity, 1, asked_at_capacity(in_force.bloom_error_rate))
 
@@ -100,7 +101,7 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
     members = [f"bob-{number}" for number in range(1, times * capacity + 1)]
     step = stage.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=members)))
     built = step.reply.filter.bloom_filter if step.reply is not None else b""
-    if not built or stage.trace.declaration.bloom_profile in PROFILES:
+    if not built or stage.trace.declaration.profile("bloom") in PROFILES:
         return
     ids = [*members[-(capacity // 10) :], *strangers(asked)]
     for start in range(0, len(ids), ASKED_AT_ONCE):
@@ -167,7 +168,7 @@ def a_filter_rolls_over(stage: Stage) -> None:
         if number % 7 == 6:
             alice.send()
     alice.send()
-    if stage.trace.declaration.bloom_profile not in PROFILES:
+    if stage.trace.declaration.profile("bloom") not in PROFILES:
         # The codec reads filters of the size that the implementation chose, and this is another.
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
 

@@ -8,7 +8,7 @@ from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 HOUR = 3_600_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.sds.stage import Stage
 from sds_reference import HistoryEntry
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
@@ -30,7 +30,7 @@ def channels_with_similar_names(stage: Stage) -> None:
         alice.observe(channel_id=channel)
 
 
-@scenario("RECV-07", repeats_sync_ids=True)
+@scenario("RECV-07", of_one_text=True)
 def equal_contents_arrive(stage: Stage) -> None:
     """The same words come from several senders and twice from one, with equal and with different timestamps."""
     alice = stage.open()
@@ -86,7 +86,7 @@ def timestamps_of_all_lengths(stage: Stage) -> None:
         alice.receive(bob.content(lamport))
     alice.observe()
     alice.send()
-    if stage.trace.declaration.lamport_ahead_ms is None:
+    if stage.trace.declaration.limit("lamport_ahead_ms") is None:
         large = min(2**53, stage.revision.wire.max_lamport - 1000)
         alice.receive(bob.content(large + 1, message_id="a"), bob.content(large, message_id="b"))
         alice.observe()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 
 def _look(stage: Stage, *actors: Actor) -> None:

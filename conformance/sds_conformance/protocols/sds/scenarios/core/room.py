@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from sds_harness.sds.stage import Actor, Stage
-from sds_harness.trace import Step
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
 from sds_reference import Message
 
 Hears = Callable[[Actor, Message], bool]

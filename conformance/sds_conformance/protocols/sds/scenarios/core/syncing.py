@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 HOUR = 3_600_000
 
@@ -70,7 +70,7 @@ def syncs_between_syncs(stage: Stage) -> None:
     alice.send_sync()
 
 
-@scenario("SYNC-12", repeats_sync_ids=True)
+@scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
     """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
     alice = stage.open()
@@ -82,7 +82,7 @@ def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("RECV-08", repeats_sync_ids=True)
+@scenario("RECV-08", of_one_text=True)
 def a_sync_with_the_id_of_the_missing(stage: Stage) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
     alice = stage.open()

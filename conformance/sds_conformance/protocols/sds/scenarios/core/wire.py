@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 BINARY = bytes(range(256)) * 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 
 HOUR = 3_600_000
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ...register import scenario
 from .repairing import repairing, t_max, t_min
 from .requesting import missing, say
 from .responding import ask, fine_ticks, holding, wait_out
@@ -25,7 +26,7 @@ def asked_for_messages_of_all_shapes(stage: Stage) -> None:
     messages = [bob.content(stage.now_ms + number, content=content) for number, content in enumerate(contents)]
     messages.append(bob.content(stage.now_ms + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
     messages.append(bob.content(stage.now_ms + 5, *signed(*messages[::-1])))
-    if stage.trace.declaration.lamport_ahead_ms is None:
+    if stage.trace.declaration.limit("lamport_ahead_ms") is None:
         messages.append(bob.content(2**53 + 1))  # which no double can tell from its neighbour
     alice.receive(*messages)
     ask(stage, stage.peer("carol"), alice, *messages)

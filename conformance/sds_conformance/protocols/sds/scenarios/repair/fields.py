@@ -7,7 +7,7 @@ from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-from .....judging.registry import scenario
+from ...register import scenario
 from .repairing import repairing, t_max
 from .requesting import say
 

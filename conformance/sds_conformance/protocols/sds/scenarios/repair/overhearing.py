@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ...register import scenario
 from .repairing import repairing, t_max, t_min
 from .requesting import missing, say
 

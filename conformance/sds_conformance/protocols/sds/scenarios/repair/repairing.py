@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 T_MIN_MS = 30_000

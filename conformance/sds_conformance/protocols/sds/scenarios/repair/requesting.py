@@ -6,12 +6,14 @@ and a second later, by when it is over whatever the hash and the unit of time ar
 
 from __future__ import annotations
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.stage import Stage
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Message, t_req_offset
 
-from .....judging.registry import scenario
+from ...register import scenario
 from .repairing import repairing, t_max, t_min
 
 MANY = 12
@@ -37,7 +39,7 @@ def t_req(actor: Actor, message_id: str) -> int | None:
     for entry in state.outgoing_repairs.entries if state is not None else ():
         if entry.message_id == message_id:
             return int(entry.due_ms)
-    profile = HASH_PROFILES.get(actor.stage.trace.declaration.hash_profile)
+    profile = HASH_PROFILES.get(actor.stage.trace.declaration.profile("hash"))
     if profile is None:
         return None
     low, high = t_min(actor), t_max(actor)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
-from sds_harness.trace import Step
+from sds_harness.sds.stage import Stage
+from sds_harness.sds.trace import Step
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ...register import scenario
 from ...view.repair_terms import repair_terms
 from .repairing import repairing, t_max, t_min
 

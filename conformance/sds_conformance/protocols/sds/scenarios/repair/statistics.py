@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.registry import scenario
+from ...register import scenario
 from .groups import of_many
 from .repairing import repairing, t_max, t_min
 from .responding import LONG_MS, ask, fine_ticks, holding, wait_out

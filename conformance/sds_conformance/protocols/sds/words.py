@@ -1,4 +1,4 @@
-"""Steps of a trace in words, for people who do not know our source."""
+"""Steps of a trace of SDS in words, for people who do not know our source, and what is declared of it."""
 
 from __future__ import annotations
 
@@ -7,36 +7,19 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from sds_harness.declaration import printable
-from sds_harness.sds.stage import COUNTING_START_MS, START_MS
-from sds_harness.trace import Step, Trace, Wire
+from sds_harness.sds.trace import Step, Trace, Wire
+from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ..protocols.sds.view.filters import known_filters, read_filter
+from ...judging.quoting import clock, identifier
+from .view.filters import known_filters, read_filter
 
 _ACK_STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
     pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: "possibly acknowledged",
     pb.ACK_STATE_ACKNOWLEDGED: "acknowledged",
 }
-
-
-def clock(milliseconds: int, start_ms: int = START_MS) -> str:
-    """A time or a Lamport timestamp relative to the start T of virtual time; what counts from 0 is far from that."""
-    difference = milliseconds - start_ms
-    if abs(difference) > 400 * 24 * 3_600_000:
-        return str(milliseconds)
-    return "T" if not difference else f"T{difference:+d}"
-
-
-def identifier(message_id: str) -> str:
-    """A message ID, shortened in the middle if it is a long hash."""
-    shown = printable(message_id, 120)
-    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
-
-
-LONG_ID = 40
-"""Characters above which an ID is shortened."""
 
 
 class Narrator:
@@ -124,6 +107,10 @@ class Narrator:
             for repairs in (step.reply.state.outgoing_repairs, step.reply.state.incoming_repairs):
                 ids |= {entry.message_id for entry in repairs.entries}
         return frozenset(ids)
+
+    def on_the_wire(self, step: Step) -> list[bytes]:
+        """The bytes that went over the network in a step, in order."""
+        return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
     def _where(self, step: Step) -> str:
         party = self._trace.parties.get(step.participant)

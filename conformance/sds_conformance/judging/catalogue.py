@@ -1,0 +1,113 @@
+"""The requirement catalogue: every testable statement of a text, in our own words, under its stable ID."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the text."""
+
+    id: str
+    title: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One testable statement."""
+
+    id: str
+    section: str
+    level: str
+    """RFC 2119 level: MUST, MUST NOT, SHOULD, SHOULD NOT, MAY or RECOMMENDED."""
+    keyword: str
+    """``explicit``, ``lowercase`` or ``implied`` by other rules."""
+    anchor: str
+    """Heading of the text in which it stands."""
+    observable: str
+    """``wire``, ``state``, ``statistical`` or ``none``."""
+    statement: str
+    positions: tuple[str, ...]
+    softened: str
+    """The position that makes a violation a warning, "" if none does."""
+    revisions: tuple[str, ...]
+    """The revisions of the text that state it, the current one first if that does."""
+
+    @property
+    def binding(self) -> bool:
+        """A violation is a failure, not a warning."""
+        return self.level.startswith("MUST")
+
+    @property
+    def optional(self) -> bool:
+        """A deviation is only told."""
+        return self.level in ("MAY", "RECOMMENDED")
+
+    def stated_in(self, revision: str) -> bool:
+        """Is it a requirement of that revision?"""
+        return revision in self.revisions
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All requirements of all revisions, in the order of the texts."""
+
+    sections: tuple[Section, ...]
+    requirements: dict[str, Requirement]
+    positions: dict[str, Position]
+    """By ID, in the order of their numbers; those on rules that contradict each other come last."""
+
+
+POSITIONS = "AMB"
+"""How the ID of every position begins, before a dash."""
+
+POSITION_VERDICTS: dict[str, str] = {
+    "assert": "the suite holds every implementation to it",
+    "tolerate": "every choice that it names is accepted",
+    "warn": "a deviation, or the kind of it that is named, is a warning; --strict fails it where it breaks a MUST",
+    "config": "what is judged depends on the configuration in force, or on how the suite plays it",
+    "profile": "exact results are judged under a declared profile or for the revision of the run only",
+}
+"""What the suite makes of a position, by the word in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What the suite does where the text leaves something open."""
+
+    id: str
+    question: str
+    """What the text leaves open, in a sentence."""
+    position: str
+    """What the suite does, in a sentence."""
+    verdict: str
+    """One of VERDICTS."""
+
+
+def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
+    """The catalogue in the JSON files ``names`` of a package, one for each text, and its ``positions.json``.
+
+    A row is of all revisions of its text unless it names some.
+    """
+    texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
+    requirements = [
+        Requirement(
+            **{key: row[key] for key in ("id", "section", "level", "keyword", "anchor", "observable", "statement")},
+            positions=tuple(row["positions"]),
+            softened=row.get("softened", ""),
+            revisions=tuple(row.get("revisions", data["revisions"])),
+        )
+        for data in texts
+        for row in data["requirements"]
+    ]
+    positions = json.loads(files(package).joinpath("positions.json").read_text("utf-8"))["positions"]
+    return Catalogue(
+        tuple(Section(**section) for data in texts for section in data["sections"]),
+        {requirement.id: requirement for requirement in requirements},
+        {row["id"]: Position(**row) for row in positions},
+    )

@@ -1,0 +1,23 @@
+"""How times and IDs are quoted to people."""
+
+from __future__ import annotations
+
+from sds_harness.declaration import printable
+from sds_harness.stage import START_MS
+
+LONG_ID = 40
+"""Characters above which an ID is shortened."""
+
+
+def clock(milliseconds: int, start_ms: int = START_MS) -> str:
+    """A time or a Lamport timestamp relative to the start T of virtual time; what counts from 0 is far from that."""
+    difference = milliseconds - start_ms
+    if abs(difference) > 400 * 24 * 3_600_000:
+        return str(milliseconds)
+    return "T" if not difference else f"T{difference:+d}"
+
+
+def identifier(message_id: str) -> str:
+    """A message ID, shortened in the middle if it is a long hash."""
+    shown = printable(message_id, 120)
+    return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)

@@ -1,0 +1,86 @@
+"""Rules: what judging is handed by a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN, Environment
+from sds_harness.language import Language
+from sds_harness.revision import Revision
+from sds_harness.session import Session
+from sds_harness.stage import Stage
+from sds_harness.trace import Dialect, Party
+
+from .catalogue import Catalogue, Requirement
+from .registry import Register
+
+
+class View(Protocol):
+    """A trace, read as the facts of one participant; checks are functions of it."""
+
+    trace: Any
+    party: Party
+    channel_id: str
+    """The channel that it is about, "" where the protocol has none."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is judged, and how implementations are played with for it."""
+
+    catalogue: Catalogue
+    register: Register
+    revisions: Mapping[str, Revision]
+    """The revisions of the texts by name, the current one first."""
+    language: Language
+    stage: Callable[[Session, str, Any, Environment], Stage[Any]]
+    """Makes the stage for a schedule of that name, with the dialect and the environment that it is played in."""
+    views: Callable[[Any], Sequence[View]]
+    """A trace, read for each participant."""
+    environments: Mapping[str, Environment] = field(default_factory=lambda: {PLAIN.name: PLAIN})
+    profiles: Mapping[str, str] = field(default_factory=lambda: {"full": "all of it"})
+    """The parts that can be judged by themselves, with what each is; the first is everything."""
+    in_profile: Callable[[Requirement, str], bool] = lambda requirement, profile: True
+    untestable: Mapping[str, str] = field(default_factory=dict)
+    """Requirements without a check, with the reason."""
+    differs_in: Mapping[str, str] = field(default_factory=dict)
+    """Revisions that say the same as the current one but for a profile."""
+    dialect: Callable[[str, str], Dialect | None] = lambda revision, name: None
+    """The wire dialect of that name, None where the revision has no such thing. Raises UnknownDialect."""
+    dialects: tuple[str, ...] = ()
+    """Names of the dialects that ship."""
+    misfit: Callable[[str, str, str], str] = lambda revision, profile, dialect: ""
+    """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
+    excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
+    """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
+
+    @property
+    def current(self) -> str:
+        """The revision that is judged unless another is asked for."""
+        return next(iter(self.revisions))
+
+    @property
+    def full(self) -> str:
+        """The profile that is everything."""
+        return next(iter(self.profiles))
+
+    def part_of(self, requirement: Requirement) -> str:
+        """The narrowest profile that a requirement is in."""
+        return next(profile for profile in reversed([*self.profiles]) if self.in_profile(requirement, profile))
+
+    def judged(self, revision: str, profile: str) -> list[Requirement]:
+        """The requirements of a profile that a revision states and that have checks."""
+        return [
+            requirement
+            for requirement in self.catalogue.requirements.values()
+            if requirement.id in self.register.checks
+            and requirement.stated_in(revision)
+            and self.in_profile(requirement, profile)
+        ]
+
+
+class UnknownDialect(ValueError):
+    """There is no wire dialect of that name."""

@@ -1,0 +1,107 @@
+"""Global properties: what holds over all participants of a performance together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.schedules import Act, Performance, Schedule
+
+from ..judging.judgement import Outcome
+
+Replay = Callable[[Schedule], Performance]
+"""Plays another schedule on the same cast."""
+PropertyFunction = Callable[[Any], Iterator["Sighting"]]
+"""Takes a view of the whole group, of the kind that its protocol reads performances as."""
+TwinFunction = Callable[[Any, Replay], Iterator["Sighting"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a property says of one place in a performance. One that makes none was not exercised."""
+
+    outcome: Outcome
+    act: Act
+    channel_id: str = ""
+    expected: str = ""
+    seen: str = ""
+    position: str = ""
+    """The position that softens a violation to a warning, "" if none does."""
+
+
+@dataclass(frozen=True)
+class GlobalProperty:
+    """Something that all participants together have to keep, whatever the network does."""
+
+    id: str
+    """``G-01`` and so on."""
+    title: str
+    requirements: tuple[str, ...]
+    """The requirements that it rests on: the first is the one a violation speaks against."""
+    function: PropertyFunction | None = None
+    twin: TwinFunction | None = None
+    """Instead: it compares the performance with that of a changed schedule."""
+
+    @property
+    def summary(self) -> str:
+        function = self.function or self.twin
+        return ((function.__doc__ if function else "") or "").strip().splitlines()[0]
+
+
+class Properties(dict[str, GlobalProperty]):
+    """The properties of a protocol, by ID."""
+
+    def __init__(self, prefix: str, read: Callable[[Performance], Any]) -> None:
+        """Requirements are given without their ``prefix``; ``read`` makes the view of a group."""
+        super().__init__()
+        self._prefix = prefix
+        self._read = read
+
+    def of_one(
+        self, property_id: str, title: str, *requirements: str
+    ) -> Callable[[PropertyFunction], PropertyFunction]:
+        """Register a property of one performance."""
+
+        def register(function: PropertyFunction) -> PropertyFunction:
+            self._register(GlobalProperty(property_id, title, self._ids(requirements), function=function))
+            return function
+
+        return register
+
+    def of_twins(self, property_id: str, title: str, *requirements: str) -> Callable[[TwinFunction], TwinFunction]:
+        """Register a property that compares a performance with another one."""
+
+        def register(function: TwinFunction) -> TwinFunction:
+            self._register(GlobalProperty(property_id, title, self._ids(requirements), twin=function))
+            return function
+
+        return register
+
+    def examine(
+        self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None
+    ) -> dict[str, list[Sighting]]:
+        """What the properties ``only`` say of a performance; an ID that is not there was not exercised.
+
+        Those that compare it with the performance of a changed schedule take ``replay``, which plays one on the same
+        cast.
+        """
+        view, out = self._read(performance), {}
+        for name in sorted(self if only is None else only):
+            entry = self[name]
+            sightings: list[Sighting] = []
+            if entry.function is not None:
+                sightings = list(entry.function(view))
+            elif entry.twin is not None and replay is not None:
+                sightings = list(entry.twin(view, replay))
+            if sightings:
+                out[name] = sightings
+        return out
+
+    def _ids(self, short: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(f"{self._prefix}{requirement}" for requirement in short)
+
+    def _register(self, entry: GlobalProperty) -> None:
+        if entry.id in self:
+            raise ValueError(f"{entry.id} stands twice")
+        self[entry.id] = entry

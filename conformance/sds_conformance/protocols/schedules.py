@@ -1,0 +1,45 @@
+"""Generated schedules: what exploring is handed by a protocol."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.declaration import Declaration
+from sds_harness.link import Link
+from sds_harness.schedules import Performance, Schedule
+
+from ..judging.rules import View
+from .properties import Properties
+
+
+@dataclass(frozen=True)
+class Repertoire:
+    """The schedules that can be generated for a protocol, how they are played, and what holds of whole groups."""
+
+    revisions: tuple[str, ...]
+    """The revisions that they are about."""
+    names: tuple[str, ...]
+    """What participants are called; so many there can be."""
+    passages: tuple[str, ...]
+    """The plots that they consist of."""
+    grammar: Callable[..., Any]
+    """What schedules may contain: the fewest and the most participants, and which passages."""
+    grammar_of: Callable[[str, int, int, tuple[str, ...]], Any]
+    """The grammar for a profile, a least and a greatest number of participants, and passages (all if none)."""
+    generated: Callable[[int, int, Any], Schedule]
+    """The schedule of a seed, a number and a grammar."""
+    play: Callable[[Schedule, Mapping[str, Any]], Performance]
+    """Plays a schedule; the mapping says on which stage each of its members stands."""
+    stand_in: Callable[[Declaration], Link]
+    """A reference model that understands an implementation that declares this."""
+    properties: Properties
+    """What all participants together have to keep."""
+    situations: Mapping[str, str]
+    """What is counted to tell whether schedules are any good, in words."""
+    counted: Callable[[Performance, Sequence[View]], Counter[str]]
+    """How often each situation arose."""
+    out_of_reach: Mapping[str, str]
+    """Mutants that need more than a schedule of a few participants has, with the reason."""

@@ -1,0 +1,62 @@
+"""What an implementation of SDS declares, in words."""
+
+from __future__ import annotations
+
+from sds_harness.declaration import Declaration
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HASH_PROFILES, REVISIONS
+from sds_reference import PROFILES as BLOOM_PROFILES
+
+PROFILES: dict[str, str] = {
+    "full": "SDS with the SDS-R extension",
+    "core": "SDS without the SDS-R extension",
+    "sds-r": "the SDS-R extension alone",
+}
+"""What a certification can be about."""
+LIMITS: dict[str, str] = {
+    "content_bytes": "content bytes",
+    "lamport_ahead_ms": "Lamport timestamps ahead by ms",
+    "log_entries": "log entries",
+}
+
+
+def against(revision: str, profile: str) -> str:
+    """What a profile of a revision is, in so many words."""
+    spoken = REVISIONS[revision]
+    return PROFILES[profile] if spoken.repairs else spoken.title
+
+
+def forgone(declared: Declaration, revision: str) -> str:
+    """The profile that an implementation does without."""
+    return "sds-r" if REVISIONS[revision].repairs and not declared.can(pb.CAPABILITY_SDS_R) else ""
+
+
+def notes(declared: Declaration, revision: str, profile: str) -> list[tuple[str, str]]:
+    """What the declared profiles mean for others and for the judgement: labels with a sentence each."""
+    out = [("Filters", filter_note(declared.profile("bloom")))]
+    if profile != "core" and REVISIONS[revision].repairs:
+        out.append(("Repairs", repair_note(declared)))
+    return out
+
+
+def filter_note(profile: str) -> str:
+    """What the declared bloom profile means for others, in so many words."""
+    if profile in BLOOM_PROFILES:
+        others = " and ".join(name for name in BLOOM_PROFILES if name != profile)
+        return (
+            f"{profile}. The text leaves hash and encoding open: filters of {others} are not understood by this "
+            f"implementation, nor are its filters by theirs."
+        )
+    named = f"{profile!r}, which is no profile known here" if profile else "no bloom profile declared"
+    return f"{named}; filters are judged by asking the implementation what they hold."
+
+
+def repair_note(declared: Declaration) -> str:
+    """What the declared hash profile means for the judgement of SDS-R, in so many words."""
+    if not declared.can(pb.CAPABILITY_SDS_R):
+        return "no SDS-R: what is about it is skipped, but its fields must stay unset."
+    known = declared.profile("hash")
+    if known in HASH_PROFILES:
+        return f"SDS-R, hash {known}: times and response groups are judged exactly."
+    named = f"{declared.profile('hash')!r}, which is not known here" if known else "without a name"
+    return f"SDS-R, hash {named}: times and response groups are judged by what the text says of any hash."

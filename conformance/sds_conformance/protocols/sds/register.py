@@ -1,0 +1,15 @@
+"""The register of SDS: its checks and scenarios, and those of the proposal of 2024."""
+
+from __future__ import annotations
+
+from ...judging.registry import Register
+
+REGISTER = Register("SDS-", "FORUM-")
+
+check = REGISTER.check
+scenario = REGISTER.scenario
+same_as = REGISTER.same_as
+counterpart = REGISTER.counterpart
+CHECKS = REGISTER.checks
+SCENARIOS = REGISTER.scenarios
+COUNTERPARTS = REGISTER.counterparts

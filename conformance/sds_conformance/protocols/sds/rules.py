@@ -1,0 +1,115 @@
+"""How SDS is judged, and its model in this process."""
+
+from __future__ import annotations
+
+from sds_harness.declaration import Declaration
+from sds_harness.link import LocalLink
+from sds_harness.sds.environments import ENVIRONMENTS
+from sds_harness.sds.language import SDS
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import REVISIONS, V2026_01, Config, ConfigurationError, Participant
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.variants import VARIANTS
+from sds_testee.version import suite_version
+
+from ...judging.catalogue import Requirement
+from ...judging.exercise import Model
+from ...judging.rules import Rules, UnknownDialect
+from . import checks as _checks
+from . import scenarios as _scenarios
+from .catalogue import CURRENT, UNTESTABLE, load_catalogue
+from .introducing import PROFILES
+from .register import REGISTER
+from .view.channel_view import channel_views
+
+
+def in_profile(requirement: Requirement, profile: str) -> bool:
+    """Is a requirement part of SDS itself, or of the extension SDS-R?"""
+    core = not requirement.section.startswith("R-")
+    return profile == "full" or core == (profile == "core")
+
+
+def dialect(revision: str, name: str) -> Dialect | None:
+    """The wire dialect of that name. It is one of SDS, and of no other layout. Raises UnknownDialect."""
+    if REVISIONS[revision].wire is not V2026_01:
+        return None
+    try:
+        return load_dialect(name)
+    except ConfigurationError as error:
+        raise UnknownDialect(str(error)) from None
+
+
+def misfit(revision: str, profile: str, dialect: str) -> str:
+    """What is wrong with judging a profile of a revision, in a dialect, and what to type instead."""
+    if profile == "sds-r" and not REVISIONS[revision].repairs:
+        return f"{revision} has no SDS-R: leave --profile out"
+    if dialect and REVISIONS[revision].wire is not V2026_01:
+        return f"a dialect is one of the layout of SDS, which {revision} has not: leave --dialect out"
+    return ""
+
+
+def excuse(requirement: str, declared: Declaration) -> str:
+    """Who takes message IDs from the application makes none."""
+    from_caller = requirement == "SDS-MSG-14" and declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+    return "the application makes the IDs, as declared: message-id-required" if from_caller else ""
+
+
+RULES = Rules(
+    load_catalogue(),
+    REGISTER,
+    REVISIONS,
+    SDS,
+    Stage,
+    channel_views,
+    ENVIRONMENTS,
+    PROFILES,
+    in_profile,
+    UNTESTABLE,
+    {
+        name: "sds-r"
+        for name, revision in REVISIONS.items()
+        if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
+    },
+    dialect,
+    tuple(dialect_names()),
+    misfit,
+    excuse,
+)
+
+REGISTERED = (_checks, _scenarios)
+"""The packages whose import fills the register."""
+
+
+def start(
+    config: Config | None = None,
+    participant: type[Participant] = Participant,
+    name: str = "sds_reference",
+    without: frozenset[int] = frozenset(),
+) -> LocalLink:
+    """The reference model, or what is made of it, in this process."""
+    return LocalLink(
+        Testee(TesteeOptions(suite_version(), config or Config(), participant, name, without=without)).handle
+    )
+
+
+def _mutant(name: str, without: frozenset[int]) -> LocalLink:
+    mutant = MUTANTS[name]
+    return start(mutant.configure(Config()), mutant.participant_class, f"mutant {name}", without)
+
+
+def _variant(name: str, without: frozenset[int]) -> LocalLink:
+    return start(VARIANTS[name].configure(Config()), name=f"variant {name}", without=without)
+
+
+def _chosen_in(name: str) -> list[tuple[str, str]]:
+    """One that chooses something of SDS-R is a choice in every revision that has it."""
+    variant = VARIANTS[name]
+    others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
+    everywhere = [(other, "sds-r") for other in others] if "repair" in dict(variant.config) else []
+    return [(variant.revision or CURRENT, "full"), *everywhere]
+
+
+MODEL = Model("sds_reference", lambda without: start(without=without), MUTANTS, _mutant, VARIANTS, _variant, _chosen_in)

@@ -1,0 +1,69 @@
+"""The schedules that are generated for SDS, and who stands in for others in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sds_harness.declaration import Declaration
+from sds_harness.link import LocalLink
+from sds_harness.sds.generator import NAMES, Grammar, generated
+from sds_harness.sds.passages import PASSAGES
+from sds_harness.sds.player import play
+from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
+
+from ..schedules import Repertoire
+from .properties import PROPERTIES
+from .rules import start
+from .situations import SITUATIONS, situations
+
+SCHEDULED = tuple(name for name, revision in REVISIONS.items() if revision.wire is V2026_01)
+"""Revisions that generated schedules are about: what is said in them, and what holds of whole groups, is SDS."""
+
+_SHARE = "its hash is its own: only the share that it answers of the messages of dozens of authors gives it away"
+_SPREAD = "its hash is its own: only how dozens of its answers are spread over the time gives it away"
+OUT_OF_REACH: dict[str, str] = {
+    "checks-on-arrival": "it shows where a message waits for one that its participant then sends under an ID of the "
+    "application's choice; schedules choose no IDs",
+    "no-group-test": _SHARE,
+    "two-groups-always": _SHARE,
+    "answers-for-the-neighbours": _SHARE,
+    "group-of-one": _SHARE,
+    "answers-in-the-first-third": _SPREAD,
+    "half-at-once": _SPREAD,
+    "t-resp-without-the-message": _SPREAD,
+    "t-resp-without-the-message-unseen": _SPREAD,
+    "distance-without-itself-unseen": "what it does not show can be told of many holders of many messages only",
+    "answers-strictly-after": "several answers would have to be due in one millisecond, and more in another",
+}
+"""Mutants that need more than a schedule of a few participants has, with the reason."""
+
+
+def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
+    """What schedules may contain in which a profile is judged."""
+    return Grammar(fewest, most, passages=passages, sds_r={"core": False, "sds-r": True}.get(profile))
+
+
+def stand_in(declared: Declaration) -> LocalLink:
+    """A reference model that understands the filters and times of an implementation."""
+    config = Config()
+    if bloom := PROFILES.get(declared.profile("bloom")):
+        config = replace(config, bloom_profile=bloom)
+    if known := HASH_PROFILES.get(declared.profile("hash")):
+        config = replace(config, repair=replace(config.repair, hash_profile=known))
+    return start(config)
+
+
+REPERTOIRE = Repertoire(
+    SCHEDULED,
+    NAMES,
+    tuple(PASSAGES),
+    Grammar,
+    grammar_of,
+    generated,
+    play,
+    stand_in,
+    PROPERTIES,
+    SITUATIONS,
+    situations,
+    OUT_OF_REACH,
+)

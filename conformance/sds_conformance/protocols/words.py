@@ -1,0 +1,51 @@
+"""Words: what telling is handed by a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sds_harness.declaration import Declaration
+
+
+class Narrator(Protocol):
+    """Tells the steps of one trace: what was done, and what came out."""
+
+    def done(self, step: Any) -> str:
+        """What was done, in one line."""
+        ...
+
+    def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
+        """What came out, a line each; empty if nothing did. Long lists show what is ``about`` these IDs."""
+        ...
+
+    def touches(self, step: Any) -> frozenset[str]:
+        """The IDs of messages, or whatever else findings quote, that a step is about."""
+        ...
+
+    def on_the_wire(self, step: Any) -> Sequence[bytes]:
+        """The bytes that went over the network in a step, in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a protocol is told."""
+
+    narrator: Callable[[Any], Narrator]
+    """That of a trace."""
+    profiles: str
+    """What the option is about that picks a profile, for the help."""
+    greeting: tuple[str, ...]
+    """The scenarios by which a person sees whether an adapter works at all."""
+    against: Callable[[str, str], str]
+    """What a profile of a revision is, in so many words."""
+    notes: Callable[[Declaration, str, str], Sequence[tuple[str, str]]] = lambda declared, revision, profile: ()
+    """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """What is bounded, by its name in the handshake."""
+    forgone: Callable[[Declaration, str], str] = lambda declared, revision: ""
+    """The profile that an implementation does without, "" if there is none."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Names of profiles that can be forgone."""

@@ -1,0 +1,235 @@
+"""Participants under test, as a schedule of SDS drives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import PROFILES, Message
+
+from ..declaration import printable
+from ..stage import ScheduleStopped
+from ..trace import Party
+from .trace import Step, Wire
+
+if TYPE_CHECKING:
+    from .stage import Stage
+
+QUIET_TICKS = 2
+MAX_TICKS = 200
+BUSTLE = 20
+"""So many rounds of traffic surround a participant in a bustling environment: enough to leak, and bounded."""
+
+FILTER_MAKER = "filter-maker"
+"""Participants of this name exist for the filters of their messages."""
+
+ASKED_OF = 100
+"""IDs that a codec is asked of, the newest."""
+
+Payload = bytes | Message | Wire
+
+
+def is_filter_maker(participant: str) -> bool:
+    return f"{FILTER_MAKER}-" in participant
+
+
+class Actor:
+    """A participant under test, as a schedule drives it."""
+
+    def __init__(self, stage: Stage, party: Party) -> None:
+        self.stage = stage
+        self.party = party
+        self._sent = 0
+        self._own_ids: list[str] = []
+        self._met_ids: dict[str, None] = {}
+        channel = stage.ways.bustling_channel
+        self._bustle = self._bustling(channel) if stage.label(channel) in party.channels else None
+
+    @property
+    def name(self) -> str:
+        return self.party.name
+
+    def send(
+        self,
+        content: bytes | None = None,
+        channel_id: str | None = None,
+        message_id: str | None = None,
+        retrieval_hint: bytes | None = None,
+    ) -> Message:
+        """Send content, by default one that no other message has; the message it broadcast."""
+        declared = self.stage.trace.declaration
+        self._sent += 1
+        if content is None:
+            equal = self.stage.ways.equal_contents
+            content = (f"message {self._sent}" + ("" if equal else f" of {self.name}")).encode()
+        if message_id is not None:
+            if not declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+                self.stage.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+        elif declared.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+            message_id = f"{self.name}-own-{self._sent}"
+        command = pb.Send(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=self._channel(channel_id),
+            content=content,
+            message_id=message_id or "",
+            retrieval_hint=retrieval_hint,
+        )
+        return self._sent_by(self._do(pb.Request(send=command)))
+
+    def send_ephemeral(self, content: bytes = b"typing", channel_id: str | None = None) -> Message:
+        """Send an ephemeral message; the message it broadcast."""
+        self.stage.need(pb.CAPABILITY_EPHEMERAL)
+        self._sent += 1
+        required = self.stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED)
+        command = pb.SendEphemeral(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=self._channel(channel_id),
+            content=content,
+            message_id=f"{self.name}-own-{self._sent}" if required else "",
+        )
+        return self._sent_by(self._do(pb.Request(send_ephemeral=command)))
+
+    def send_sync(self, channel_id: str | None = None) -> Message | None:
+        """Send a sync message; what it broadcast, None if it had nothing to say, which is legal."""
+        self.stage.need(pb.CAPABILITY_SYNC)
+        command = pb.SendSync(now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=self._channel(channel_id))
+        step = self._do(pb.Request(send_sync=command))
+        message = step.broadcasts[0].message if step.broadcasts else None
+        if message is not None:
+            self._ask_of_met(message.bloom_filter)
+        return message
+
+    def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
+        """Messages arrive, in order; ``bytes`` go as they are, what another one broadcast goes in its own bytes if both
+        have the same layout. The step of the last."""
+        step: Step | None = None
+        for payload in payloads:
+            message = _message_in(payload)
+            wire = self._on_the_wire(payload)
+            if message is not None:
+                self._met_ids |= dict.fromkeys([message.message_id, *(e.message_id for e in message.causal_history)])
+                self._ask_of_own(message.bloom_filter or b"")
+            command = pb.Receive(
+                now_ms=self.stage.now_ms, handle=self.party.handle, wire=wire, retrieval_hint=retrieval_hint
+            )
+            step = self._do(pb.Request(receive=command))
+        assert step is not None, "receive needs at least one message"
+        return step
+
+    def _on_the_wire(self, payload: Payload) -> bytes:
+        """The bytes of a message as the implementation understands them; ``bytes`` stay as they are."""
+        dialect = self.stage.dialect
+        match payload:
+            case bytes():
+                return payload
+            case Message():
+                return self.stage.on_the_wire(payload)
+            case Wire():
+                if dialect is payload.dialect or payload.message is None:
+                    return payload.raw
+                return dialect.to_private(payload.text) if dialect is not None else payload.text
+
+    def tick(self) -> Step:
+        """Let the periodic work run that is due now."""
+        return self._do(pb.Request(tick=pb.Tick(now_ms=self.stage.now_ms, handle=self.party.handle)))
+
+    def settle(self) -> None:
+        """Tick until quiet: some implementations deliver at once, others on a sweep, one level at a time.
+
+        Virtual time passes only where the configuration names a sweep period.
+        """
+        quiet = 0
+        for _ in range(MAX_TICKS):
+            known = self.party.in_force.HasField("incoming_sweep_ms")
+            self.stage.advance(self.party.in_force.incoming_sweep_ms if known else 60_000)
+            step = self.tick()
+            progress = any(event.WhichOneof("event") in ("delivered", "lost") for event in step.events)
+            quiet = 0 if progress else quiet + 1
+            if quiet >= QUIET_TICKS:
+                return
+
+    def observe(self, *filter_ids: str, channel_id: str | None = None) -> pb.State | None:
+        """Look at the state, where the implementation can show it; None where it cannot."""
+        if not self.stage.trace.declaration.can(pb.CAPABILITY_OBSERVE):
+            return None
+        command = pb.Observe(
+            now_ms=self.stage.now_ms,
+            handle=self.party.handle,
+            channel_id=self._channel(channel_id),
+            filter_ids=filter_ids,
+        )
+        step = self._do(pb.Request(observe=command))
+        return step.reply.state if step.reply is not None and step.answer == "state" else None
+
+    def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
+        """Ask the implementation's codec, where it has one, whether a filter of its messages holds the IDs."""
+        if self.stage.trace.declaration.can(pb.CAPABILITY_FILTER_CODEC):
+            command = pb.QueryFilter(bloom_filter=bloom_filter, message_ids=message_ids)
+            self._do(pb.Request(query_filter=command))
+
+    def _channel(self, channel_id: str | None) -> str:
+        return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
+
+    def _only_the_codec_knows(self) -> bool:
+        """Are the filters of an encoding without a name, and of the size for which the codec is?"""
+        sized = self.party.asked.HasField("bloom_capacity") or self.party.asked.HasField("bloom_error_rate")
+        return self.stage.trace.declaration.profile("bloom") not in PROFILES and not sized
+
+    def _ask_of_own(self, bloom_filter: bytes) -> None:
+        """Which own messages does a filter hold that is about to be received? The codec tells, if nothing else."""
+        if bloom_filter and self._own_ids and self._only_the_codec_knows():
+            self.ask_filter(bloom_filter, *self._own_ids[-ASKED_OF:])
+
+    def _ask_of_met(self, bloom_filter: bytes | None) -> None:
+        """Which of the IDs that it met does a filter hold that was sent? The codec tells, if nothing else."""
+        if bloom_filter and self._met_ids and self._only_the_codec_knows():
+            self.ask_filter(bloom_filter, *list(self._met_ids)[-ASKED_OF:])
+
+    def _do(self, request: pb.Request) -> Step:
+        if self._bustle is not None and request.WhichOneof("command") != "observe":
+            bustle, self._bustle = self._bustle, None  # what it does is not to be surrounded again
+            next(bustle, None)
+            self._bustle = bustle
+        return self.stage.step(self.name, request)
+
+    def _bustling(self, channel_id: str) -> Iterator[None]:
+        """Traffic in another channel, with a clock far ahead, one command at a time."""
+        peer = self.stage.peer("passer-by", channel_id)
+        for _ in range(BUSTLE):
+            stranger = peer.content(self.stage.now_ms + 500_000)
+            self.receive(stranger)
+            yield
+            own = self.send(channel_id=channel_id)
+            yield
+            self.receive(peer.content(self.stage.now_ms + 500_001, own, stranger, "that-never-came"))
+            yield
+
+    def _sent_by(self, step: Step) -> Message:
+        if step.answer == "rejected":
+            raise ScheduleStopped(f"{step.command} was {refusal(step)}")
+        for wire in step.broadcasts:
+            if wire.message is not None:
+                self._own_ids.append(wire.message.message_id)
+                self._ask_of_met(wire.message.bloom_filter)
+                return wire.message
+        what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
+        raise ScheduleStopped(f"{step.command} at step {step.index} {what}")
+
+
+def _message_in(payload: Payload) -> Message | None:
+    match payload:
+        case Wire():
+            return payload.message
+        case Message():
+            return payload
+        case _:
+            return None
+
+
+def refusal(step: Step) -> str:
+    """Why a command was refused, in a few words."""
+    reason = printable(step.reply.rejected.reason) if step.reply is not None else ""
+    return f"refused: {reason or 'no reason given'}"

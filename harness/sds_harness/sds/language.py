@@ -1,0 +1,69 @@
+"""The commands of testee.proto, and the capabilities that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..language import Language, short_names
+from ..link import Limits, Link
+from ..session import Session
+
+_ANSWERS: dict[str, str] = {
+    "open": "opened",
+    "observe": "state",
+    "build_filter": "filter",
+    "query_filter": "membership",
+    "encode": "encoded",
+    "decode": "decoded",
+    "repair_times": "repair_offsets",
+}
+_CAPABILITY_OF_COMMAND: dict[str, int] = {
+    "send_sync": pb.CAPABILITY_SYNC,
+    "send_ephemeral": pb.CAPABILITY_EPHEMERAL,
+    "observe": pb.CAPABILITY_OBSERVE,
+    "build_filter": pb.CAPABILITY_FILTER_CODEC,
+    "query_filter": pb.CAPABILITY_FILTER_CODEC,
+    "encode": pb.CAPABILITY_MESSAGE_CODEC,
+    "decode": pb.CAPABILITY_MESSAGE_CODEC,
+    "repair_times": pb.CAPABILITY_REPAIR_TIMES,
+}
+"""The other commands are for everybody."""
+
+
+def needed_capabilities(request: pb.Request) -> list[int]:
+    """Capabilities without which an implementation may answer `unsupported` to ``request``."""
+    command = request.WhichOneof("command") or ""
+    needed = [_CAPABILITY_OF_COMMAND[command]] if command in _CAPABILITY_OF_COMMAND else []
+    if command == "open" and len(request.open.channels) > 1:
+        needed.append(pb.CAPABILITY_CHANNELS)
+    if command == "open" and not request.open.channels:
+        needed.append(pb.CAPABILITY_UNNAMED_CHANNEL)
+    if request.send.message_id or request.send_ephemeral.message_id:
+        needed.append(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    if request.send.HasField("retrieval_hint") or request.receive.HasField("retrieval_hint"):
+        needed.append(pb.CAPABILITY_RETRIEVAL_HINTS)
+    if any(_names_a_size(filter_) for filter_ in (request.build_filter, request.query_filter)):
+        needed.append(pb.CAPABILITY_FILTER_SIZES)
+    return needed
+
+
+def _names_a_size(command: pb.BuildFilter | pb.QueryFilter) -> bool:
+    return command.HasField("bloom_capacity") or command.HasField("bloom_error_rate")
+
+
+SDS = Language(
+    pb.Request,
+    pb.Reply,
+    short_names(pb.Capability),
+    _ANSWERS,
+    needed_capabilities,
+    # An implementation that needs message IDs takes them.
+    {pb.CAPABILITY_MESSAGE_ID_ACCEPTED: pb.CAPABILITY_MESSAGE_ID_REQUIRED},
+)
+
+
+def open_session(connect: Callable[[], Link], limits: Limits, revision: str) -> Session:
+    """A session in which SDS is spoken. Raises TesteeFault if the handshake fails."""
+    return Session(connect, limits, revision, SDS)

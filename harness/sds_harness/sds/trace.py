@@ -1,0 +1,84 @@
+"""Traces of SDS: what went over the network in a step, as bytes and as messages."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import SDS_2026_01, V2026_01, MalformedMessage, Message, Revision, WireFormat
+from sds_reference.testee.dialect import Dialect
+from sds_reference.wire_fields import WireField, split
+
+from .. import trace
+
+
+class Wire:
+    """Bytes on the network: as they were, and as a message of the text where they are one."""
+
+    __slots__ = ("_fields", "dialect", "error", "message", "raw", "text")
+
+    def __init__(self, raw: bytes, dialect: Dialect | None, layout: WireFormat = V2026_01) -> None:
+        """``layout`` is that of the text: each revision has its own."""
+        self.raw = raw
+        """The bytes themselves."""
+        self.dialect = dialect
+        """The private layout they are in, None for that of the text."""
+        self.text: bytes = raw
+        """The bytes in the layout of the text: translated if a dialect is in use."""
+        self.message: Message | None = None
+        """What they decode to."""
+        self.error = ""
+        """Why they do not decode."""
+        try:
+            if dialect is not None:
+                self.text = dialect.to_text(raw)
+            self.message = layout.decode(self.text)
+        except MalformedMessage as error:
+            self.error = str(error)
+        self._fields: list[WireField] | None = None
+
+    @property
+    def fields(self) -> list[WireField] | None:
+        """The top-level fields of the bytes, as they stand there; None if they do not split into any."""
+        if self._fields is None:
+            with suppress(MalformedMessage):
+                self._fields = split(self.raw)
+        return self._fields
+
+
+@dataclass
+class Step(trace.Step):
+    """One command to one participant, and its answer."""
+
+    request: pb.Request
+    reply: pb.Reply | None
+    dialect: Dialect | None = None
+    layout: WireFormat = V2026_01
+    """How messages stand in bytes."""
+
+    @cached_property
+    def events(self) -> list[pb.Event]:
+        """Signals of the implementation, in order."""
+        return list(self.reply.effects.events) if self.reply is not None and self.answer == "effects" else []
+
+    @cached_property
+    def broadcasts(self) -> list[Wire]:
+        """What it handed to the network, in order."""
+        if self.reply is None or self.answer != "effects":
+            return []
+        return [Wire(raw, self.dialect, self.layout) for raw in self.reply.effects.broadcasts]
+
+    @cached_property
+    def received(self) -> Wire:
+        """What arrived, for ``receive``."""
+        return Wire(self.request.receive.wire, self.dialect, self.layout)
+
+
+@dataclass
+class Trace(trace.Trace[Step]):
+    """One run of one schedule."""
+
+    revision: Revision = SDS_2026_01
+    dialect: Dialect | None = None

@@ -1,0 +1,112 @@
+"""The stage on which a schedule is played: virtual time, names, and the trace that is kept.
+
+Every command to the implementation goes through here and becomes a step. A schedule that needs what was not declared,
+or meets a refusal it cannot go on after, ends with ScheduleStopped, which is no fault of anybody.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Generic
+
+from .declaration import printable
+from .environment import PLAIN, Environment
+from .faults import TesteeFault
+from .session import Session
+from .trace import S, Trace
+
+START_MS = 1_800_000_000_000
+"""Where virtual time starts, in epoch milliseconds (January 2027)."""
+COUNTING_START_MS = 100_000_000
+"""Where it starts in a text that reads no clock but counts: it fits 31 bits, and yet it is far from 0."""
+NEEDS = "needs the capability "
+"""In the reason why a schedule was stopped, before the name: who judges tells by it what was not declared."""
+
+
+class ScheduleStopped(Exception):
+    """The schedule cannot go on: a capability is not declared, or a needed command was refused."""
+
+
+def start_of(session: Session) -> int:
+    """Where time starts: an implementation that goes by its own clock gets the real time to start from."""
+    return START_MS if session.declaration.can_by_name("virtual-clock") else time.time_ns() // 1_000_000
+
+
+class Stage(Generic[S]):
+    """Plays one schedule on one session."""
+
+    def __init__(
+        self,
+        session: Session,
+        trace: Trace[S],
+        step: Callable[[int, str, Any], S],
+        environment: Environment = PLAIN,
+    ) -> None:
+        """``trace`` is where steps are kept, ``step`` makes one from its index, the participant and the request."""
+        self.session = session
+        self.environment = environment
+        self.now_ms = trace.start_ms
+        """Virtual time. A schedule may set it to anything, backwards too. Of an implementation that goes by its own
+        clock only what does not depend on time can be judged."""
+        self.trace = trace
+        self._begun = step
+        self._labels: set[str] = set()
+        self._handles: list[tuple[str, int]] = []
+
+    def opened(self, participant: str, handle: int) -> None:
+        """A participant is there, and is to be freed at the end."""
+        self._handles.append((participant, handle))
+
+    def label(self, name: str) -> str:
+        """What a participant or channel is called in this environment; what is such a name already stays as it is."""
+        if name not in self._labels:
+            name = self.environment.label(name)
+            self._labels.add(name)
+        return name
+
+    def advance(self, milliseconds: int) -> None:
+        """Let virtual time pass; negative steps the clock back."""
+        if not 0 < self.now_ms + milliseconds < 1 << 62:
+            raise ScheduleStopped(f"virtual time cannot advance by {milliseconds} ms, a period in force")
+        self.now_ms += milliseconds
+
+    def need(self, *capabilities: int) -> None:
+        """End the schedule here unless all ``capabilities`` are declared."""
+        for name in self.trace.declaration.lacking(capabilities):
+            raise ScheduleStopped(f"{NEEDS}{name}")
+
+    def close(self) -> None:
+        """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
+        for participant, handle in self._handles:
+            request = self.session.language.request()
+            request.close.now_ms, request.close.handle = self.now_ms, handle
+            try:
+                self.session.call(request)
+            except TesteeFault as fault:
+                self.trace.steps.append(self._next(participant, request))
+                self.trace.breakdown = fault.breakdown
+                raise
+
+    def step(self, participant: str, request: Any) -> S:
+        """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
+        steps = self.trace.steps
+        if offset := self.environment.offset_ms(len(steps)):
+            command = getattr(request, request.WhichOneof("command") or "")
+            if "now_ms" in command.DESCRIPTOR.fields_by_name:
+                command.now_ms = max(1, command.now_ms + offset)
+        step = self._next(participant, request)
+        steps.append(step)
+        try:
+            step.reply = self.session.call(request)
+        except TesteeFault as fault:
+            self.trace.breakdown = fault.breakdown
+            raise
+        if step.reply is not None and step.answer == "unsupported":
+            what = printable(step.reply.unsupported.what, 100)
+            raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
+        return step
+
+    def _next(self, participant: str, request: Any) -> S:
+        """The next step of the trace, not answered yet."""
+        return self._begun(len(self.trace.steps) + 1, participant, request)
