@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -35,3 +36,8 @@ def too_wide(text: str) -> list[str]:
 def words(text: str) -> str:
     """Text without its line ends."""
     return " ".join(text.split())
+
+
+def controls(text: str) -> set[str]:
+    """Characters that make a terminal do something else than show them."""
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n"}

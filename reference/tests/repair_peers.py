@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scripted_peers import T, joined
+import pytest
+
+from scripted_peers import T, content, copies, joined
 from sds_reference import (
+    SDS_2025_10_AMENDED,
     SDS_2026_01,
     Config,
     Effects,
@@ -25,8 +28,19 @@ from sds_reference import (
 )
 from sds_reference.repair import Repair
 
+both_revisions = pytest.mark.parametrize("revision", [SDS_2026_01, SDS_2025_10_AMENDED], ids=lambda r: r.name)
+
 SECOND = 1_000
 T_MIN, T_MAX = 30 * SECOND, 120 * SECOND
+
+U, V, W = (T_MIN + after for after in (5 * SECOND, 10 * SECOND, 15 * SECOND))
+"""When the requester asks for "u", "v" and "w" if she misses them from T on."""
+
+LATER = 200 * SECOND
+"""When every T_req of T has long passed."""
+
+M, N = 50 * SECOND, 80 * SECOND
+"""How long after a request the holder answers for "m" and for "n" of bob."""
 
 
 def chosen(hashes: Mapping[str, int]) -> HashProfile:
@@ -59,6 +73,23 @@ def requester(revision: Revision = SDS_2026_01, hash_profile: HashProfile | None
     """Alice, who asks for "u" 5 s after T_min, for "v" 10 s, for "w" 15 s and for "x" 20 s after it."""
     times = requesting(u=5 * SECOND, v=10 * SECOND, w=15 * SECOND, x=20 * SECOND)
     return joined(repairing(hash_profile or times, revision, **repair))
+
+
+ANSWERS = repairing(responding(m=M, n=N))
+
+
+def holder(config: Config = ANSWERS) -> Participant:
+    """Alice has "m" and "n" of bob."""
+    alice = joined(config)
+    for message_id in ("m", "n"):
+        alice.receive(content(message_id, at=1, sender="bob"), T)
+    return alice
+
+
+def answers(alice: Participant, since_ms: int = 0, until_ms: int = 3 * T_MAX) -> dict[int, list[str]]:
+    """When a tick every second broadcasts what, in milliseconds after T."""
+    ticks = {after: copies(alice.tick(T + after)) for after in range(since_ms, until_ms, SECOND)}
+    return {after: ids for after, ids in ticks.items() if ids}
 
 
 def of_bob(*message_ids: str) -> tuple[HistoryEntry, ...]:

@@ -1,84 +1,32 @@
-"""SDS-R of the responder: which requests are taken, when they are answered, and that the answer is the message."""
+"""SDS-R of the responder: which requests are taken, when they are answered, and what cancels an answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NoReturn
 
 import pytest
 
 from repair_peers import (
+    ANSWERS,
     SECOND,
     T_MAX,
     T_MIN,
-    asked,
+    M,
+    N,
+    answers,
     asking,
-    asks,
+    both_revisions,
     chosen,
+    holder,
     of_bob,
     repair,
     repairing,
-    requesting,
     responding,
     t_req,
     t_resp,
 )
-from scripted_peers import (
-    T,
-    content,
-    copies,
-    delivered,
-    ephemeral,
-    holding,
-    in_filter,
-    incoming,
-    joined,
-    lamport,
-    log,
-    missing,
-    outgoing,
-    sent,
-    sync,
-)
-from sds_reference import (
-    SDS_2025_10_AMENDED,
-    SDS_2026_01,
-    AfterLoss,
-    Config,
-    HashProfile,
-    HistoryEntry,
-    LocalLog,
-    LogEntry,
-    Message,
-    Participant,
-    Revision,
-    decode,
-    encode,
-)
-from sds_reference.repair_buffer import RepairBuffer, RepairEntry
-
-both_revisions = pytest.mark.parametrize("revision", [SDS_2026_01, SDS_2025_10_AMENDED], ids=lambda r: r.name)
-
-M, N = 50 * SECOND, 80 * SECOND
-"""How long after a request alice answers for "m" and for "n" of bob."""
-
-ANSWERS = repairing(responding(m=M, n=N))
-
-
-def holder(config: Config = ANSWERS) -> Participant:
-    """Alice has "m" and "n" of bob."""
-    alice = joined(config)
-    for message_id in ("m", "n"):
-        alice.receive(content(message_id, at=1, sender="bob"), T)
-    return alice
-
-
-def answers(alice: Participant, since_ms: int = 0, until_ms: int = 3 * T_MAX) -> dict[int, list[str]]:
-    """When a tick every second broadcasts what, in milliseconds after T."""
-    ticks = {after: copies(alice.tick(T + after)) for after in range(since_ms, until_ms, SECOND)}
-    return {after: ids for after, ids in ticks.items() if ids}
-
+from scripted_peers import T, content, copies, delivered, ephemeral, incoming, joined, log, sent, sync
+from sds_reference import Config, HistoryEntry, Message, Revision, encode
 
 # ---- which requests are taken ----------------------------------------------------------------------------------------
 
@@ -316,232 +264,3 @@ def test_a_request_after_a_copy_is_answered() -> None:
     alice.receive(content("m", at=1, sender="bob"), T + 1)
     alice.receive(asking("m"), T + 2)
     assert t_resp(alice) == {"m": 2 + M}
-
-
-# ---- what is broadcast -----------------------------------------------------------------------------------------------
-
-
-def original(message_id: str, *causal: str, requested: tuple[HistoryEntry, ...] = ()) -> bytes:
-    """A message of bob with every field that the wire has."""
-    entries = tuple(HistoryEntry(i, b"\x00hint\xff", "bob") for i in causal)
-    return encode(Message("bob", message_id, "c", T + 9, entries, holding("a", "b"), requested, b"\x00\xff" * 50))
-
-
-def answer(alice: Participant, message_id: str, sender: str = "bob") -> list[bytes]:
-    """What alice broadcasts when she is asked."""
-    alice.receive(asking(HistoryEntry(message_id, None, sender)), T + 500 * SECOND)
-    return alice.tick(T + 500 * SECOND + T_MAX).broadcasts
-
-
-def test_a_message_that_was_delivered_at_once_is_answered_byte_for_byte() -> None:
-    alice = joined(ANSWERS)
-    alice.receive(original("m"), T)
-    assert answer(alice, "m") == [original("m")]
-    assert answer(alice, "m") == [original("m")]
-
-
-@pytest.mark.parametrize(
-    "wire",
-    [
-        encode(Message("bob", "m", "c", 0, (), None, (), b"x")),
-        encode(Message("bob", "m", "c", 2**64 - 1, (), b"", (), b"x")),
-        encode(Message("", "m", "c", T, (HistoryEntry("m", b"", ""),), b"\x00", (), b"x")),
-    ],
-    ids=["no filter", "empty filter", "empty fields"],
-)
-def test_absent_and_empty_fields_stay_what_they_are(wire: bytes) -> None:
-    alice = joined(replace(ANSWERS, lost_timeout_ms=1))
-    alice.receive(wire, T)
-    alice.tick(T + 1)
-    assert answer(alice, "m", "") == [wire]
-
-
-def test_a_message_that_waited_for_its_dependencies_is_answered_byte_for_byte() -> None:
-    for cascade in (True, False):
-        alice = joined(replace(ANSWERS, cascade_on_receive=cascade))
-        alice.receive(original("m", "a", "b"), T)
-        alice.receive(content("a", at=1, sender="bob"), T)
-        alice.receive(content("b", at=1, sender="bob"), T)
-        alice.tick(T)
-        assert "m" in log(alice)
-        assert answer(alice, "m") == [original("m", "a", "b")]
-
-
-def test_a_message_delivered_in_spite_of_a_loss_is_answered_and_a_dropped_one_is_not() -> None:
-    for after_loss, expected in ((AfterLoss.DELIVER, [original("m", "lost")]), (AfterLoss.DROP, [])):
-        alice = joined(replace(ANSWERS, lost_timeout_ms=SECOND, after_loss=after_loss))
-        alice.receive(original("m", "lost"), T)
-        alice.tick(T + SECOND)
-        assert answer(alice, "m") == expected
-
-
-def test_a_message_that_another_had_to_repair_is_answered_byte_for_byte() -> None:
-    carol, alice = joined(ANSWERS, "carol"), joined(ANSWERS)
-    carol.receive(original("m"), T)
-    alice.receive(content("y", *of_bob("m")), T)
-    carol.receive(alice.send_sync("c", T + T_MAX).broadcasts[0], T + T_MAX)
-    (copy,) = carol.tick(T + 2 * T_MAX).broadcasts
-    assert delivered(alice.receive(copy, T + 2 * T_MAX)) == ["m", "y"]
-    assert answer(alice, "m") == [original("m")]
-
-
-def test_an_own_message_is_answered_byte_for_byte() -> None:
-    alice = joined(ANSWERS)
-    alice.receive(original("a"), T, b"hint")
-    wire = alice.send("c", b"\x00x", T, "m", b"own hint").broadcasts
-    alice.send("c", b"y", T + 1)
-    assert answer(alice, "m", "alice") == wire
-
-
-@pytest.mark.parametrize("own", [False, True], ids=["received", "own"])
-def test_the_request_of_the_original_does_not_go_out_again_and_nothing_else_changes(own: bool) -> None:
-    stripped, kept = (joined(repairing(requesting(), copies_keep_requests=keeps)) for keeps in (False, True))
-    for alice, whole in ((stripped, False), (kept, True)):
-        if own:
-            alice.receive(sync("s", *of_bob("u")), T)
-            effects = alice.send("c", b"x", T + T_MAX, "m")
-            assert asked(effects) == ["u"]
-            (wire,) = effects.broadcasts
-        else:
-            wire = original("m", requested=of_bob("u", "v"))
-            alice.receive(wire, T)
-        (copy,) = answer(alice, "m", "alice" if own else "bob")
-        assert copy == (wire if whole else encode(replace(decode(wire), repair_request=())))
-        assert (decode(copy).repair_request != ()) == whole
-
-
-def test_a_response_is_no_new_message_of_the_responder() -> None:
-    alice = holder()
-    alice.send("c", b"x", T, "own")
-    before = (log(alice), lamport(alice), outgoing(alice), in_filter(alice, "m", "n", "own"))
-    alice.receive(asking("m", HistoryEntry("own", None, "alice")), T + SECOND)
-    assert copies(alice.tick(T + SECOND)) == ["own"]
-    assert copies(alice.tick(T + T_MAX)) == ["m"]
-    assert (log(alice), lamport(alice), outgoing(alice), in_filter(alice, "m", "n", "own")) == before
-    assert [copies(alice.tick(T + after)) for after in range(T_MAX, 10 * T_MAX, T_MAX)] == [[]] * 9
-
-
-def test_a_response_and_a_resend_are_two_mechanisms() -> None:
-    alice = joined(replace(ANSWERS, resend_unacknowledged_ms=30 * SECOND))
-    alice.send("c", b"x", T, "own")
-    alice.receive(asking(HistoryEntry("own", None, "alice")), T + 10 * SECOND)
-    assert answers(alice, 10 * SECOND, 91 * SECOND) == {
-        10 * SECOND: ["own"],
-        30 * SECOND: ["own"],
-        60 * SECOND: ["own"],
-        90 * SECOND: ["own"],
-    }
-
-
-def test_a_response_does_not_hold_a_sync_message_back() -> None:
-    alice = joined(replace(ANSWERS, sync_interval_ms=30 * SECOND, sync_only_when_quiet=True))
-    alice.send("c", b"x", T, "own")
-    alice.receive(asking(HistoryEntry("own", None, "alice")), T)
-    assert copies(alice.tick(T + 29 * SECOND)) == ["own"]
-    assert len(copies(alice.tick(T + 30 * SECOND))) == 1
-
-
-def test_a_response_is_a_message_like_any_other_to_who_missed_it() -> None:
-    bob, alice, dave = (joined(ANSWERS, name) for name in ("bob", "alice", "dave"))
-    first, second = (bob.send("c", b"x", T, message_id).broadcasts[0] for message_id in ("m", "n"))
-    for wire in (first, second):
-        alice.receive(wire, T)
-    assert missing(dave.receive(second, T)) == ["m"]
-    assert asks(dave, T_MAX) == ["m"]
-    alice.receive(dave.send_sync("c", T + T_MAX).broadcasts[0], T + T_MAX)
-    (copy,) = alice.tick(T + 2 * T_MAX).broadcasts
-    assert delivered(dave.receive(copy, T + 2 * T_MAX)) == ["m", "n"]
-    assert log(dave) == log(alice) == log(bob) == ["m", "n"]
-
-
-# ---- the buffer ------------------------------------------------------------------------------------------------------
-
-
-def test_a_buffer_is_ordered_by_time_and_has_every_id_once() -> None:
-    buffer = RepairBuffer()
-    for message_id, due_ms in (("c", 3), ("a", 5), ("b", 1), ("d", 3)):
-        assert buffer.add(HistoryEntry(message_id), due_ms)
-    assert not buffer.add(HistoryEntry("a", b"hint"), 0)
-    assert [(item.entry, item.due_ms) for item in buffer] == [
-        (HistoryEntry("b"), 1),
-        (HistoryEntry("c"), 3),
-        (HistoryEntry("d"), 3),
-        (HistoryEntry("a"), 5),
-    ]
-    assert [item.entry.message_id for item in buffer.due(3)] == ["b", "c", "d"]
-    assert buffer.get("a") == RepairEntry(HistoryEntry("a"), 5)
-    assert buffer.remove("c") == RepairEntry(HistoryEntry("c"), 3)
-    assert (buffer.remove("c"), buffer.get("c"), len(buffer)) == (None, None, 3)
-    assert ["a" in buffer, "c" in buffer] == [True, False]
-    assert buffer.add(HistoryEntry("c"), 0)
-    assert [item.entry.message_id for item in buffer] == ["c", "b", "d", "a"]
-
-
-# ---- cost ------------------------------------------------------------------------------------------------------------
-
-
-class LogNobodyReads(LocalLog):
-    def __iter__(self) -> Iterator[LogEntry]:
-        raise AssertionError("the whole log is read")
-
-
-class BufferNobodyReads(RepairBuffer):
-    def __iter__(self) -> Iterator[RepairEntry]:
-        raise AssertionError("the whole buffer is read")
-
-
-class CacheNobodyReads(dict[str, Message]):
-    def __iter__(self) -> Iterator[str]:
-        raise AssertionError("the whole cache is read")
-
-    def keys(self) -> NoReturn:
-        raise AssertionError("the whole cache is read")
-
-    items = values = keys
-
-
-class Counting:
-    """A hash that counts how often it is taken."""
-
-    def __init__(self) -> None:
-        self.taken = 0
-
-    def __call__(self, text: str) -> int:
-        self.taken += 1
-        return len(text)
-
-
-def work(revision: Revision, already: int) -> list[int]:
-    """How many hashes each operation takes, with a log and buffers that have so many entries already."""
-    counting = Counting()
-    alice = joined(repairing(HashProfile("", "counting", counting), revision, num_response_groups=2))
-    channel, state = alice.channel("c"), repair(alice)
-    channel.log = LogNobodyReads()
-    state.cache = CacheNobodyReads()
-    state.outgoing, state.incoming = BufferNobodyReads(), BufferNobodyReads()
-    for number in range(already):
-        alice.receive(content(f"m{number}", at=number, sender="bob"), T)
-        alice.receive(sync("s", *of_bob(f"unknown{number}")), T)
-        alice.receive(asking(f"m{number}"), T)
-    assert len(state.cache) == len(state.incoming) == len(state.outgoing) == already
-    operations: list[Callable[[], object]] = [
-        lambda: alice.receive(content("new", *of_bob("u"), at=T), T),
-        lambda: alice.receive(content("u", at=1, sender="bob"), T),
-        lambda: alice.receive(asking("u", "unknown0"), T),
-        lambda: alice.receive(sync("s"), T),
-        lambda: alice.send("c", b"x", T + 1),
-        lambda: alice.send_sync("c", T + 1),
-        lambda: alice.send_sync("c", T + T_MAX),
-        lambda: alice.tick(T - 1),
-    ]
-    taken = []
-    for operation in operations:
-        before = counting.taken
-        operation()
-        taken.append(counting.taken - before)
-    return taken
-
-
-@both_revisions
-def test_no_operation_costs_more_as_the_log_and_the_buffers_grow(revision: Revision) -> None:
-    assert work(revision, 5) == work(revision, 500)

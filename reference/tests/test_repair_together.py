@@ -2,165 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repair_peers import SECOND, chosen, repair, t_req
-from scripted_peers import T, incoming, log
+from repair_peers import SECOND, both_revisions, chosen, repair, t_req
+from repair_room import CONFIG, REPAIR, Broadcast, Room, first_copy_lost, five_messages
+from scripted_peers import incoming
 from sds_reference import (
     SDS_2025_10_AMENDED,
     SDS_2026_01,
     AfterRequest,
-    Config,
     Effects,
-    Kind,
-    Message,
-    Participant,
     RepairConfig,
     Revision,
-    decode,
     encode,
     t_resp_offset,
 )
 from sds_reference.hash_profiles import SHA256_BE64
-
-both_revisions = pytest.mark.parametrize("revision", [SDS_2026_01, SDS_2025_10_AMENDED], ids=lambda r: r.name)
-
-REPAIR = RepairConfig(t_min_ms=5 * SECOND, t_max_ms=20 * SECOND)
-
-CONFIG = Config(
-    sds_r=True,
-    repair=REPAIR,
-    sync_interval_ms=5 * SECOND,
-    resend_unacknowledged_ms=10**12,
-    resend_possibly_acknowledged_ms=None,
-    bloom_capacity=100,
-)
-"""Repairs are the only means: nobody resends, and there is no store."""
-
-
-@dataclass(frozen=True)
-class Broadcast:
-    """One message as a participant gave it to the network."""
-
-    at_ms: int
-    by: str
-    message: Message
-    again: bool
-    """The message was broadcast before: this is a copy."""
-
-
-Loses = Callable[[Broadcast, str], bool]
-"""Does the network lose this broadcast on the way to this participant?"""
-
-
-def nothing(sent: Broadcast, to: str) -> bool:
-    return False
-
-
-class Room:
-    """Participants of one channel; a message takes a second, and everybody ticks every second.
-
-    Each has joined a second before the one in front of it in the list, so that their sync messages are not all at once.
-    """
-
-    def __init__(self, names: list[str], config: Config | dict[str, Config] = CONFIG, loses: Loses = nothing) -> None:
-        self.now_ms = T
-        self.loses = loses
-        self.members: dict[str, Participant] = {}
-        for name in names:
-            self.enter(name, config[name] if isinstance(config, dict) else config)
-        self.in_flight: list[tuple[int, str, bytes]] = []
-        self.tap: list[Broadcast] = []
-        self.originals: dict[str, Message] = {}
-
-    def enter(self, name: str, config: Config = CONFIG) -> None:
-        self.members[name] = Participant(name, config)
-        self.members[name].join("c", self.now_ms - len(self.members) * SECOND)
-
-    def leave(self, name: str) -> Participant:
-        """Gone, with all it has."""
-        return self.members.pop(name)
-
-    def send(self, name: str, message_id: str) -> None:
-        self.broadcast(name, self.members[name].send("c", message_id.encode(), self.now_ms, message_id))
-
-    def run(self, seconds: int, until: Callable[[], bool] = lambda: False) -> None:
-        for _ in range(seconds):
-            if until():
-                return
-            self.now_ms += SECOND
-            arriving = [item for item in self.in_flight if item[0] <= self.now_ms]
-            self.in_flight = [item for item in self.in_flight if item[0] > self.now_ms]
-            for _, name, wire in arriving:
-                if name in self.members:
-                    self.broadcast(name, self.members[name].receive(wire, self.now_ms))
-            for name, member in self.members.items():
-                self.broadcast(name, member.tick(self.now_ms))
-
-    def broadcast(self, name: str, effects: Effects) -> None:
-        for wire in effects.broadcasts:
-            message = decode(wire)
-            again = message.kind is Kind.CONTENT and message.message_id in self.originals
-            sent = Broadcast(self.now_ms, name, message, again)
-            self.check(sent)
-            self.tap.append(sent)
-            self.in_flight += [
-                (self.now_ms + SECOND, other, wire)
-                for other in self.members
-                if other != name and not self.loses(sent, other)
-            ]
-
-    def check(self, sent: Broadcast) -> None:
-        """A copy is the message, if not the requests in it; else who speaks speaks for itself, of what it misses."""
-        message = sent.message
-        if sent.again:
-            original = self.originals[message.message_id]
-            assert message in (original, replace(original, repair_request=()))
-            return
-        assert message.sender_id == sent.by
-        if message.kind is Kind.CONTENT:
-            self.originals[message.message_id] = message
-        assert len(message.repair_request) <= self.members[sent.by].config.repair.max_requests
-        member = self.members[sent.by]
-        for entry in message.repair_request:
-            assert not member.channel("c").has_arrived(entry.message_id)
-            assert entry.sender_id == self.originals[entry.message_id].sender_id
-
-    def requests(self) -> list[tuple[str, str]]:
-        """Who asked for what, in order."""
-        return [(sent.by, entry.message_id) for sent in self.tap for entry in sent.message.repair_request]
-
-    def responses(self) -> list[tuple[str, str]]:
-        """Who broadcast a copy of what, in order."""
-        return [(sent.by, sent.message.message_id) for sent in self.tap if sent.again]
-
-    def converged(self) -> bool:
-        """Everybody has all messages that were sent, in their order, and nothing waits."""
-        order = sorted(self.originals.values(), key=lambda m: (m.lamport_timestamp or 0, m.message_id.encode()))
-        expected = [message.message_id for message in order]
-        return all(log(member) == expected and not incoming(member) for member in self.members.values())
-
-
-def first_copy_lost(*names: str) -> Loses:
-    """The sender's own broadcasts of content do not reach these."""
-    return lambda sent, to: (
-        to in names and sent.message.kind is Kind.CONTENT and sent.message.message_id == "m-0" and not sent.again
-    )
-
-
-def five_messages(room: Room) -> None:
-    """Bob sends "m-0" to "m-4", one a second. Sync messages name the last two, so nothing names "m-0" from then on."""
-    for number in range(5):
-        room.send("bob", f"m-{number}")
-        room.run(1)
-    room.run(1)
-
 
 # ---- one gap ---------------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 import pytest
 
 from odd_adapters import HOSTILE
 from played import broken_adapter, odd_adapter, reference_command
-from suite_terminal import SOME, typed
+from suite_terminal import SOME, controls, typed
 
 pytestmark = pytest.mark.exhaustive
 
@@ -28,11 +26,6 @@ def printed(*arguments: str) -> tuple[int, str]:
     """Exit code, and all that was printed to stdout and stderr."""
     result = typed(*arguments)
     return result.exit_code, result.stdout + result.stderr
-
-
-def controls(text: str) -> set[str]:
-    """Characters that make a terminal do something else than show them."""
-    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - {"\n"}
 
 
 def test_the_hostile_text_is_hostile() -> None:

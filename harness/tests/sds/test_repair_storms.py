@@ -32,7 +32,7 @@ NEVER_MS = 10**9
 
 def load_benchmark() -> ModuleType:
     """Benchmarks are scripts in no package."""
-    path = Path(__file__).parents[1] / "benchmarks" / "repair_storms.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "repair_storms.py"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -20,7 +20,7 @@ from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, 
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, Writer
 
-HARNESS = Path(__file__).parents[1]
+HARNESS = Path(__file__).parents[2]
 OTHERS = [
     python
     for minor in (11, 12, 13, 14)
@@ -32,10 +32,10 @@ OTHERS = [
 # The packages are stubs: what they import, other interpreters do not have, and the generator does not need it.
 DIGEST = """
 import hashlib, sys, types
-for name in ("sds_harness", "sds_harness.schedules"):
+for name in ("sds_harness", "sds_harness.schedules", "sds_harness.sds"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.schedules.generator import generated
+from sds_harness.sds.generator import generated
 print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
 """
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from forum_channels import LEGAL_CHANNELS, participant_of
 from played import Handle, altered, reference
 from sds_conformance.vectors.running.subject import Status
 from sds_harness.declaration import capability_name
@@ -13,17 +14,6 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Channel, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
-from test_forum_revision import (
-    CountsInTens,
-    CountsWhatItHears,
-    DeliversSyncs,
-    ForgetsItsSyncs,
-    MeetsWithTheBuffered,
-    ResendsSyncs,
-    ReviewsEveryCopy,
-    TakesItsOwn,
-    participant_of,
-)
 from vector_folders import asked, failed_groups, failures, files
 
 FORUM = FORUM_2024.name
@@ -49,19 +39,7 @@ def test_the_reference_passes_all_that_are_for_its_filter() -> None:
     assert set(outcome.groups) == GROUPS
 
 
-@pytest.mark.parametrize(
-    "channel",
-    [
-        CountsInTens,
-        CountsWhatItHears,
-        ForgetsItsSyncs,
-        ResendsSyncs,
-        DeliversSyncs,
-        TakesItsOwn,
-        ReviewsEveryCopy,
-        MeetsWithTheBuffered,
-    ],
-)
+@pytest.mark.parametrize("channel", LEGAL_CHANNELS)
 @pytest.mark.parametrize("without", [None, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED])
 def test_what_the_proposal_leaves_open_passes(channel: type[Channel], without: int | None) -> None:
     lacking = [without] if without is not None else []

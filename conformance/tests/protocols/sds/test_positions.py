@@ -78,7 +78,7 @@ def test_verdicts_are_known_ones_and_each_is_used() -> None:
 def test_what_softens_a_finding_says_warning() -> None:
     """A finding that is a warning by some position is looked up there, and must be explained."""
     softening = {r.softened for r in load_catalogue().requirements.values() if r.softened}
-    for path in (REPOSITORY / "conformance" / "sds_conformance" / "checks").glob("*.py"):
+    for path in (REPOSITORY / "conformance" / "sds_conformance" / "protocols" / "sds" / "checks").rglob("*.py"):
         # A position in quotes is an argument of a finding; one in brackets is a remark.
         softening |= set(re.findall(r'"(AMB-C?\d+)"', path.read_text("utf-8")))
     assert {"AMB-15", "AMB-24", "AMB-44", "AMB-64"} <= softening

@@ -16,7 +16,7 @@ from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
-FOLDER = Path(__file__).parents[1] / "adapters" / "waku-sds"
+FOLDER = Path(__file__).parents[2] / "adapters" / "waku-sds"
 LIMITS = Limits(start_s=30, command_s=10, exit_s=5)
 MANY_DIGITS = 2**53 + 1
 TIMES = {"t_min_ms": 30_000, "t_max_ms": 120_000, "num_response_groups": 5}

@@ -162,7 +162,7 @@ def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
 
 
 def test_the_page_of_the_format_names_every_column() -> None:
-    page = (Path(__file__).parents[1] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
     assert {c.name for c in (*STEP_COLUMNS, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
     lines = [line for line in page.splitlines() if line.startswith("| `")]
     for column in COMPARED:

@@ -18,8 +18,7 @@ import pytest
 
 from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
 from sds_harness.schedules import Member, Schedule, dumps
-from suite_terminal import too_wide, typed, words
-from test_hostile_output import controls
+from suite_terminal import controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive
 

@@ -37,7 +37,7 @@ from sds_reference.testee import server
 from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
-SKELETON = Path(__file__).parents[1] / "adapters" / "skeleton" / "adapter.py"
+SKELETON = Path(__file__).parents[2] / "adapters" / "skeleton" / "adapter.py"
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
 EMPTY, FILLED = [sys.executable, str(SKELETON)], [sys.executable, __file__]
 NOT_DECLARED = {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_SDS_R, pb.CAPABILITY_MESSAGE_ID_REQUIRED}

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ import pytest
 from played import REPOSITORY
 
 SDS = REPOSITORY / "vectors" / "sds"
-PROGRAM = Path(__file__).with_name("other_protobuf.py")
+PROGRAM = REPOSITORY / "conformance" / "tests" / "other_protobuf.py"
 READERS = ("python", "protoc")
 LAYOUTS = {"v2026_01": "", "forum_2024": "-forum-2024"}
 """By layout of messages: how the names of the files with its vectors end."""

@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from forum_channels import LEGAL_CHANNELS, ForgetsItsSyncs, participant_of
 from played import certified, outcomes, reference, reference_command, scenario, stage, verdict_on, view, with_verdict
 from sds_conformance.judging.certification import Certification
 from sds_conformance.judging.judgement import Outcome
@@ -17,28 +18,13 @@ from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import (
-    FORUM_2024,
-    Channel,
-    Config,
-    Delivered,
-    Effects,
-    HistoryEntry,
-    Kind,
-    Message,
-    Participant,
-    decode,
-)
+from sds_reference import FORUM_2024, Channel, Config, HistoryEntry, decode
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee import server
 from suite_terminal import typed, words
 
 FORUM = FORUM_2024.name
 NOTHING_WRONG = (Verdict.PASS,)
-
-
-def participant_of(channel: type[Channel]) -> type[Participant]:
-    return type("ParticipantOfATest", (Participant,), {"channel_class": channel})
 
 
 def judged(channel: type[Channel]) -> Certification:
@@ -54,88 +40,8 @@ def proposing(handle: type[Channel] = Channel) -> Stage:
 # ---- What is legal ---------------------------------------------------------------------------------------------------
 
 
-class CountsInTens(Channel):
-    """Any increase is one."""
-
-    def next_lamport(self, now_ms: int) -> int:
-        self.clock.value += 9
-        return super().next_lamport(now_ms)
-
-
-class CountsWhatItHears(Channel):
-    """The clock that Lamport described increases on reception, too."""
-
-    def witness_lamport(self, lamport_timestamp: int) -> None:
-        super().witness_lamport(lamport_timestamp)
-        self.clock.value += 1
-
-
-class ForgetsItsSyncs(Channel):
-    """Nothing is said of own sync messages in the own log."""
-
-    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
-        if message.kind is not Kind.SYNC:
-            super().keep_own(message, retrieval_hint)
-
-
-class ResendsSyncs(Channel):
-    """Nor whether they wait to be acknowledged."""
-
-    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
-        super().keep_own(message, retrieval_hint)
-        if message.kind is Kind.SYNC:
-            self.remember_outgoing(message, self.encode(message), self._swept_ms)
-
-
-class DeliversSyncs(Channel):
-    """An application may be told of every message that is processed."""
-
-    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
-        super().deliver(message, effects, retrieval_hint)
-        if message.kind is Kind.SYNC:
-            effects.events.append(Delivered(self.channel_id, message.message_id, b""))
-
-
-class TakesItsOwn(Channel):
-    """That own messages are ignored is a later rule."""
-
-    def is_own(self, message: Message) -> bool:
-        return False
-
-
-class ReviewsEveryCopy(Channel):
-    """And so is that known ones may be."""
-
-    def is_duplicate(self, message: Message) -> bool:
-        return False
-
-    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
-        if message.message_id not in self.incoming:
-            super().buffer(message, unmet, now_ms, retrieval_hint)
-
-
-class MeetsWithTheBuffered(Channel):
-    """Nothing says that only the log meets a dependency."""
-
-    def unmet_dependencies(self, message: Message) -> set[str]:
-        return {i for i in super().unmet_dependencies(message) if i not in self.incoming}
-
-
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "channel",
-    [
-        Channel,
-        CountsInTens,
-        CountsWhatItHears,
-        ForgetsItsSyncs,
-        ResendsSyncs,
-        DeliversSyncs,
-        TakesItsOwn,
-        ReviewsEveryCopy,
-        MeetsWithTheBuffered,
-    ],
-)
+@pytest.mark.parametrize("channel", [Channel, *LEGAL_CHANNELS])
 def test_what_the_proposal_leaves_open_is_accepted(channel: type[Channel]) -> None:
     outcome = judged(channel)
     assert [(v.requirement.id, v.findings[:1]) for v in outcome.verdicts if v.verdict not in NOTHING_WRONG] == []
