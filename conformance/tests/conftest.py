@@ -7,9 +7,10 @@ import signal
 
 import pytest
 
+from played import certify_every_revision
 from sds_conformance.judging.certification import Certification
-from sds_conformance.judging.exercise import certify_every_revision
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.rules import start
 
 # A shell starts its background jobs with SIGINT ignored, and the commands under test would inherit that.
 with contextlib.suppress(ValueError):
@@ -19,7 +20,7 @@ with contextlib.suppress(ValueError):
 @pytest.fixture(scope="session")
 def outcomes() -> dict[str, Certification]:
     """The reference model, judged on everything, by revision."""
-    return certify_every_revision()
+    return certify_every_revision(start)
 
 
 @pytest.fixture(scope="session")

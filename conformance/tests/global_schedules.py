@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from played import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.properties import Replay, Sighting, examine
+from sds_conformance.protocols.properties import Replay, Sighting
+from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
 from sds_harness.schedules.operations import (
     Again,

@@ -171,7 +171,7 @@ def main() -> None:
             ADAPTERS[name](request, reply)
         return reply
 
-    serve(handle, Framing(os.environ[ENVIRONMENT_VARIABLE]))
+    serve(handle, pb.Request, pb.Reply, Framing(os.environ[ENVIRONMENT_VARIABLE]))
 
 
 if __name__ == "__main__":

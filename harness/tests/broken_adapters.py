@@ -44,7 +44,7 @@ def requests() -> Iterator[pb.Request]:
     while chunk := os.read(0, 1 << 16):
         buffer += chunk
         while (body := FRAMING.take(buffer)) is not None:
-            yield FRAMING.parse(body, pb.Request)
+            yield FRAMING.parse(body, pb.Request, lenient=True)
 
 
 def sleep() -> NoReturn:

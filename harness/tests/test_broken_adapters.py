@@ -18,6 +18,7 @@ from sds_harness import faults
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_harness.sds.actor import Actor
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -44,7 +45,7 @@ def start() -> Iterator[Start]:
 
     def session(name: str, framing: Framing = JSON, limits: Limits = LIMITS, *arguments: str) -> Session:
         command = (sys.executable, str(ADAPTERS), name, *arguments)
-        return Session(lambda: connect(framing, limits, *command), limits, "sds-2026-01")
+        return open_session(lambda: connect(framing, limits, *command), limits, "sds-2026-01")
 
     yield session
     left = [line for link in links for line in living_members(link.pid)]
@@ -83,16 +84,18 @@ def soon_gone(pid: int) -> bool:
 
 
 def open_participant(session: Session) -> int:
-    reply = session.call(pb.Request(open=pb.Open(now_ms=1, participant_id="alice", channels=["c"])), 10)
+    reply: pb.Reply = session.call(pb.Request(open=pb.Open(now_ms=1, participant_id="alice", channels=["c"])), 10)
     return reply.opened.handle
 
 
 def tick(session: Session, handle: int) -> pb.Reply:
-    return session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)))
+    reply: pb.Reply = session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)))
+    return reply
 
 
 def receive_1_mib(session: Session, handle: int) -> pb.Reply:
-    return session.call(pb.Request(receive=pb.Receive(now_ms=3, handle=handle, wire=bytes(1 << 20))))
+    reply: pb.Reply = session.call(pb.Request(receive=pb.Receive(now_ms=3, handle=handle, wire=bytes(1 << 20))))
+    return reply
 
 
 def broken(call: Callable[[], object], within_s: float) -> Breakdown:

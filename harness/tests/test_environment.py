@@ -11,9 +11,9 @@ from sds_harness.environment import PLAIN, Environment
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.environments import ENVIRONMENTS
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Step
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee import server
@@ -23,7 +23,7 @@ HOUR = 3_600_000
 
 def stage_in(name: str) -> Stage:
     handle = server.Testee(server.TesteeOptions("1")).handle
-    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    session = open_session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
     return Stage(session, "a schedule", environment=ENVIRONMENTS[name])
 
 

@@ -15,7 +15,7 @@ import pytest
 from sds_harness import faults, process
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, StdioLink
-from sds_harness.session import Session
+from sds_harness.sds.language import open_session
 from sds_testee.framing import Framing
 
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
@@ -66,7 +66,7 @@ def test_the_reference_speaks_the_framing_it_is_told_and_ends_with_its_stdin(fra
         links.append(StdioLink(REFERENCE, framing, LIMITS))
         return links[-1]
 
-    session = Session(connect, LIMITS, "sds-2026-01")
+    session = open_session(connect, LIMITS, "sds-2026-01")
     session.probe_honesty()
     assert session.declaration.name == "sds_reference"
     session.close()

@@ -8,10 +8,10 @@ from functools import partial
 import pytest
 
 from sds_harness import faults
-from sds_harness.declaration import capability_name, printable
+from sds_harness.declaration import printable
 from sds_harness.faults import Breakdown, FaultKind
 from sds_harness.link import Limits, LocalLink
-from sds_harness.sds.language import needed_capabilities
+from sds_harness.sds.language import SDS, needed_capabilities, open_session
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -70,12 +70,13 @@ class ScriptedLink(LocalLink):
         reply.id = request.id + (self.off_by if not request.HasField("hello") else 0)
         return reply
 
-    def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+    def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
         kept = pb.Request()
         kept.CopyFrom(request)
         self.asked.append(kept)
         self.timeouts.append(timeout_s)
-        return super().call(request, timeout_s)
+        answer: pb.Reply = super().call(request, timeout_s, reply)
+        return answer
 
     def stderr_lines(self) -> tuple[str, ...]:
         return ("last words",) if self.killed else ("not yet the last words",)
@@ -85,7 +86,7 @@ class ScriptedLink(LocalLink):
 
 
 def session_on(link: ScriptedLink) -> Session:
-    return Session(lambda: link, LIMITS, "sds-2026-01")
+    return open_session(lambda: link, LIMITS, "sds-2026-01")
 
 
 def broken(call: Callable[[], object]) -> Breakdown:
@@ -170,8 +171,8 @@ def test_what_a_stranger_says_is_printed_without_control_characters(text: str, s
 
 
 def test_capabilities_have_short_names_and_unknown_ones_a_number() -> None:
-    assert capability_name(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) == "message-id-accepted"
-    assert capability_name(4711) == "capability 4711"
+    assert SDS.name_of(pb.CAPABILITY_MESSAGE_ID_ACCEPTED) == "message-id-accepted"
+    assert SDS.name_of(4711) == "capability 4711"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +272,7 @@ def test_an_exception_of_a_local_implementation_is_a_crash() -> None:
     def raises(request: pb.Request) -> pb.Reply:
         raise KeyError("alice")
 
-    breakdown = broken(lambda: Session(lambda: LocalLink(raises), LIMITS, "sds-2026-01"))
+    breakdown = broken(lambda: open_session(lambda: LocalLink(raises), LIMITS, "sds-2026-01"))
     assert (breakdown.kind, breakdown.detail) == (FaultKind.CRASH, "KeyError: 'alice'")
 
 
@@ -346,7 +347,7 @@ def test_what_is_declared_cannot_be_unsupported(name: str) -> None:
     request, capabilities = PROMISED[name]
     breakdown = broken(lambda: session_on(refusing(*capabilities)).call(request))
     assert breakdown.kind is FaultKind.REFUSAL
-    names = " and ".join(map(capability_name, capabilities))
+    names = " and ".join(map(SDS.name_of, capabilities))
     assert breakdown.detail.endswith(f", although Hello declares {names}, was answered `unsupported` (observe)")
 
 

@@ -9,10 +9,10 @@ import pytest
 from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Step, Wire
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message, encode
@@ -29,7 +29,7 @@ class CrashesAtATick(server.Testee):
 
 
 def stage_on(testee: server.Testee) -> Stage:
-    return Stage(Session(lambda: LocalLink(testee.handle), Limits(), "sds-2026-01"), "a schedule")
+    return Stage(open_session(lambda: LocalLink(testee.handle), Limits(), "sds-2026-01"), "a schedule")
 
 
 def reference() -> server.Testee:

@@ -18,8 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from played import AMENDED, odd_adapter, reference_command
-from sds_conformance.judging.certification import plan
+from played import AMENDED, odd_adapter, plan, reference_command
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.telling.report import load_schema
 

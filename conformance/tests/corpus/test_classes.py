@@ -19,7 +19,7 @@ from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import assess, in_time
 from sds_conformance.protocols.sds import freedoms
-from sds_conformance.protocols.sds.catalogue.positions import load_positions
+from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recording import prepare, record_shard
 from sds_harness.link import Link, LocalLink
@@ -207,7 +207,7 @@ def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
 
 
 def test_freedoms_cite_positions_that_there_are() -> None:
-    known = load_positions()
+    known = load_catalogue().positions
     cited = {position for freedom in FREEDOMS for position in freedom.positions}
     assert cited - set(known) == set()
     assert len({freedom.name for freedom in FREEDOMS}) == len(FREEDOMS)

@@ -14,6 +14,7 @@ from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
 from sds_conformance.interop.troupe import Troupe, grammar_for, roles_for, roles_noted, with_one_capacity
 from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Member, Schedule, load
 from sds_harness.schedules.operations import Send
@@ -30,7 +31,7 @@ def cast_of(starts: dict[str, Start]) -> Cast:
     def implementation(name: str, start: Start) -> Implementation:
         return Implementation(name, lambda _: LocalLink(start()))
 
-    cast = Cast(implementation(name, start) for name, start in starts.items())
+    cast = Cast((implementation(name, start) for name, start in starts.items()), CURRENT)
     cast.start()
     return cast
 

@@ -10,11 +10,10 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from played import SHORT, Handle, altered, certified, reference, stage, with_verdict
-from sds_conformance.judging.certification import plan
+from played import SHORT, Handle, altered, certified, plan, reference, stage, with_verdict
 from sds_conformance.judging.verdict import Judge, Verdict
-from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
+from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -163,7 +162,7 @@ def test_times_beyond_counting_are_judged_as_others_are() -> None:
     lost = [bob.content(on.now_ms, message_id=f"lost-{number}") for number in range(50)]
     alice.receive(bob.content(on.now_ms, *signed(*lost)))
     alice.observe()
-    judge = Judge(load_catalogue(), CHECKS)
+    judge = Judge(RULES, CHECKS)
     judge.add(on.trace)
     assert {v.requirement.id for v in judge.verdicts() if v.verdict is Verdict.ERROR} == set()
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from played import OF_SDS, SHORT, certified, odd_adapter, reference, verdict_on, with_verdict
+from played import OF_SDS, SHORT, certified, odd_adapter, plan, reference, verdict_on, with_verdict
 from sds_conformance.cli import main
-from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify, plan
+from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify
 from sds_conformance.judging.registry import Run
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from played import ALL_CAPABILITIES, OF_SDS, certified, reference, verdict_on, with_verdict
+from played import ALL_CAPABILITIES, OF_SDS, certified, plan, reference, verdict_on, with_verdict
 from sds_conformance.judging.certification import (
     EXIT_CONFORMANT,
     EXIT_NON_CONFORMANT,
     EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
     Certification,
-    plan,
 )
 from sds_conformance.judging.runner import BrokenRun
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
-from sds_harness.declaration import capability_name
 from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 pytestmark = pytest.mark.exhaustive
@@ -64,14 +63,14 @@ def test_a_process_that_never_exits_counts_when_the_run_is_strict(outcome: Certi
     assert summed_up(outcome, Verdict.PASS, broken=(FaultKind.NEVER_EXITS,), strict=True) == EXIT_NON_CONFORMANT
 
 
-@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=capability_name)
+@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=SDS.name_of)
 def test_an_implementation_that_lacks_a_capability_does_not_fail(capability: int) -> None:
     outcome = certified(lambda: reference(without=[capability]))
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
     assert outcome.exit_code == EXIT_CONFORMANT
     for verdict in outcome.verdicts:
         if verdict.verdict is Verdict.SKIPPED:
-            assert capability_name(capability) in verdict.reason
+            assert SDS.name_of(capability) in verdict.reason
 
 
 def test_an_implementation_that_declares_nothing_is_judged_on_what_is_left() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -13,20 +13,35 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 import played
-from played import AMENDED, Handle, altered, certified, reference, reference_command, with_verdict
+from played import (
+    AMENDED,
+    Handle,
+    altered,
+    certified,
+    certify_every_revision,
+    examine_mutant,
+    examine_variant,
+    plan,
+    reference,
+    reference_command,
+    with_verdict,
+)
 from sds_conformance.judging import exercise
-from sds_conformance.judging.certification import Certification, Plan, plan
-from sds_conformance.judging.exercise import certify_every_revision, examine_mutant, examine_variant
+from sds_conformance.judging.certification import Certification, Plan
+from sds_conformance.judging.rules import Rules
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.introducing import PROFILES, repair_note
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
+from sds_conformance.protocols.sds.rules import in_profile, start
 from sds_conformance.telling.report import Invocation, load_schema, report
 from sds_conformance.telling.story import show_certificate, verdict_line
+from sds_harness.declaration import Declaration
+from sds_harness.link import Limits, Link
+from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
 from sds_reference.mutants import MUTANTS
-from sds_reference.testee import server
 from sds_reference.variants import VARIANTS
 from suite_terminal import typed, words
 
@@ -54,7 +69,7 @@ def test_a_profile_is_a_part_of_the_requirements_and_full_is_all() -> None:
 def test_what_is_played_for_a_profile_is_what_its_requirements_are_exercised_in() -> None:
     for profile, core in (("core", True), ("sds-r", False)):
         chosen = set(plan(profile=profile).scenarios)
-        assert chosen == {s for s in OF_SDS if any(KNOWN[r].core is core for r in s.declared)}
+        assert chosen == {s for s in OF_SDS if any(in_profile(KNOWN[r], "core") is core for r in s.declared)}
         assert chosen < OF_SDS
     assert set(plan().scenarios) == OF_SDS
 
@@ -207,7 +222,7 @@ def last_line(*without: int, config: Config | None = None, **what: Any) -> str:
 
 def test_the_last_line_says_that_the_extension_was_left_out() -> None:
     everything: dict[str, Any] = {"scenarios": ["*"]}
-    core = len([r for r in CHECKS if KNOWN[r].core and KNOWN[r].stated_in(CURRENT)])
+    core = len([r for r in CHECKS if in_profile(KNOWN[r], "core") and KNOWN[r].stated_in(CURRENT)])
     # Two more are about what has to stay unset without it, and two of the core about its fields.
     assert last_line(*WITHOUT_SDS_R, **everything) == (
         f"the reference conforms to what was tested, {core} of {core + 2} requirements, without SDS-R"
@@ -253,20 +268,22 @@ def test_the_reports_of_two_revisions_keep_to_the_schema_and_name_them(outcomes:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[server.TesteeOptions, Plan]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
     """What is asked of certify_reference, which then judges a few scenarios without playing anything else."""
-    plans: list[tuple[server.TesteeOptions, Plan]] = []
+    plans: list[tuple[Declaration, Plan]] = []
     real = exercise.certify_reference
 
     def noting(
-        options: server.TesteeOptions,
+        rules: Rules,
+        start: Callable[[], Link],
         progress: Any = None,
         scenarios: Iterable[str] = (),
-        revision: str = CURRENT,
-        profile: str = "full",
+        revision: str = "",
+        profile: str = "",
     ) -> Certification:
-        plans.append((options, plan(profile=profile, scenarios=scenarios, revision=revision)))
-        return real(options, scenarios=["ties"], revision=revision, profile=profile)
+        what = plan(profile=profile, scenarios=scenarios, revision=revision)
+        plans.append((open_session(start, Limits(), what.revision).declaration, what))
+        return real(rules, start, scenarios=["ties"], revision=revision, profile=profile)
 
     monkeypatch.setattr(exercise, "certify_reference", noting)
     return plans
@@ -277,22 +294,21 @@ def names(what: Plan) -> set[str]:
 
 
 @pytest.mark.parametrize("core", [True, False])
-def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(
-    asked: list[tuple[server.TesteeOptions, Plan]], core: bool
-) -> None:
-    mutant = next(m for m in MUTANTS.values() if KNOWN[m.requirement].core is core and not m.unseen)
+def test_a_mutant_plays_the_scenarios_of_its_part_of_sds(asked: list[tuple[Declaration, Plan]], core: bool) -> None:
+    mutant = next(m for m in MUTANTS.values() if in_profile(KNOWN[m.requirement], "core") is core and not m.unseen)
     examine_mutant(mutant.name)
-    ((options, what),) = asked
+    ((declared, what),) = asked
     own = {s.name for s in SCENARIOS.values() if mutant.requirement in s.exercises}
-    part = {s.name for s in OF_SDS if any(KNOWN[r].core is core for r in s.declared)}
+    part = {s.name for s in OF_SDS if any(in_profile(KNOWN[r], "core") is core for r in s.declared)}
     long = {s.name for s in SCENARIOS.values() if s.long}
     assert own
     assert names(what) == own | (part - long)
-    assert (what.revision, what.profile, options.without) == (CURRENT, "full", frozenset())
+    assert (what.revision, what.profile) == (CURRENT, "full")
+    assert declared.capabilities == open_session(start, Limits(), CURRENT).declaration.capabilities
 
 
 def test_a_mutant_plays_the_long_scenarios_of_its_requirement_alone(
-    asked: list[tuple[server.TesteeOptions, Plan]],
+    asked: list[tuple[Declaration, Plan]],
 ) -> None:
     long = {s.name for s in SCENARIOS.values() if s.long}
     mutant = next(m for m in MUTANTS.values() if m.requirement == "SDS-R-TRESP-05")
@@ -302,7 +318,7 @@ def test_a_mutant_plays_the_long_scenarios_of_its_requirement_alone(
 
 @pytest.mark.parametrize("requirement", ["SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-RECV-05", "SDS-R-RECV-01"])
 def test_a_mutant_is_judged_by_the_revision_that_states_what_it_violates(
-    asked: list[tuple[server.TesteeOptions, Plan]], requirement: str
+    asked: list[tuple[Declaration, Plan]], requirement: str
 ) -> None:
     mutants = [m for m in MUTANTS.values() if m.requirement == requirement]
     examine_mutant(mutants[0].name)
@@ -312,16 +328,17 @@ def test_a_mutant_is_judged_by_the_revision_that_states_what_it_violates(
 
 
 def test_a_mutant_that_is_about_what_does_not_show_shows_nothing(
-    asked: list[tuple[server.TesteeOptions, Plan]],
+    asked: list[tuple[Declaration, Plan]],
 ) -> None:
     unseen = next(m for m in MUTANTS.values() if m.unseen)
     examine_mutant(unseen.name, frozenset({pb.CAPABILITY_SYNC}))
-    assert asked[0][0].without == {pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC}
+    full = open_session(start, Limits(), CURRENT).declaration.capabilities
+    assert full - asked[0][0].capabilities == {pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC}
 
 
 @pytest.mark.parametrize("name", ["nim-hash", "asks-for-one", "newest-first"])
 def test_a_variant_is_judged_by_every_revision_that_its_choice_is_about(
-    asked: list[tuple[server.TesteeOptions, Plan]], name: str
+    asked: list[tuple[Declaration, Plan]], name: str
 ) -> None:
     examine_variant(name)
     runs = [(what.revision, what.profile) for _, what in asked]
@@ -330,9 +347,9 @@ def test_a_variant_is_judged_by_every_revision_that_its_choice_is_about(
 
 
 def test_every_revision_is_certified_and_the_current_one_in_full(
-    asked: list[tuple[server.TesteeOptions, Plan]],
+    asked: list[tuple[Declaration, Plan]],
 ) -> None:
-    outcomes = certify_every_revision(server.TesteeOptions("1"))
+    outcomes = certify_every_revision(start)
     assert {revision: outcome.plan.profile for revision, outcome in outcomes.items()} == {
         CURRENT: "full",
         AMENDED: "sds-r",

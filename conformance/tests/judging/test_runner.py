@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from played import Handle, altered, broken_adapter, certified, odd_adapter, reference, scenario, verdict_on
-from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify, plan
+from played import Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
+from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.rules import RULES
 from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, Link, LocalLink, StdioLink
 from sds_harness.sds.stage import Stage
-from sds_harness.sds.trace import Trace
+from sds_harness.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import Framing
 
@@ -72,13 +74,13 @@ def scenarios(*functions: Callable[[Stage], None]) -> list[Scenario]:
     return [scenario(f"scenario-{number}", function) for number, function in enumerate(functions, 1)]
 
 
-def played(runner: Runner, *functions: Callable[[Stage], None]) -> list[Trace]:
+def played(runner: Runner, *functions: Callable[[Stage], None]) -> list[Trace[Any]]:
     runner.start()
     return [trace for _, trace in runner.play([Run(one) for one in scenarios(*functions)])]
 
 
-def run(connect: Connect, *functions: Callable[[Stage], None]) -> tuple[Runner, list[Trace]]:
-    runner = Runner(connect, LIMITS, CURRENT)
+def run(connect: Connect, *functions: Callable[[Stage], None]) -> tuple[Runner, list[Trace[Any]]]:
+    runner = Runner(connect, LIMITS, RULES, CURRENT)
     return runner, played(runner, *functions)
 
 
@@ -238,7 +240,7 @@ def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None
 
     on_all = (scenario("ours", falls_over, "SDS-SEND-02"), *scenarios(GOOD))
     outcome = certify(
-        Connections(reference), Plan(load_catalogue(), CURRENT, "full", ("SDS-SEND-02", "SDS-MSG-13"), on_all), LIMITS
+        Connections(reference), Plan(RULES, CURRENT, "full", ("SDS-SEND-02", "SDS-MSG-13"), on_all), LIMITS
     )
     ours = verdict_on(outcome, "SDS-SEND-02")
     assert ours.verdict is Verdict.ERROR
@@ -252,7 +254,7 @@ def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
     def interrupted(on: Stage) -> None:
         raise KeyboardInterrupt
 
-    what = Plan(load_catalogue(), CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, interrupted, GOOD)))
+    what = Plan(RULES, CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, interrupted, GOOD)))
     outcome = certify(Connections(reference), what, LIMITS)
     assert outcome.interrupted
     assert list(outcome.traces) == ["scenario-1"]
@@ -261,7 +263,7 @@ def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:
 
 def test_progress_counts_from_none_to_all() -> None:
     seen: list[tuple[str, int, int]] = []
-    what = Plan(load_catalogue(), CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
+    what = Plan(RULES, CURRENT, "full", ("SDS-MSG-13",), tuple(scenarios(GOOD, GOOD)))
     certify(Connections(reference), what, LIMITS, progress=lambda *told: seen.append(told))
     assert [number for _, number, _ in seen] == [0, 1, 1, 2]
     assert {(name, total) for name, _, total in seen} == {("scenario-1", 2), ("scenario-2", 2)}
@@ -284,7 +286,9 @@ def test_a_real_process_that_crashes_on_every_tick_is_replaced_each_time() -> No
 
 def test_killing_the_runner_leaves_no_process(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    runner = Runner(lambda _: StdioLink(odd_adapter("slow", "0", str(pids)), Framing.JSON, LIMITS), LIMITS, CURRENT)
+    runner = Runner(
+        lambda _: StdioLink(odd_adapter("slow", "0", str(pids)), Framing.JSON, LIMITS), LIMITS, RULES, CURRENT
+    )
     runner.start()
     pid = int(pids.read_text().split()[0])
     assert psutil.pid_exists(pid)

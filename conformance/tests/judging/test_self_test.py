@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from played import SHORT
+from played import SHORT, examine_mutant, examine_variant, plan, unproven
 from sds_conformance.judging import exercise
-from sds_conformance.judging.certification import Plan, plan
-from sds_conformance.judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unproven
+from sds_conformance.judging.certification import Plan
+from sds_conformance.judging.exercise import Acceptance, Kill
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from played import scenario
-from sds_conformance.judging import verdict as module
 from sds_conformance.judging.catalogue import Catalogue, Requirement
 from sds_conformance.judging.judgement import Observation, Outcome, held, noted, violated
 from sds_conformance.judging.registry import Check, CheckFunction, Run, Scenario
 from sds_conformance.judging.verdict import MAX_FINDINGS, Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.declaration import Declaration
 from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.sds.language import SDS
 from sds_harness.sds.trace import Step, Trace
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -41,7 +43,7 @@ def trace(
     channels: tuple[str, ...] = ("c1",),
 ) -> Trace:
     declared = frozenset(capabilities) | ({pb.CAPABILITY_OBSERVE} if observe else set())
-    declaration = Declaration("made up", "1", "", "", (), declared, "", "", "", "", None, None, None)
+    declaration = Declaration("made up", "1", "", "", (), declared, {}, {}, SDS)
     out = Trace(name, declaration)
     for party in parties:
         out.parties[party] = Party(party, 1, channels, 0, pb.Configuration(), pb.Configuration())
@@ -81,9 +83,9 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
         softened: str = "",
         strict: bool = False,
     ) -> RequirementVerdict:
-        monkeypatch.setattr(module, "CHECKS", {ID: [Check(ID, function, needs) for function in functions]})
-        catalogue = Catalogue((), {ID: requirement(ID, level, softened)})
-        judging = Judge(catalogue, [ID], strict=strict)
+        monkeypatch.setattr(RULES.register, "checks", {ID: [Check(ID, function, needs) for function in functions]})
+        catalogue = Catalogue((), {ID: requirement(ID, level, softened)}, {})
+        judging = Judge(replace(RULES, catalogue=catalogue), [ID], strict=strict)
         for one in traces:
             judging.add(one, Run(played) if played is not None else None)
         (verdict,) = judging.verdicts()
@@ -275,8 +277,8 @@ def test_a_failure_that_comes_after_many_lesser_findings_still_fails(judge: Judg
 
 
 def test_verdicts_stand_in_the_order_they_were_asked_for() -> None:
-    catalogue = Catalogue((), {ID: requirement(ID), OTHER: requirement(OTHER)})
-    judging = Judge(catalogue, [OTHER, ID])
+    catalogue = Catalogue((), {ID: requirement(ID), OTHER: requirement(OTHER)}, {})
+    judging = Judge(replace(RULES, catalogue=catalogue), [OTHER, ID])
     assert [verdict.requirement.id for verdict in judging.verdicts()] == [OTHER, ID]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sds_conformance.telling.narration import LOG_SHOWN
-
 from played import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
+from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
-from sds_conformance.protocols.sds.words import Narrator
+from sds_conformance.protocols.sds.words import LOG_SHOWN, Narrator
 from sds_conformance.telling.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
@@ -16,13 +15,15 @@ from sds_harness.sds.trace import Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
+WORDS = PROTOCOL.words
+
 
 def finding(step: int, expected: str, seen: str = "nothing") -> Finding:
     return Finding("SDS-X-01", "a_check", "by-hand", "plain", "alice", "c1", step, expected, seen, "", Verdict.FAIL)
 
 
 def shown(trace: Trace, step: int, expected: str, seen: str = "nothing") -> list[Exhibit]:
-    return Evidence(trace, finding(step, expected, seen)).exhibits()
+    return Evidence(WORDS, trace, finding(step, expected, seen)).exhibits()
 
 
 def numbers(exhibits: list[Exhibit]) -> list[int | None]:
@@ -91,7 +92,9 @@ def test_a_finding_that_names_no_message_shows_the_last_steps() -> None:
 def test_times_are_told_from_the_start_and_ids_as_in_the_steps() -> None:
     on = stage()
     own = on.open().send().message_id
-    evidence = Evidence(on.trace, finding(2, f"{own!r} with {T + 5}, after ['bob-1', 'bob-2']", f"{T - 7} and []"))
+    evidence = Evidence(
+        WORDS, on.trace, finding(2, f"{own!r} with {T + 5}, after ['bob-1', 'bob-2']", f"{T - 7} and []")
+    )
     assert evidence.expected == f"'{own[:8]}…{own[-4:]}' with T+5, after 'bob-1', 'bob-2'"
     assert evidence.seen == "T-7 and none"
 
@@ -99,17 +102,17 @@ def test_times_are_told_from_the_start_and_ids_as_in_the_steps() -> None:
 def test_a_number_that_is_part_of_an_id_is_no_time() -> None:
     on = stage()
     on.open()
-    evidence = Evidence(on.trace, finding(1, f"'m-{T}' and '{T}' and {2**63}"))
+    evidence = Evidence(WORDS, on.trace, finding(1, f"'m-{T}' and '{T}' and {2**63}"))
     assert evidence.expected == f"'m-{T}' and '{T}' and {2**63}"
 
 
 def test_what_looks_the_same_is_spelt_out() -> None:
     on = stage()
     on.open()
-    assert Evidence(on.trace, finding(1, "'alicé'", "'alice\u0301'")).difference == (
+    assert Evidence(WORDS, on.trace, finding(1, "'alicé'", "'alice\u0301'")).difference == (
         "'alice\\u0301' where 'alic\\xe9' was expected"
     )
-    assert Evidence(on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
+    assert Evidence(WORDS, on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
 
 
 # ---- Steps in words ----------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from played import SHORT, T, altered, broken_adapter, certified, reference
+from played import SHORT, T, altered, broken_adapter, certified, plan, reference
 from sds_conformance.cli import main
-from sds_conformance.judging.certification import Certification, certify, plan
+from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.telling.report import Invocation, load_schema, report, summary, write_report
 from sds_harness.faults import FaultKind

@@ -12,9 +12,8 @@ from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.vectors.running.asking import ASKS, Examiner
 from sds_conformance.vectors.running.subject import Answer, Status, Subject, weighed
 from sds_conformance.vectors.schemas import SHAPES
-from sds_harness.declaration import capability_name
 from sds_harness.link import Limits, LocalLink
-from sds_harness.session import Session
+from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config
 from sds_reference.mutants import MUTANTS
@@ -200,7 +199,7 @@ def test_other_orders_of_fields_are_legal() -> None:
 # ---- what is not declared, what breaks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=capability_name)
+@pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=SDS.name_of)
 def test_what_is_not_declared_is_skipped_and_no_pass(capability: int) -> None:
     outcome = asked(lambda: reference(without=[capability]))
     assert failures(outcome) == []
@@ -253,9 +252,10 @@ def test_what_is_expected_is_never_sent() -> None:
     said: list[bytes] = []
 
     class Listening(LocalLink):
-        def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+        def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
             said.append(request.SerializeToString())
-            return super().call(request, timeout_s)
+            answer: pb.Reply = super().call(request, timeout_s, reply)
+            return answer
 
     examiner = Examiner(lambda _: Listening(reference()), Limits(), CURRENT)
     chosen = [file for file in files() if file["group"] in ("bloom-build-waku-sds-js", "wire-encoding")]
@@ -287,7 +287,7 @@ def test_a_failure_against_a_should_is_a_warning() -> None:
 
 
 def test_an_unknown_shape_is_skipped() -> None:
-    session = Session(lambda: LocalLink(reference()), Limits(), CURRENT)
+    session = open_session(lambda: LocalLink(reference()), Limits(), CURRENT)
     assert Subject(session, None, CURRENT).declaration.name == "the reference"
     examiner = Examiner(lambda _: LocalLink(reference()), Limits(), CURRENT)
     outcome = examiner.examine([{"group": "x", "shape": "spiral", "tests": [{"id": "x/y", "requirements": []}]}])

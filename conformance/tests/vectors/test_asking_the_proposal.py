@@ -9,7 +9,7 @@ import pytest
 from forum_channels import LEGAL_CHANNELS, participant_of
 from played import Handle, altered, reference
 from sds_conformance.vectors.running.subject import Status
-from sds_harness.declaration import capability_name
+from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Channel, Config
 from sds_reference.mutants import MUTANTS
@@ -59,7 +59,7 @@ def test_legal_variants_pass(name: str) -> None:
 @pytest.mark.parametrize(
     "capability",
     [pb.CAPABILITY_OBSERVE, pb.CAPABILITY_SYNC, pb.CAPABILITY_MESSAGE_CODEC, pb.CAPABILITY_VIRTUAL_CLOCK],
-    ids=capability_name,
+    ids=SDS.name_of,
 )
 def test_what_is_not_declared_is_skipped(capability: int) -> None:
     outcome = asked(lambda: reference(without=[capability]), revision=FORUM)

@@ -136,13 +136,14 @@ class Interrupted(LocalLink):
         self.left = after
         self.killed = False
 
-    def call(self, request: pb.Request, timeout_s: float) -> pb.Reply:
+    def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
         self.left -= 1
         if self.left == 0:
             raise KeyboardInterrupt
         if self.left < 0:
             raise TesteeFault(FaultKind.WRONG_ID, "an answer to something else")
-        return super().call(request, timeout_s)
+        answer: pb.Reply = super().call(request, timeout_s, reply)
+        return answer
 
     def kill(self) -> None:
         self.killed = True

@@ -20,8 +20,8 @@ from sds_conformance.vectors.transcripts.deriving import configurations, derive
 from sds_conformance.vectors.transcripts.playing import UNREAD, NotPlayed, TranscriptPlayer, same, without_events
 from sds_conformance.vectors.transcripts.recording import NEAR_MS, NoTranscript, absolute, record, relative
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config
@@ -179,7 +179,7 @@ def test_signals_that_are_not_given_are_left_out() -> None:
 
 
 def _asked(transcript: dict[str, Any], **options: Any) -> Answer:
-    session = Session(lambda: LocalLink(reference(**options)), Limits(), CURRENT)
+    session = open_session(lambda: LocalLink(reference(**options)), Limits(), CURRENT)
     return ask_transcript(Subject(session, None, CURRENT), transcript)
 
 

@@ -15,7 +15,7 @@ from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets, Undeclared
-from sds_harness.session import Session
+from sds_harness.sds.language import open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import BloomParameters, Config, HistoryEntry, Kind, Message, build_filter, encode
 from sds_reference.mutants import MUTANTS
@@ -61,7 +61,7 @@ def reference(change: Callable[[pb.Request, pb.Reply], None] | None = None, **op
 
 
 def codec_on(link: LocalLink, **options: Any) -> Codec:
-    return Codec(Session(lambda: link, LIMITS, "sds-2026-01"), **options)
+    return Codec(open_session(lambda: link, LIMITS, "sds-2026-01"), **options)
 
 
 # ---- Messages --------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def test_a_message_is_encoded_and_decoded_with_the_presence_of_each_field(name: 
 
 @pytest.mark.parametrize("framing", Framing)
 def test_nothing_is_lost_in_a_pipe(framing: Framing) -> None:
-    session = Session(
+    session = open_session(
         lambda: StdioLink([sys.executable, "-m", "sds_reference"], framing, LIMITS), LIMITS, "sds-2026-01"
     )
     codec = Codec(session)
@@ -286,14 +286,16 @@ def test_an_operation_that_hangs_is_a_fault_in_time() -> None:
     program = """
 import sys, time
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.stdio import serve
-from sds_reference.testee.framing import Framing
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_testee.stdio import serve
+from sds_testee.framing import Framing
 testee = Testee(TesteeOptions("1"))
-serve(lambda r: testee.handle(r) if r.HasField("hello") else time.sleep(60), Framing.JSON)
+handle = lambda r: testee.handle(r) if r.HasField("hello") else time.sleep(60)
+serve(handle, pb.Request, pb.Reply, Framing.JSON)
 """
     stubborn_command = [sys.executable, "-c", program]
     limits = Limits(start_s=20, command_s=0.5, exit_s=5)
-    session = Session(lambda: StdioLink(stubborn_command, Framing.JSON, limits), limits, "sds-2026-01")
+    session = open_session(lambda: StdioLink(stubborn_command, Framing.JSON, limits), limits, "sds-2026-01")
     started = time.monotonic()
     with pytest.raises(faults.TesteeFault) as caught:
         Codec(session).decode(b"")

@@ -26,6 +26,7 @@ from sds_harness import faults
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.codec import Codec, FilterSize, Refused
 from sds_harness.sds.environments import ENVIRONMENTS
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -172,7 +173,7 @@ def told(effects: Effects) -> dict[str, Any]:
 
 
 def session_with(command: Sequence[str], **variables: str) -> Session:
-    return Session(lambda: StdioLink(command, Framing.JSON, LIMITS, variables), LIMITS, "sds-2026-01")
+    return open_session(lambda: StdioLink(command, Framing.JSON, LIMITS, variables), LIMITS, "sds-2026-01")
 
 
 @pytest.fixture
@@ -311,7 +312,7 @@ def test_filled_in_it_answers_as_the_implementation_does(name: str) -> None:
     session.probe_honesty()
     session.close()
     options = server.TesteeOptions("1", without=frozenset({pb.CAPABILITY_SDS_R}))
-    reference = Session(lambda: LocalLink(server.Testee(options).handle), LIMITS, "sds-2026-01")
+    reference = open_session(lambda: LocalLink(server.Testee(options).handle), LIMITS, "sds-2026-01")
     expected = Stage(reference, "a story", environment=environment)
     story(expected)
     assert len(stage.trace.steps) > 20
@@ -326,7 +327,7 @@ def test_filled_in_it_answers_as_the_implementation_does(name: str) -> None:
 
 def test_filled_in_it_answers_codec_operations_as_the_implementation_does(filled: Session) -> None:
     reference = Codec(
-        Session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01")
+        open_session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01")
     )
     ours = Codec(filled)
     entries = (HistoryEntry("a", b"", ""), HistoryEntry("Ж字🦊", b"\x00\xff", "bob"), HistoryEntry(""))
@@ -352,7 +353,7 @@ def test_filled_in_it_answers_codec_operations_as_the_implementation_does(filled
 def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled: Session) -> None:
     opened = filled.call(pb.Request(open=pb.Open(participant_id="alice", channels=["c1"], now_ms=1_000)))
     send = pb.Send(handle=opened.opened.handle, channel_id="c1", content=b"no memory", now_ms=1_000)
-    reply = filled.link.call(pb.Request(id=99, send=send), 10)
+    reply = filled.link.call(pb.Request(id=99, send=send), 10, pb.Reply)
     assert reply.error.message == "MemoryError in send: über alles"
     send.content = b"hello"
     assert filled.call(pb.Request(send=send)).effects.message_id
@@ -363,7 +364,7 @@ def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled:
 def test_handles_stay_apart_when_participants_come_and_go(filled: Session) -> None:
     def opened(name: str) -> int:
         request = pb.Request(open=pb.Open(participant_id=name, channels=["c1"], now_ms=1_000))
-        return filled.call(request).opened.handle
+        return int(filled.call(request).opened.handle)
 
     alice, bob = opened("alice"), opened("bob")
     filled.call(pb.Request(close=pb.Close(handle=alice)))

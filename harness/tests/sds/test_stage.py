@@ -12,8 +12,8 @@ from sds_harness import faults
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.actor import MAX_TICKS
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_harness.stage import START_MS, ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Kind, build_filter, decode, encode
@@ -31,7 +31,7 @@ def reference(**options: Any) -> Handle:
 
 
 def stage_on(handle: Handle, **stage: Any) -> Stage:
-    return Stage(Session(lambda: LocalLink(handle), LIMITS, "sds-2026-01"), "a schedule", **stage)
+    return Stage(open_session(lambda: LocalLink(handle), LIMITS, "sds-2026-01"), "a schedule", **stage)
 
 
 def without(*capabilities: int) -> Handle:

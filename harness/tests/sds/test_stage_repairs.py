@@ -6,9 +6,9 @@ import pytest
 
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.environments import ENVIRONMENTS
+from sds_harness.sds.language import open_session
 from sds_harness.sds.peer import Dependency, ScriptedPeer, history, signed
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message, decode, encode
@@ -17,7 +17,7 @@ from sds_reference.testee import server
 
 def stage_in(environment: str = "plain", *without: int) -> Stage:
     handle = server.Testee(server.TesteeOptions("1", without=frozenset(without))).handle
-    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    session = open_session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
     return Stage(session, "a schedule", environment=ENVIRONMENTS[environment])
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message, build_filter, decode, encode
 from sds_reference.testee import server
@@ -283,7 +283,7 @@ def test_what_is_held_back_is_unsupported_by_name() -> None:
 
 def conversation(connect: Callable[[], StdioLink | LocalLink]) -> list[bytes]:
     """Every answer of a longer conversation, as bytes; ids and handles are part of them."""
-    session = Session(connect, LIMITS, "sds-2026-01")
+    session = open_session(connect, LIMITS, "sds-2026-01")
     stage = Stage(session, "conversation")
     alice, bob = stage.open("alice", ("c1", "c2")), stage.peer("bób ☃")
     late = bob.content(stage.now_ms, content=bytes(range(256)) * 300)

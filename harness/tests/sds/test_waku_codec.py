@@ -11,7 +11,7 @@ import pytest
 
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_harness.sds.codec import Codec, DecodedMessage, FilterSize, Refused, RepairOffsets
-from sds_harness.session import Session
+from sds_harness.sds.language import open_session
 from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
@@ -41,14 +41,16 @@ def waku() -> Iterator[Codec]:
     if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
         pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
     command = [node, str(FOLDER / "adapter.mjs")]
-    session = Session(lambda: StdioLink(command, Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
+    session = open_session(lambda: StdioLink(command, Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
     yield Codec(session)
     session.close()
 
 
 @pytest.fixture(scope="module")
 def reference() -> Codec:
-    return Codec(Session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01"))
+    return Codec(
+        open_session(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle), LIMITS, "sds-2026-01")
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from global_schedules import performed, replaying
 from played import Handle, reference
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.properties import Sighting, examine
+from sds_conformance.protocols.properties import Sighting
+from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import Calm, Look
 from sds_harness.sds.generator import Grammar, generated

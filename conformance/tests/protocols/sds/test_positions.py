@@ -9,14 +9,15 @@ from importlib import import_module
 from importlib.resources import files
 
 import pytest
-from sds_conformance.protocols.sds.catalogue.positions import PREFIX, load_positions
 
 from played import REPOSITORY
+from sds_conformance.judging.catalogue import POSITION_VERDICTS
+from sds_conformance.judging.catalogue import POSITIONS as AMB
 from sds_conformance.protocols.sds import catalogue as package
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import too_wide, typed, words
 
-POSITIONS = load_positions()
+POSITIONS = load_catalogue().positions
 CITATION = re.compile(r"AMB-C?\d+")
 SOURCES = {".py", ".mjs", ".md", ".json"}
 PLACES = ("conformance/sds_conformance", "reference/sds_reference", "harness/sds_harness", "harness/adapters")
@@ -49,8 +50,8 @@ def test_ids_are_unique_and_sorted_by_number_with_the_contradictions_last() -> N
     rows = json.loads(files(package.__name__).joinpath("positions.json").read_text("utf-8"))["positions"]
     ids = [row["id"] for row in rows]
     assert [position_id for position_id, count in Counter(ids).items() if count > 1] == []
-    assert all(CITATION.fullmatch(position_id) and position_id.startswith(PREFIX) for position_id in ids)
-    numbers = [(part.startswith("C"), int(part.lstrip("C"))) for part in (p.removeprefix(PREFIX) for p in ids)]
+    assert all(CITATION.fullmatch(position_id) and position_id.startswith(f"{AMB}-") for position_id in ids)
+    numbers = [(part.startswith("C"), int(part.lstrip("C"))) for part in (p.removeprefix(f"{AMB}-") for p in ids)]
     assert numbers == sorted(numbers)
 
 
@@ -72,7 +73,7 @@ def test_a_position_that_another_one_is_referred_to_exists() -> None:
 
 
 def test_verdicts_are_known_ones_and_each_is_used() -> None:
-    assert {position.verdict for position in POSITIONS.values()} == set(VERDICTS)
+    assert {position.verdict for position in POSITIONS.values()} == set(POSITION_VERDICTS)
 
 
 def test_what_softens_a_finding_says_warning() -> None:

@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from played import AMENDED, Handle, reference, stage
-from sds_conformance.judging.certification import plan
+from played import AMENDED, Handle, plan, reference, stage
 from sds_conformance.judging.verdict import Judge, RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
+from sds_conformance.protocols.sds.rules import RULES
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import ScriptedPeer
@@ -153,7 +153,7 @@ class Schedule:
 
 def judged(handle: Handle, seeds: range, revision: str = CURRENT) -> list[RequirementVerdict]:
     """What all checks of SDS-R say of these schedules."""
-    judge = Judge(load_catalogue(), plan(profile="sds-r", revision=revision).requirements)
+    judge = Judge(RULES, plan(profile="sds-r", revision=revision).requirements)
     for seed in seeds:
         judge.add(Schedule(seed, stage(handle, f"schedule-{seed}", revision=revision)).play(60))
     return judge.verdicts()
