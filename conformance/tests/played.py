@@ -17,7 +17,7 @@ from sds_conformance.judging.registry import CheckFunction, Scenario
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds import rules
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
+from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
 from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
@@ -125,7 +125,7 @@ def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
 
 
 def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:
-    return Scenario(name, function, exercises)
+    return Scenario(name, function, exercises, counterparts=COUNTERPARTS)
 
 
 def with_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sds_harness.link import Limits, Link
@@ -52,6 +52,10 @@ Start = Callable[[frozenset[int]], Link]
 """Starts a model in this process, which does not declare these capabilities."""
 
 
+def _nobody(name: str, without: frozenset[int]) -> Link:
+    raise KeyError(name)
+
+
 @dataclass(frozen=True)
 class Model:
     """The reference model of a protocol, its mutants and its legal variants."""
@@ -59,12 +63,12 @@ class Model:
     module: str
     """What ``python -m`` runs as an implementation under test."""
     reference: Start
-    mutants: Mapping[str, Fault]
-    mutant: Callable[[str, frozenset[int]], Link]
+    mutants: Mapping[str, Fault] = field(default_factory=dict)
+    mutant: Callable[[str, frozenset[int]], Link] = _nobody
     """Starts the mutant of that name."""
-    variants: Mapping[str, Choice]
-    variant: Callable[[str, frozenset[int]], Link]
-    chosen_in: Callable[[str], Sequence[tuple[str, str]]]
+    variants: Mapping[str, Choice] = field(default_factory=dict)
+    variant: Callable[[str, frozenset[int]], Link] = _nobody
+    chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions, with the profile, in which a variant makes a difference."""
 
 

@@ -41,6 +41,8 @@ class Words:
     """The scenarios by which a person sees whether an adapter works at all."""
     against: Callable[[str, str], str]
     """What a profile of a revision is, in so many words."""
+    casting: str = ""
+    """How to tell in a story who is the implementation, in a sentence."""
     notes: Callable[[Declaration, str, str], Sequence[tuple[str, str]]] = lambda declared, revision, profile: ()
     """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
     limits: Mapping[str, str] = field(default_factory=dict)

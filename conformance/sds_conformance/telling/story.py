@@ -56,7 +56,7 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, what
 def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
     """Every requirement that failed or warns, as a story each, then the breakdowns."""
     if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):
-        note = "T is the start of virtual time. Who joins a channel is the implementation; all others are scripted."
+        note = f"T is the start of virtual time. {protocol_of(outcome.plan.revision).words.casting}".rstrip()
         labelled(console, "Stories", Text(note, "dim"))
         console.print()
     for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):

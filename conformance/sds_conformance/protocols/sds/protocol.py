@@ -17,6 +17,7 @@ PROTOCOL = Protocol(
         "Which part of SDS is judged: with the SDS-R extension, without it, or the extension alone.",
         ("every-kind-of-message", "replies-to-own-messages"),
         against,
+        "Who joins a channel is the implementation; all others are scripted.",
         notes,
         LIMITS,
         forgone,

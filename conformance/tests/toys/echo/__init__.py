@@ -1,0 +1,1 @@
+"""Echo, a protocol of one requirement: what comes back is what was said."""
