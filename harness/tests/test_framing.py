@@ -202,7 +202,7 @@ class Pipes:
 def served(framing: Framing, *chunks: bytes) -> list[pb.Reply]:
     """Replies of an echo to a stdin that arrives in these chunks."""
     pipes = Pipes(list(chunks))
-    with mock.patch("sds_reference.testee.stdio.os", pipes):
+    with mock.patch("sds_testee.stdio.os", pipes):
         serve(lambda request: pb.Reply(id=request.id), framing)
     bodies, rest = taken(framing, [pipes.written])
     assert rest == b""

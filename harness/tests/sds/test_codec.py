@@ -286,8 +286,8 @@ def test_an_operation_that_hangs_is_a_fault_in_time() -> None:
     program = """
 import sys, time
 from sds_reference.testee.server import Testee, TesteeOptions
-from sds_reference.testee.stdio import serve
-from sds_reference.testee.framing import Framing
+from sds_testee.stdio import serve
+from sds_testee.framing import Framing
 testee = Testee(TesteeOptions("1"))
 serve(lambda r: testee.handle(r) if r.HasField("hello") else time.sleep(60), Framing.JSON)
 """
