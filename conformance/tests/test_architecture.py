@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ LAYERS = {
     "sds_conformance": REPOSITORY / "conformance" / "sds_conformance",
 }
 """From the bottom up: a package imports itself and what stands before it."""
-LONGEST = 450
+TESTS = sorted(REPOSITORY.glob("*/tests/**/*.py"))
+LONGEST = 400
+"""Lines of a module, tests and scripts included."""
 
 NOT_OURS = {
     ".git",
@@ -86,19 +89,25 @@ def test_imports_go_one_way(package: str) -> None:
 
 @pytest.mark.parametrize("package", LAYERS)
 def test_no_package_imports_tests_or_adapters(package: str) -> None:
-    local = {
-        path.stem
-        for folder in ("reference", "harness", "conformance")
-        for path in REPOSITORY.glob(f"{folder}/tests/**/*.py")
-    }
+    local = {path.stem for path in TESTS}
     assert "played" in local
     for path in LAYERS[package].rglob("*.py"):
         assert imported(path.read_text("utf-8")) & local == set(), name(path)
 
 
 def test_no_module_is_longer_than_one_can_read() -> None:
-    long = {name(p): n for p in modules() if (n := len(p.read_text("utf-8").splitlines())) > LONGEST}
-    assert {path: lines for path, lines in long.items() if not path.endswith(("_pb2.py", "_pb2.pyi"))} == {}
+    written = {path for path in texts() if path.suffix in (".py", ".mjs") and not path.match("*_pb2.py")}
+    assert set(TESTS) < written
+    assert {name(p): n for p in written if (n := len(p.read_text("utf-8").splitlines())) > LONGEST} == {}
+
+
+def test_what_the_pythons_leave_out_is_run_once() -> None:
+    tox = ConfigParser(interpolation=None)
+    tox.read(REPOSITORY / "tox.ini", "utf-8")
+    once = [part for part in tox["testenv:once"]["commands"].split() if part.startswith("conformance/")]
+    assert once == re.findall(r"--ignore=(\S+)", tox["testenv"]["commands"])
+    assert all((REPOSITORY / path).exists() for path in once)
+    assert {"py311", "py312", "py313", "once", "exhaustive", "spark"} <= set(re.split(r",\s*", tox["tox"]["env_list"]))
 
 
 def test_every_component_has_a_page_that_says_what_lives_there() -> None:

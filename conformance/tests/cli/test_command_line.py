@@ -13,6 +13,7 @@ import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
+from sds_conformance.judging.certification import Certification
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import MUTANT, too_wide, typed, words
 
@@ -257,6 +258,14 @@ def test_the_requirements_can_be_listed_without_a_run(monkeypatch: pytest.Monkey
     assert (row["runs"], row["exercised_in"]) == (None, None)
 
 
+@pytest.fixture
+def _played_already(monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Certification]) -> None:
+    """The run that shows which requirement is exercised where is the one of all tests."""
+    module = import_module("sds_conformance.cli.requirements")
+    monkeypatch.setattr(module, "certify_every_revision", lambda **options: outcomes)
+
+
+@pytest.mark.usefixtures("_played_already")
 def test_the_requirements_as_json_have_everything() -> None:
     rows = {row["id"]: row for row in json.loads(typed("requirements", "--json").stdout)}
     assert list(rows) == list(load_catalogue().requirements)
@@ -267,6 +276,7 @@ def test_the_requirements_as_json_have_everything() -> None:
     assert rows["SDS-INSWEEP-03"]["runs"] == 0
 
 
+@pytest.mark.usefixtures("_played_already")
 def test_one_requirement_is_shown_with_the_runs_that_exercised_it() -> None:
     text = words(typed("requirements", "SDS-RECV-06").stdout)
     assert re.search(r"Exercised \d+ times in \d+ runs: .*a-chain-in-reverse \(\d+\)", text)
