@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_harness.sds.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 HOUR = 3_600_000
 
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
-def named_in_a_history(stage: Stage) -> None:
+def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     other = bob.content(stage.now_ms + 1)
     alice.receive(other)
     alice.observe()
@@ -30,9 +27,8 @@ def named_in_a_history(stage: Stage) -> None:
 
 
 @scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
-def found_in_filters(stage: Stage) -> None:
+def found_in_filters(stage: Stage, alice: Actor) -> None:
     """Own messages are found in one filter, in none, and in several."""
-    alice = stage.open()
     sent = [alice.send() for _ in range(3)]
     alice.observe()
     peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
@@ -58,10 +54,8 @@ def found_in_filters(stage: Stage) -> None:
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", repeats_sync_ids=True)
-def acknowledged_by_anything(stage: Stage) -> None:
+def acknowledged_by_anything(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     sent = [alice.send() for _ in range(4)]
     base = stage.now_ms
     alice.receive(bob.sync(base + 1, message_id="s"))
@@ -133,10 +127,8 @@ def acknowledged_and_done(stage: Stage) -> None:
 
 
 @scenario("ACK-01", "ACK-02", "ACK-07", repeats_sync_ids=True)
-def every_way_to_acknowledge(stage: Stage) -> None:
+def every_way_to_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     sent = [alice.send() for _ in range(6)]
     now = stage.now_ms
     known, to_come = bob.content(now), bob.content(now + 20)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02")
-def a_missing_dependency(stage: Stage) -> None:
+def a_missing_dependency(stage: Stage, bob: ScriptedPeer) -> None:
     """A message waits for the one of three dependencies that is missing, and is delivered when it comes."""
     alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob = stage.peer("bob")
     base = stage.now_ms
     known = [bob.content(base + number) for number in (1, 2)]
     alice.receive(*known)
@@ -30,10 +28,9 @@ def a_missing_dependency(stage: Stage) -> None:
 
 
 @scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06")
-def a_chain_in_reverse(stage: Stage) -> None:
+def a_chain_in_reverse(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A chain of three arrives from its end; each waits for one that waits itself."""
     alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first = bob.content(stage.now_ms + 1)
     second = carol.content(stage.now_ms + 2, first)
     third = bob.content(stage.now_ms + 3, second)
@@ -47,10 +44,8 @@ def a_chain_in_reverse(stage: Stage) -> None:
 
 
 @scenario("RECV-06", "RECV-09")
-def a_dependent_of_the_buffered(stage: Stage) -> None:
+def a_dependent_of_the_buffered(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     middle = bob.content(stage.now_ms + 2, "never-sent")
     alice.receive(middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
     alice.settle()
@@ -60,10 +55,8 @@ def a_dependent_of_the_buffered(stage: Stage) -> None:
 
 
 @scenario("INSWEEP-04", "DELIVER-07", "INSWEEP-06", "RECV-08")
-def a_long_chain_in_reverse(stage: Stage) -> None:
+def a_long_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A chain of fifty arrives from its end."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     chain = [bob.content(stage.now_ms)]
     for number in range(1, 50):
         chain.append(bob.content(stage.now_ms + number, chain[-1]))
@@ -73,10 +66,8 @@ def a_long_chain_in_reverse(stage: Stage) -> None:
 
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")
-def a_diamond(stage: Stage) -> None:
+def a_diamond(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two messages depend on one and a fourth on both; they arrive in a bad order."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     top = bob.content(stage.now_ms + 1)
     left, right = bob.content(stage.now_ms + 2, top), carol.content(stage.now_ms + 2, top)
     alice.receive(right, carol.content(stage.now_ms + 3, left, right), top)
@@ -86,10 +77,8 @@ def a_diamond(stage: Stage) -> None:
 
 
 @scenario("SEND-11", "RECV-07")
-def replies_to_own_messages(stage: Stage) -> None:
+def replies_to_own_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Replies to own messages arrive: own messages are in the own log."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = alice.send()
     stage.advance(10)
     second = alice.send()
@@ -98,9 +87,8 @@ def replies_to_own_messages(stage: Stage) -> None:
 
 
 @scenario("RECV-01", "RECV-11")
-def own_messages_come_back(stage: Stage) -> None:
+def own_messages_come_back(stage: Stage, alice: Actor) -> None:
     """The network reflects own messages, which name own messages in their causal histories."""
-    alice = stage.open()
     alice.send()
     stage.advance(10)
     alice.send()
@@ -113,10 +101,8 @@ def own_messages_come_back(stage: Stage) -> None:
 
 
 @scenario("RECV-04", "SEND-09", "RECV-03", "RECV-11", "STATE-05")
-def the_filter_and_the_buffer(stage: Stage) -> None:
+def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Received messages enter the filter, those that wait as well, and a waiting message acknowledges."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     own = alice.send()
     delivered = [bob.content(stage.now_ms + number) for number in range(1, 5)]
     alice.receive(*delivered)
@@ -130,10 +116,8 @@ def the_filter_and_the_buffer(stage: Stage) -> None:
 
 
 @scenario("SEND-09", "STATE-05", "SYNC-05")
-def the_filter_grows(stage: Stage) -> None:
+def the_filter_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Every message carries the filter as it is when the message is sent."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for _ in range(5):
         stage.advance(10)
         alice.receive(bob.content(stage.now_ms))

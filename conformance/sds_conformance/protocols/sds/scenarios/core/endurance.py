@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import ScheduleStopped, Stage
+from sds_harness.sds.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
-from .....judging.registry import scenario
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 HOUR = 3_600_000
 LARGEST_FILLED = 2_000
@@ -18,10 +18,8 @@ ASKED_AT_ONCE = 20_000
 
 
 @scenario("DELIVER-06", "RECV-02")
-def late_copies(stage: Stage) -> None:
+def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Copies come after thirty other messages."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     messages = [bob.content(stage.now_ms + number) for number in range(30)]
     alice.receive(*messages)
     alice.receive(messages[0], messages[5])
@@ -30,9 +28,8 @@ def late_copies(stage: Stage) -> None:
 
 
 @scenario("RECV-08")
-def many_wait_for_one(stage: Stage) -> None:
+def many_wait_for_one(stage: Stage, alice: Actor) -> None:
     """A hundred messages of two senders wait for one, for a day; some name it twice."""
-    alice = stage.open()
     peers = [stage.peer("bob"), stage.peer("carol")]
     root = stage.peer("dave").content(stage.now_ms + 1)
     for number in range(100):
@@ -58,10 +55,8 @@ def waiting_for_an_own_message(stage: Stage) -> None:
 
 
 @scenario("RECV-05")
-def one_of_many_is_missing(stage: Stage) -> None:
+def one_of_many_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The last of ten dependencies, and the last of two hundred, is missing."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     messages = [bob.content(stage.now_ms + number) for number in range(199)]
     alice.receive(*messages)
     for count in (9, 199):
@@ -70,11 +65,10 @@ def one_of_many_is_missing(stage: Stage) -> None:
 
 
 @scenario("RECV-07", "STATE-07", long=True)
-def a_thousand_messages(stage: Stage) -> None:
+def a_thousand_messages(stage: Stage, bob: ScriptedPeer) -> None:
     """A thousand messages fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
-    bob = stage.peer("bob")
     capacity = alice.party.in_force.bloom_capacity
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
@@ -109,9 +103,8 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
 
 
 @scenario("STATE-03", "RECV-07", "SEND-10")
-def days_pass(stage: Stage) -> None:
+def days_pass(stage: Stage, alice: Actor) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
-    alice = stage.open()
     alice.send()
     stage.advance(48 * HOUR)
     alice.send()
@@ -138,9 +131,8 @@ def others_go_on_talking(stage: Stage) -> None:
 
 
 @scenario("RECV-11", "SEND-01")
-def own_copies_under_a_frozen_clock(stage: Stage) -> None:
+def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
     """Own copies come back while the clock stands still."""
-    alice = stage.open()
     alice.send()
     alice.send()
     alice.receive(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts])
@@ -149,12 +141,11 @@ def own_copies_under_a_frozen_clock(stage: Stage) -> None:
 
 
 @scenario("SEND-09", "STATE-05", "STATE-06", long=True)
-def a_filter_rolls_over(stage: Stage) -> None:
+def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
     # filters that are published give 0.3 %.
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01))
-    bob = stage.peer("bob")
     capacity = alice.party.in_force.bloom_capacity
     if not capacity:
         raise ScheduleStopped("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
@@ -173,10 +164,8 @@ def a_filter_rolls_over(stage: Stage) -> None:
 
 
 @scenario("STATE-05")
-def many_are_missing(stage: Stage) -> None:
+def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"gone-{number}", f"gone-too-{number}"))
     stage.advance(50)

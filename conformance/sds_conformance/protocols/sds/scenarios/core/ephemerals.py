@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 HOUR = 3_600_000
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
-def received_ephemerals(stage: Stage) -> None:
+def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Ephemeral messages arrive while others wait, and somebody depends on one: it is in no log."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(bob.ephemeral(b"typing"))
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
@@ -45,10 +42,9 @@ def own_ephemerals(stage: Stage) -> None:
 
 
 @scenario("EPHEMERAL-06")
-def hybrids(stage: Stage) -> None:
+def hybrids(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
     alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     known, to_come = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
     alice.receive(known, bob.ephemeral(b"typing"))
     bloom_filter = stage.filter_over(known.message_id)
@@ -67,10 +63,8 @@ def hybrids(stage: Stage) -> None:
 
 
 @scenario("RECV-10", "EPHEMERAL-06")
-def messages_without_a_kind(stage: Stage) -> None:
+def messages_without_a_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(Message("bob", "none", "c1"))
     alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
     known = bob.content(stage.now_ms)

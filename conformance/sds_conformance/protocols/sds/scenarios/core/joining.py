@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Stage, scenario
 
 MINUTE = 60_000
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from sds_harness.sds.stage import Actor, Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 
 def _look(stage: Stage, *actors: Actor) -> None:
@@ -24,10 +23,9 @@ def _wide(history: int = 12) -> pb.Configuration:
 
 
 @scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10")
-def late_arrivals(stage: Stage) -> None:
+def late_arrivals(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Independent messages arrive out of Lamport order, the last one in the middle."""
     alice = stage.open(configuration=_wide())
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     alice.receive(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20))
     alice.observe()
@@ -36,10 +34,8 @@ def late_arrivals(stage: Stage) -> None:
 
 
 @scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
-def late_arrival_before_the_end(stage: Stage) -> None:
+def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message delivered last, but not last in the log, must not displace the end of the log in causal histories."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     base = stage.now_ms
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
@@ -54,10 +50,9 @@ def late_arrival_before_the_end(stage: Stage) -> None:
 
 
 @scenario("CONFLICT-01", "DELIVER-05", "SEND-05")
-def ties(stage: Stage) -> None:
+def ties(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
     alice = stage.open(configuration=_wide(20))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     alice.receive(bob.content(base + 1, message_id="earlier"))
     for message_id in ("a0", "B", "9", "a", "10", "Z", "_", "-", "aa"):
@@ -66,10 +61,9 @@ def ties(stage: Stage) -> None:
 
 
 @scenario("CONFLICT-01")
-def ties_beyond_ascii(stage: Stage) -> None:
+def ties_beyond_ascii(stage: Stage, carol: ScriptedPeer) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
     alice = stage.open(configuration=_wide(20))
-    carol = stage.peer("carol")
     base = stage.now_ms
     alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
     for message_id in ("\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee"):
@@ -92,10 +86,9 @@ def ties_in_every_order(stage: Stage) -> None:
 
 
 @scenario("CONFLICT-02")
-def ties_of_hashes(stage: Stage) -> None:
+def ties_of_hashes(stage: Stage, carol: ScriptedPeer) -> None:
     """Ties between IDs that are hashes."""
     alice = stage.open(configuration=_wide())
-    carol = stage.peer("carol")
     base = stage.now_ms
     alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
     for digit in ("80", "ff", "00", "7f", "a1"):
@@ -104,10 +97,9 @@ def ties_of_hashes(stage: Stage) -> None:
 
 
 @scenario("CONFLICT-03")
-def ties_with_own_messages(stage: Stage) -> None:
+def ties_with_own_messages(stage: Stage, carol: ScriptedPeer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
     alice = stage.open(configuration=_wide())
-    carol = stage.peer("carol")
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
     for _ in range(2):
         stage.advance(10)
@@ -119,10 +111,9 @@ def ties_with_own_messages(stage: Stage) -> None:
 
 
 @scenario("DELIVER-06", "RECV-02")
-def copies_of_a_message(stage: Stage) -> None:
+def copies_of_a_message(stage: Stage, bob: ScriptedPeer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
     alice = stage.open(configuration=_wide())
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 10)
     child = bob.content(stage.now_ms + 20, root)
     alice.receive(child, child, root, root)
@@ -133,10 +124,8 @@ def copies_of_a_message(stage: Stage) -> None:
 
 
 @scenario("SEND-06")
-def histories_of_many_lengths(stage: Stage) -> None:
+def histories_of_many_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     base = stage.now_ms
     messages = [bob.content(base + number) for number in range(200)]
     alice.receive(*messages)
@@ -145,10 +134,9 @@ def histories_of_many_lengths(stage: Stage) -> None:
 
 
 @scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17")
-def histories_as_the_log_grows(stage: Stage) -> None:
+def histories_as_the_log_grows(stage: Stage, bob: ScriptedPeer) -> None:
     """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
     alice = stage.open(configuration=pb.Configuration(causal_history_size=3))
-    bob = stage.peer("bob")
     for number in range(8):
         stage.advance(50)
         if number % 3 == 1:

@@ -5,10 +5,10 @@ What is measured lies on the grid of the ticks, so they follow the periods in fo
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Actor, Stage, scenario
 
 FINE_TICKS = 6
 ROUNDS = 3

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 
 @scenario("STATE-14", "ACK-01")
@@ -29,10 +28,8 @@ def one_of_three_is_enough(stage: Stage) -> None:
 
 
 @scenario("STATE-17", "ACK-01", "ACK-02")
-def from_state_to_state(stage: Stage) -> None:
+def from_state_to_state(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Of three messages one is held by a filter and then named, one is named at once, one stays as it is."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first, second, third = (alice.send() for _ in range(3))
     alice.observe()
     in_filter = stage.filter_over(first.message_id)

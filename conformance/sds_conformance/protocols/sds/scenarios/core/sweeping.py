@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
-def many_waiting(stage: Stage) -> None:
+def many_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
     """Several chains wait; their roots come one by one, the last buffered message is freed last."""
-    alice = stage.open()
-    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     base = stage.now_ms
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
@@ -25,10 +22,8 @@ def many_waiting(stage: Stage) -> None:
 
 
 @scenario("INSWEEP-01", "RECV-08")
-def the_last_of_many_is_freed(stage: Stage) -> None:
+def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Five messages wait for different ones; only what the last of them waits for comes."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     roots = [carol.content(base + number) for number in range(5)]
     alice.receive(*[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.registry import scenario
+from ..cast import Actor, Stage, scenario
 from .repairing import repairing, t_min
 from .responding import ask, holding, wait_out
 

@@ -6,13 +6,13 @@ and a second later, by when it is over whatever the hash and the unit of time ar
 
 from __future__ import annotations
 
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, ScheduleStopped, Stage
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Message, t_req_offset
 
-from .....judging.registry import scenario
-from .repairing import repairing, t_max, t_min
+from ..cast import Actor, ScriptedPeer, Stage, scenario
+from .repairing import repair_scenario, repairing, t_max, t_min
 
 MANY = 12
 
@@ -44,11 +44,9 @@ def t_req(actor: Actor, message_id: str) -> int | None:
     return actor.stage.now_ms + t_req_offset(profile, actor.party.participant_id, message_id, low, high)
 
 
-@scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
-def asks_for_what_is_missing(stage: Stage) -> None:
+@repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
+def asks_for_what_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A dependency is missing; sync messages go out until one must have asked for it, and then it comes."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, *signed(root)))
     for _ in range(26):
@@ -60,11 +58,11 @@ def asks_for_what_is_missing(stage: Stage) -> None:
     say(alice, content=False)
 
 
-@scenario("R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
-def content_and_sync_ask(stage: Stage) -> None:
+@repair_scenario(
+    "R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02"
+)
+def content_and_sync_ask(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Twice something is missing until its time is over: once content is sent first, once a sync message."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content_first in (True, False):
         lost = missing(stage, alice, bob)
         alice.observe()
@@ -77,11 +75,9 @@ def content_and_sync_ask(stage: Stage) -> None:
         alice.settle()
 
 
-@scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
-def at_the_very_millisecond(stage: Stage) -> None:
+@repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
+def at_the_very_millisecond(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and later."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content in (True, False, True):
         (lost,) = missing(stage, alice, bob)
         due = t_req(alice, lost.message_id)
@@ -92,11 +88,9 @@ def at_the_very_millisecond(stage: Stage) -> None:
         alice.settle()
 
 
-@scenario("R-SEND-01", "R-GLOBAL-10")
-def no_message_at_its_time(stage: Stage) -> None:
+@repair_scenario("R-SEND-01", "R-GLOBAL-10")
+def no_message_at_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two are missing and nothing is sent until some time after T_req; then content or a sync message asks."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content in (True, False):
         for _ in range(2):
             (lost,) = missing(stage, alice, bob)
@@ -108,11 +102,9 @@ def no_message_at_its_time(stage: Stage) -> None:
             alice.settle()
 
 
-@scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
-def more_is_due_than_fits(stage: Stage) -> None:
+@repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
+def more_is_due_than_fits(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A dozen are due at once; what is asked for comes, and the next message asks for the rest."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     lost = {message.message_id: message for message in missing(stage, alice, bob, MANY)}
     alice.observe()
     stage.advance(t_max(alice))
@@ -127,11 +119,9 @@ def more_is_due_than_fits(stage: Stage) -> None:
         stage.advance(250)
 
 
-@scenario("R-SEND-06")
-def nothing_to_ask_for(stage: Stage) -> None:
+@repair_scenario("R-SEND-06")
+def nothing_to_ask_for(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     alice.send()
     say(alice, content=False)
     (lost,) = missing(stage, alice, bob)
@@ -145,11 +135,9 @@ def nothing_to_ask_for(stage: Stage) -> None:
     say(alice, content=False)
 
 
-@scenario("R-STATE-02", "R-STATE-09")
-def named_again_and_again(stage: Stage) -> None:
+@repair_scenario("R-STATE-02", "R-STATE-09")
+def named_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Again and again somebody depends on the same missing message; that must not put off the request for it."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     for number in range(1, 13):
@@ -225,10 +213,9 @@ def _syncing(stage: Stage) -> tuple[Actor, int]:
 
 
 @scenario("R-SYNC-02")
-def the_next_sync_asks(stage: Stage) -> None:
+def the_next_sync_asks(stage: Stage, bob: ScriptedPeer) -> None:
     """Something is missing, nobody speaks, and the participant is left to its scheduled sync messages."""
     alice, interval = _syncing(stage)
-    bob = stage.peer("bob")
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     stage.advance(t_min(alice) - interval)
@@ -242,10 +229,9 @@ def the_next_sync_asks(stage: Stage) -> None:
 
 
 @scenario("R-SYNC-01")
-def others_sync_all_the_time(stage: Stage) -> None:
+def others_sync_all_the_time(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Something is missing, and others send sync messages more often than the participant would."""
     alice, interval = _syncing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     stage.advance(t_min(alice) - interval)

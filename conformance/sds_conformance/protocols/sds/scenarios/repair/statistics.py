@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.registry import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 from .groups import of_many
-from .repairing import repairing, t_max, t_min
+from .repairing import repair_scenario, repairing, t_max, t_min
 from .responding import LONG_MS, ask, fine_ticks, holding, wait_out
 
 CROWD = 20
@@ -59,10 +58,9 @@ def _look(stage: Stage, lost: dict[Actor, dict[str, Message]], looks: int = LOOK
         stage.advance(pace)
 
 
-@scenario("R-TREQ-04", "R-TREQ-01")
-def many_missing_at_once(stage: Stage) -> None:
+@repair_scenario("R-TREQ-04", "R-TREQ-01")
+def many_missing_at_once(stage: Stage, alice: Actor) -> None:
     """One message reveals that fifty are missing."""
-    alice = repairing(stage)
     lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
     if not _find_missing(alice, revealing):
         _look(stage, {alice: lost}, 4 * LOOKS)
