@@ -7,24 +7,44 @@ from functools import wraps
 from inspect import signature
 
 from sds_harness.sds.peer import ScriptedPeer
-from sds_harness.sds.stage import Actor, Stage
+from sds_harness.sds.stage import Actor, Payload, Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging import registry
 
-__all__ = ["Actor", "ScriptedPeer", "Stage", "scenario"]
+__all__ = ["Actor", "ScriptedPeer", "Stage", "scenario", "take_in", "tick_every"]
+
+WIDE = pb.Configuration(causal_history_size=12)
+"""Causal histories that show more of the log."""
+QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
+
+
+def take_in(actor: Actor, *payloads: Payload) -> None:
+    """Messages arrive, and what they free is delivered."""
+    actor.receive(*payloads)
+    actor.settle()
+
+
+def tick_every(actor: Actor, milliseconds: int, times: int) -> None:
+    """Time passes, and the periodic work runs each time."""
+    for _ in range(times):
+        actor.stage.advance(milliseconds)
+        actor.tick()
 
 
 def scenario(
     *exercises: str,
     needs: tuple[int, ...] = (),
-    opening: Callable[[Stage], Actor] = Stage.open,
+    opening: Callable[..., Actor] = Stage.open,
+    asked: pb.Configuration | None = None,
     long: bool = False,
     repeats_sync_ids: bool = False,
 ) -> Callable[[Callable[..., None]], registry.ScenarioFunction]:
     """Register a scenario as ``registry.scenario`` does, with its cast for parameters beside the stage.
 
-    ``alice`` is a participant under test as ``opening`` makes it; any other name is that of a scripted peer in channel
-    c1. ``needs`` are capabilities without which the schedule ends before anybody enters.
+    ``alice`` is a participant under test as ``opening`` makes it with the configuration ``asked``; any other name is
+    that of a scripted peer in channel c1. ``needs`` are capabilities without which the schedule ends before anybody
+    enters.
     """
 
     def register(plot: Callable[..., None]) -> registry.ScenarioFunction:
@@ -33,7 +53,11 @@ def scenario(
         @wraps(plot)
         def play(stage: Stage) -> None:
             stage.need(*needs)
-            plot(stage, *(opening(stage) if name == "alice" else stage.peer(name) for name in cast))
+
+            def enter(name: str) -> Actor | ScriptedPeer:
+                return opening(stage, configuration=asked) if name == "alice" else stage.peer(name)
+
+            plot(stage, *map(enter, cast))
 
         return registry.scenario(*exercises, long=long, repeats_sync_ids=repeats_sync_ids)(play)
 

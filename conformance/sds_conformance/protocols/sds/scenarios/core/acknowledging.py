@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -78,22 +78,16 @@ def nobody_answers(stage: Stage) -> None:
     bob = stage.peer("bob")
     alice.send()
     alice.observe()
-    for _ in range(13):
-        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
-        alice.tick()
+    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13)
     alice.observe()
     # What arrives meanwhile must not change the copies.
     alice.receive(bob.content(stage.now_ms))
-    for _ in range(7):
-        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
-        alice.tick()
+    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=7)
 
 
-@scenario("OUTSWEEP-01", "SEND-10", "STATE-08")
-def busy_while_nobody_answers(stage: Stage) -> None:
+@scenario("OUTSWEEP-01", "SEND-10", "STATE-08", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     alice.send()
     alice.receive(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""])
@@ -110,19 +104,15 @@ def busy_while_nobody_answers(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("OUTSWEEP-04", "STATE-15", "ACK-01")
-def acknowledged_and_done(stage: Stage) -> None:
+@scenario("OUTSWEEP-04", "STATE-15", "ACK-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def acknowledged_and_done(stage: Stage, alice: Actor) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     message = alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     stage.advance(period + 1)
     alice.tick()
     alice.receive(stage.peer("bob").content(stage.now_ms, message))
-    for _ in range(10):
-        stage.advance(period)
-        alice.tick()
+    tick_every(alice, period, times=10)
     alice.observe()
 
 
@@ -148,8 +138,7 @@ def every_way_to_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
     alice.observe()
     # A filter counts once, also where its message had to wait.
-    alice.receive(to_come)
-    alice.settle()
+    take_in(alice, to_come)
     alice.observe()
 
 
@@ -170,11 +159,9 @@ def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
     quinn, alice = stage.open("quinn"), stage.open()
     sent = [quinn.send() for _ in range(12)]
     stage.advance(10)
-    alice.receive(*sent[:2])
-    alice.settle()
+    take_in(alice, *sent[:2])
     answer(alice)
-    alice.receive(sent[2], sent[7], sent[11])
-    alice.settle()
+    take_in(alice, sent[2], sent[7], sent[11])
     message = answer(alice)
     if message is not None and message.bloom_filter is not None:
         quinn.receive(stage.peer("echo").content(stage.now_ms, bloom_filter=message.bloom_filter))

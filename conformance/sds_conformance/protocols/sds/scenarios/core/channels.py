@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Stage, scenario
+from ..cast import Stage, scenario, take_in
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -20,8 +20,7 @@ def two_channels(stage: Stage) -> None:
     alice.send(channel_id="c1")
     alice.send(channel_id="c2")
     alice.receive(replace(in_c2.content(stage.now_ms + 5, one), message_id="crosses-to-c1"))
-    alice.receive(replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
-    alice.settle()
+    take_in(alice, replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
         alice.observe(channel_id=channel)
         stage.advance(10)
@@ -33,8 +32,7 @@ def no_named_channel(stage: Stage) -> None:
     """The application names no channel, and everything is sent once."""
     alice = stage.open(channels=())
     first = alice.send()
-    alice.receive(stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
-    alice.settle()
+    take_in(alice, stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
     if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
         alice.send_sync()
     if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -69,8 +69,7 @@ def waiting_from_ahead(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     root = bob.content(stage.now_ms + 10)
     alice.receive(bob.content(stage.now_ms + 9_000, root))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.send()
 
 
@@ -117,17 +116,13 @@ def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     alice.observe()
 
 
-@scenario("OUTSWEEP-05", "MSG-21")
-def rebroadcasts_and_the_clock(stage: Stage) -> None:
+@scenario("OUTSWEEP-05", "MSG-21", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def rebroadcasts_and_the_clock(stage: Stage, alice: Actor) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms + 80_000_000))
     alice.send()
-    for _ in range(2):
-        stage.advance(2 * _resend_period(alice.party.in_force) + 1_000)
-        alice.tick()
+    tick_every(alice, 2 * _resend_period(alice.party.in_force) + 1_000, times=2)
     alice.send()
     alice.send()
 

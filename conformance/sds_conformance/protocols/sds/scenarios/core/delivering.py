@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
-@scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02")
-def a_missing_dependency(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
+def a_missing_dependency(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message waits for the one of three dependencies that is missing, and is delivered when it comes."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     base = stage.now_ms
     known = [bob.content(base + number) for number in (1, 2)]
     alice.receive(*known)
@@ -21,16 +20,14 @@ def a_missing_dependency(stage: Stage, bob: ScriptedPeer) -> None:
         alice.receive(bob.content(base + 20 + place, *depends_on))
         alice.observe()
         alice.send()
-        alice.receive(missing)
-        alice.settle()
+        take_in(alice, missing)
         alice.observe()
         stage.advance(10)
 
 
-@scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06")
-def a_chain_in_reverse(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06", asked=WIDE)
+def a_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A chain of three arrives from its end; each waits for one that waits itself."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     first = bob.content(stage.now_ms + 1)
     second = carol.content(stage.now_ms + 2, first)
     third = bob.content(stage.now_ms + 3, second)
@@ -38,8 +35,7 @@ def a_chain_in_reverse(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> 
     alice.observe()
     alice.settle()
     alice.send()
-    alice.receive(first)
-    alice.settle()
+    take_in(alice, first)
     alice.observe()
 
 
@@ -47,8 +43,7 @@ def a_chain_in_reverse(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> 
 def a_dependent_of_the_buffered(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
     middle = bob.content(stage.now_ms + 2, "never-sent")
-    alice.receive(middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
-    alice.settle()
+    take_in(alice, middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
     stage.advance(100)
     alice.send()
     alice.observe()
@@ -60,8 +55,7 @@ def a_long_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     chain = [bob.content(stage.now_ms)]
     for number in range(1, 50):
         chain.append(bob.content(stage.now_ms + number, chain[-1]))
-    alice.receive(*reversed(chain))
-    alice.settle()
+    take_in(alice, *reversed(chain))
     alice.observe()
 
 
@@ -70,10 +64,8 @@ def a_diamond(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer
     """Two messages depend on one and a fourth on both; they arrive in a bad order."""
     top = bob.content(stage.now_ms + 1)
     left, right = bob.content(stage.now_ms + 2, top), carol.content(stage.now_ms + 2, top)
-    alice.receive(right, carol.content(stage.now_ms + 3, left, right), top)
-    alice.settle()
-    alice.receive(left)
-    alice.settle()
+    take_in(alice, right, carol.content(stage.now_ms + 3, left, right), top)
+    take_in(alice, left)
 
 
 @scenario("SEND-11", "RECV-07")
@@ -82,8 +74,7 @@ def replies_to_own_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     first = alice.send()
     stage.advance(10)
     second = alice.send()
-    alice.receive(bob.content(stage.now_ms + 5, first), bob.content(stage.now_ms + 6, first, second))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 5, first), bob.content(stage.now_ms + 6, first, second))
 
 
 @scenario("RECV-01", "RECV-11")

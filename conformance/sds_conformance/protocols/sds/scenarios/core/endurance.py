@@ -7,7 +7,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 LARGEST_FILLED = 2_000
@@ -22,8 +22,7 @@ def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Copies come after thirty other messages."""
     messages = [bob.content(stage.now_ms + number) for number in range(30)]
     alice.receive(*messages)
-    alice.receive(messages[0], messages[5])
-    alice.settle()
+    take_in(alice, messages[0], messages[5])
     alice.observe()
 
 
@@ -35,11 +34,8 @@ def many_wait_for_one(stage: Stage, alice: Actor) -> None:
     for number in range(100):
         depends_on = [root, root] if number % 5 == 0 else [root]
         alice.receive(peers[number % 2].content(stage.now_ms + 2 + number, *depends_on))
-    for _ in range(5):
-        stage.advance(5 * HOUR)
-        alice.tick()
-    alice.receive(root)
-    alice.settle()
+    tick_every(alice, 5 * HOUR, times=5)
+    take_in(alice, root)
     alice.observe()
 
 
@@ -64,11 +60,10 @@ def one_of_many_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
     alice.settle()
 
 
-@scenario("RECV-07", "STATE-07", long=True)
-def a_thousand_messages(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
+def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A thousand messages fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
-    alice = stage.open(configuration=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
     capacity = alice.party.in_force.bloom_capacity
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
@@ -117,11 +112,9 @@ def days_pass(stage: Stage, alice: Actor) -> None:
     alice.send()
 
 
-@scenario("OUTSWEEP-01")
-def others_go_on_talking(stage: Stage) -> None:
+@scenario("OUTSWEEP-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     """Nobody acknowledges a message while others talk."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     for number in range(12):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -19,8 +19,7 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
     typing = bob.ephemeral(b"still typing")
-    alice.receive(typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
-    alice.settle()
+    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
     alice.observe()
     stage.advance(10)
     alice.send()
@@ -36,15 +35,12 @@ def own_ephemerals(stage: Stage) -> None:
     alice.observe()
     stage.advance(10)
     alice.send()
-    for _ in range(3):
-        stage.advance(HOUR)
-        alice.tick()
+    tick_every(alice, HOUR, times=3)
 
 
-@scenario("EPHEMERAL-06")
-def hybrids(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("EPHEMERAL-06", asked=WIDE)
+def hybrids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     known, to_come = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
     alice.receive(known, bob.ephemeral(b"typing"))
     bloom_filter = stage.filter_over(known.message_id)
@@ -55,8 +51,7 @@ def hybrids(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     alice.observe()
     stage.advance(10)
     alice.send()
-    alice.receive(to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
-    alice.settle()
+    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
     alice.observe()
     stage.advance(10)
     alice.send()

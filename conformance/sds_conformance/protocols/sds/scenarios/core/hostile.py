@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_reference import HistoryEntry
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
@@ -50,8 +50,7 @@ def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     )
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
-    alice.receive(known, bob.content(base + 6, known, known))
-    alice.settle()
+    take_in(alice, known, bob.content(base + 6, known, known))
     stage.advance(100)
     alice.send()
     alice.observe()
@@ -69,7 +68,6 @@ def extreme_timestamps_and_ids(stage: Stage) -> None:
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
     alice.receive(bob.content(stage.now_ms + 1, content=bytes(1 << 20)))
-    alice.receive(bob.content(stage.now_ms + 2))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 2))
     stage.advance(1_000)
     alice.send()

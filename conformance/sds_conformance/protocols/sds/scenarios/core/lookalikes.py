@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
@@ -35,8 +35,7 @@ def equal_contents_arrive(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
         alice.receive(peer.content(stage.now_ms + lamport, content=b"ok"))
     alice.receive(bob.sync(stage.now_ms, message_id="later"))
-    alice.receive(bob.content(stage.now_ms + 9, message_id="later"))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 9, message_id="later"))
 
 
 @scenario("MSG-14")
@@ -70,10 +69,9 @@ def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.settle()
 
 
-@scenario("STATE-11", "DELIVER-04", "MSG-05")
-def timestamps_of_all_lengths(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
+def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     power = 10**12 if stage.revision.wire.max_lamport > 10**12 else 10**9
     for lamport in (power, power - 1, 5, 40, stage.now_ms):
         alice.receive(bob.content(lamport))
@@ -95,8 +93,7 @@ def two_participants_of_one_process(stage: Stage, alice: Actor, bob: ScriptedPee
     for number in range(5):
         carol.receive(stage.peer(f"p{number}").content(stage.now_ms + number))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.observe()
     stage.advance(50)
     alice.send()
@@ -110,11 +107,9 @@ def waiting_in_two_channels(stage: Stage) -> None:
     in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
     alice.receive(in_c1.content(stage.now_ms + 1, "root", message_id="kid"))
     alice.observe(channel_id="c2")
-    alice.receive(in_c2.content(stage.now_ms + 2, message_id="root"))
-    alice.settle()
+    take_in(alice, in_c2.content(stage.now_ms + 2, message_id="root"))
     alice.observe(channel_id="c1")
-    alice.receive(in_c1.content(stage.now_ms + 3, message_id="root"))
-    alice.settle()
+    take_in(alice, in_c1.content(stage.now_ms + 3, message_id="root"))
     alice.observe(channel_id="c1")
 
 

@@ -6,7 +6,7 @@ from itertools import permutations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
 def _look(stage: Stage, *actors: Actor) -> None:
@@ -18,14 +18,9 @@ def _look(stage: Stage, *actors: Actor) -> None:
         actor.send()
 
 
-def _wide(history: int = 12) -> pb.Configuration:
-    return pb.Configuration(causal_history_size=history)
-
-
-@scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10")
-def late_arrivals(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10", asked=WIDE)
+def late_arrivals(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Independent messages arrive out of Lamport order, the last one in the middle."""
-    alice = stage.open(configuration=_wide())
     base = stage.now_ms
     alice.receive(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20))
     alice.observe()
@@ -49,10 +44,9 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     alice.send()
 
 
-@scenario("CONFLICT-01", "DELIVER-05", "SEND-05")
-def ties(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
+def ties(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
-    alice = stage.open(configuration=_wide(20))
     base = stage.now_ms
     alice.receive(bob.content(base + 1, message_id="earlier"))
     for message_id in ("a0", "B", "9", "a", "10", "Z", "_", "-", "aa"):
@@ -60,10 +54,9 @@ def ties(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     _look(stage, alice)
 
 
-@scenario("CONFLICT-01")
-def ties_beyond_ascii(stage: Stage, carol: ScriptedPeer) -> None:
+@scenario("CONFLICT-01", asked=pb.Configuration(causal_history_size=20))
+def ties_beyond_ascii(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
-    alice = stage.open(configuration=_wide(20))
     base = stage.now_ms
     alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
     for message_id in ("\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee"):
@@ -76,7 +69,7 @@ def ties_in_every_order(stage: Stage) -> None:
     """Three ties in all six orders of arrival, at six participants."""
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
-        actor = stage.open(f"alice{number}", configuration=_wide())
+        actor = stage.open(f"alice{number}", configuration=WIDE)
         carol = stage.peer("carol")
         actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
         for message_id in order:
@@ -85,10 +78,9 @@ def ties_in_every_order(stage: Stage) -> None:
     _look(stage, *actors)
 
 
-@scenario("CONFLICT-02")
-def ties_of_hashes(stage: Stage, carol: ScriptedPeer) -> None:
+@scenario("CONFLICT-02", asked=WIDE)
+def ties_of_hashes(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Ties between IDs that are hashes."""
-    alice = stage.open(configuration=_wide())
     base = stage.now_ms
     alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
     for digit in ("80", "ff", "00", "7f", "a1"):
@@ -96,10 +88,9 @@ def ties_of_hashes(stage: Stage, carol: ScriptedPeer) -> None:
     _look(stage, alice)
 
 
-@scenario("CONFLICT-03")
-def ties_with_own_messages(stage: Stage, carol: ScriptedPeer) -> None:
+@scenario("CONFLICT-03", asked=WIDE)
+def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
-    alice = stage.open(configuration=_wide())
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
     for _ in range(2):
         stage.advance(10)
@@ -110,16 +101,13 @@ def ties_with_own_messages(stage: Stage, carol: ScriptedPeer) -> None:
     _look(stage, alice)
 
 
-@scenario("DELIVER-06", "RECV-02")
-def copies_of_a_message(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("DELIVER-06", "RECV-02", asked=WIDE)
+def copies_of_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
-    alice = stage.open(configuration=_wide())
     root = bob.content(stage.now_ms + 10)
     child = bob.content(stage.now_ms + 20, root)
-    alice.receive(child, child, root, root)
-    alice.settle()
-    alice.receive(child, root, bob.content(stage.now_ms + 30, child), child)
-    alice.settle()
+    take_in(alice, child, child, root, root)
+    take_in(alice, child, root, bob.content(stage.now_ms + 30, child), child)
     _look(stage, alice)
 
 
@@ -133,10 +121,9 @@ def histories_of_many_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
         alice.receive(bob.content(base + 300 + number, *messages[-count:]))
 
 
-@scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17")
-def histories_as_the_log_grows(stage: Stage, bob: ScriptedPeer) -> None:
+@scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
+def histories_as_the_log_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=3))
     for number in range(8):
         stage.advance(50)
         if number % 3 == 1:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, tick_every
 
 
-@scenario("STATE-14", "ACK-01")
-def one_of_three_is_enough(stage: Stage) -> None:
+@scenario("STATE-14", "ACK-01", asked=QUICK_RESENDS)
+def one_of_three_is_enough(stage: Stage, alice: Actor) -> None:
     """Three others are known; one of them names a message, the others go on without a word on it."""
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     for number, peer in enumerate((bob, carol, dave)):
@@ -21,9 +18,7 @@ def one_of_three_is_enough(stage: Stage) -> None:
     alice.receive(bob.content(stage.now_ms + 10, message))
     alice.observe()
     alice.receive(carol.content(stage.now_ms + 11), dave.content(stage.now_ms + 12))
-    for _ in range(4):
-        stage.advance(period)
-        alice.tick()
+    tick_every(alice, period, times=4)
     alice.observe()
 
 

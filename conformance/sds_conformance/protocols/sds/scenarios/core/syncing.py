@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -21,9 +21,7 @@ def own_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.send()
     stage.advance(100)
     alice.send()
-    for _ in range(4):
-        stage.advance(HOUR)
-        alice.tick()
+    tick_every(alice, HOUR, times=4)
 
 
 @scenario("SYNC-07", "SYNC-08", "SYNC-09", "SYNC-13", "RECV-10", "MSG-19")
@@ -41,10 +39,8 @@ def received_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.send()
     alice.receive(bob.content(stage.now_ms + 30, syncs[0], message_id="depends-on-a-sync"))
     alice.receive(bob.sync(stage.now_ms + 21, "never-sent", message_id="content-to-come"))
-    alice.receive(bob.content(stage.now_ms + 31, "content-to-come", message_id="depends-on-content-to-come"))
-    alice.settle()
-    alice.receive(missing)
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 31, "content-to-come", message_id="depends-on-content-to-come"))
+    take_in(alice, missing)
     alice.observe()
     stage.advance(50)
     alice.send()
@@ -75,7 +71,5 @@ def a_sync_with_the_id_of_the_logged(stage: Stage, alice: Actor, bob: ScriptedPe
 def a_sync_with_the_id_of_the_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
     alice.receive(bob.content(stage.now_ms + 1, "to-come"))
-    alice.receive(bob.sync(stage.now_ms + 2, message_id="to-come"))
-    alice.settle()
-    alice.receive(bob.content(stage.now_ms + 3, message_id="to-come"))
-    alice.settle()
+    take_in(alice, bob.sync(stage.now_ms + 2, message_id="to-come"))
+    take_in(alice, bob.content(stage.now_ms + 3, message_id="to-come"))

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 
 BINARY = bytes(range(256)) * 2
 
@@ -57,8 +57,7 @@ def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     large = bob.content(stage.now_ms + 2, binary, content=stage.said(bytes(range(256)) * 400))
     alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
     alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
-    alice.receive(bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
-    alice.settle()
+    take_in(alice, bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
 
 
 @scenario("MSG-14", "MSG-03")

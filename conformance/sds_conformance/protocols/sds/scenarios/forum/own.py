@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 HOUR = 3_600_000
 
@@ -33,10 +33,9 @@ def a_sync_at_first(stage: Stage, alice: Actor) -> None:
     alice.observe()
 
 
-@scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24")
-def syncs_like_all_others(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24", asked=WIDE)
+def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Sync messages come from ahead, some of them wait; others depend on them, and own messages follow them."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     base = stage.now_ms
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
@@ -49,11 +48,9 @@ def syncs_like_all_others(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) 
     waits = carol.sync(base + 90_020, root)
     alice.receive(waits, bob.content(base + 90_030, waits))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.observe()
-    alice.receive(bob.content(base + 90_040, waits, sync))
-    alice.settle()
+    take_in(alice, bob.content(base + 90_040, waits, sync))
     alice.send()
 
 
@@ -72,8 +69,7 @@ def syncs_of_many(stage: Stage, alice: Actor) -> None:
         alice.receive(peers[1].sync(stage.now_ms, bloom_filter=in_filter))
         alice.observe()
     alice.send()
-    alice.receive(peers[0].content(stage.now_ms + 1, last))
-    alice.settle()
+    take_in(alice, peers[0].content(stage.now_ms + 1, last))
     alice.observe()
 
 

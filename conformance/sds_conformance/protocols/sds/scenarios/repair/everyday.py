@@ -5,9 +5,9 @@ from __future__ import annotations
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, tick_every
 from .repairing import repair_scenario, repairing, t_max, t_min
-from .requesting import missing, say
+from .requesting import missing, say, say_both
 from .responding import ask, fine_ticks, holding, wait_out
 
 LONG_ID = 200
@@ -100,11 +100,8 @@ def repairs_in_a_second_channel(stage: Stage) -> None:
 
 def _asks(stage: Stage, alice: Actor) -> None:
     """Content and sync messages at T_max and a second later."""
-    stage.advance(t_max(alice))
-    for _ in range(2):
-        say(alice, content=True)
-        say(alice, content=False)
-        stage.advance(1_000)
+    say_both(alice, t_max(alice), 1_000, content_first=True)
+    stage.advance(1_000)
 
 
 @repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
@@ -137,9 +134,7 @@ def after_the_clock_was_set_back(stage: Stage, alice: Actor) -> None:
     stage.advance(-HOUR_MS)
     alice.tick()
     alice.send()
-    for _ in range(3):
-        stage.advance(HOUR_MS // 2)
-        alice.tick()
+    tick_every(alice, HOUR_MS // 2, times=3)
     ask(stage, stage.peer("carol"), alice, *messages)
     missing(stage, alice, stage.peer("dave"))
     _asks(stage, alice)

@@ -6,9 +6,9 @@ from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 from .repairing import repair_scenario, t_max
-from .requesting import say
+from .requesting import say, say_both
 
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
@@ -65,16 +65,12 @@ def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer,
     lost = bob.content(stage.now_ms - 4)
     alice.receive(carol.content(stage.now_ms + 1, *signed(first, own)))
     alice.receive(carol.content(stage.now_ms + 2, *signed(first, lost, own)))
-    for _ in range(3):
-        stage.advance(t_max(alice) // 2 + 1_000)
-        say(alice, content=False)
-        alice.send()
+    say_both(alice, *3 * [t_max(alice) // 2 + 1_000])
 
 
-@scenario("R-FIELDS-03", "R-FIELDS-04")
-def without_the_extension(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@scenario("R-FIELDS-03", "R-FIELDS-04", asked=pb.Configuration(sds_r=False))
+def without_the_extension(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant without SDS-R meets requests and senders in entries, and misses messages itself."""
-    alice = stage.open(configuration=pb.Configuration(sds_r=False))
     first = bob.content(stage.now_ms + 1)
     alice.receive(first)
     own = alice.send()
@@ -87,8 +83,5 @@ def without_the_extension(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) 
         alice.receive(bob.sync(stage.now_ms + 7, *signed(lost), requests=signed(own)))
     alice.settle()
     alice.send()
-    stage.advance(600_000)
-    alice.send()
-    say(alice, content=False)
-    alice.receive(lost)
-    alice.settle()
+    say_both(alice, 600_000, content_first=True)
+    take_in(alice, lost)

@@ -7,14 +7,15 @@ one could not be.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, take_in
 from .repairing import repair_scenario, repairing, t_max, t_min
-from .requesting import missing, say
+from .requesting import missing, say, say_both
 
 
 def _speak(stage: Stage, alice: Actor) -> None:
@@ -43,9 +44,7 @@ def _past_its_time(stage: Stage, alice: Actor) -> None:
     """From before T_req until no old entry can be left: a new one is due T_min after the old could have been."""
     alice.observe()
     for wait in (t_min(alice) // 2, t_max(alice) - t_min(alice), 1_000):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+        say_both(alice, wait)
         alice.observe()
 
 
@@ -67,9 +66,7 @@ def a_dependency_that_waits(stage: Stage, alice: Actor, bob: ScriptedPeer, carol
     alice.receive(waiting)
     alice.receive(bob.content(stage.now_ms + 2, *signed(waiting)))
     alice.observe()
-    stage.advance(t_max(alice) + 1_000)
-    say(alice, content=False)
-    say(alice, content=True)
+    say_both(alice, t_max(alice) + 1_000)
 
 
 @repair_scenario("R-SEND-07")
@@ -93,8 +90,7 @@ def one_of_two_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPee
     stage.advance(t_max(alice) + 1_000)
     alice.receive(second)
     say(alice, content=False)
-    alice.receive(first)
-    alice.settle()
+    take_in(alice, first)
     alice.send()
 
 
@@ -128,22 +124,12 @@ def _overhears(stage: Stage, alice: Actor, message: Overheard, *before: HistoryE
     asking = message(stage, dave, [*before, entry])
     alice.receive(_renamed(asking, stage))
     _speak(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
 def _renamed(message: Message, stage: Stage) -> Message:
     """With an ID of its own: peers that are made anew count from one again."""
-    return Message(
-        message.sender_id,
-        f"{message.message_id}-at-{len(stage.trace.steps)}",
-        message.channel_id,
-        message.lamport_timestamp,
-        message.causal_history,
-        message.bloom_filter,
-        message.repair_request,
-        message.content,
-    )
+    return replace(message, message_id=f"{message.message_id}-at-{len(stage.trace.steps)}")
 
 
 @repair_scenario("R-RECV-07")
@@ -162,10 +148,7 @@ def somebody_else_asks_early(stage: Stage, alice: Actor, dave: ScriptedPeer) -> 
     for message in lost:
         alice.receive(dave.sync(stage.now_ms, requests=signed(message)))
         alice.observe()
-    for _ in range(12):
-        stage.advance(t_max(alice) // 12)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, *12 * [t_max(alice) // 12])
 
 
 @repair_scenario("R-RECV-12")
@@ -195,35 +178,17 @@ def requests_in_any_message(stage: Stage, alice: Actor, bob: ScriptedPeer, dave:
     lost = bob.content(stage.now_ms - 1)
     alice.receive(dave.sync(stage.now_ms, *signed(lost)))  # the gap is not in its author's words
     alice.observe()
-    stage.advance(t_max(alice))
-    for wait in (1_000, 0):
-        say(alice, content=False)
-        say(alice, content=True)
-        stage.advance(wait)
-    alice.receive(lost)
-    alice.settle()
+    say_both(alice, t_max(alice), 1_000)
+    take_in(alice, lost)
     _overhears(stage, alice, _blocked)
     _overhears(stage, alice, _gapped_sync)
     known = dave.content(stage.now_ms, message_id="known")
     alice.receive(known)
-
-    def copy(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-        return Message(
-            known.sender_id,
-            known.message_id,
-            known.channel_id,
-            known.lamport_timestamp,
-            known.causal_history,
-            known.bloom_filter,
-            tuple(requests),
-            known.content,
-        )
-
     lost = bob.content(stage.now_ms - 1)
     alice.receive(bob.content(stage.now_ms + 1, *signed(lost)))
     alice.observe()
     stage.advance(t_max(alice) - 1_000)
-    alice.receive(copy(stage, dave, list(signed(lost))))
+    alice.receive(replace(known, repair_request=signed(lost)))
     _speak(stage, alice)
 
 
@@ -241,8 +206,7 @@ def nobody_answers_the_others(stage: Stage, alice: Actor) -> None:
         alice.receive(carol.content(stage.now_ms))
         alice.observe()
     _ask_again(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
 def _ask_again(stage: Stage, alice: Actor) -> None:
@@ -251,15 +215,12 @@ def _ask_again(stage: Stage, alice: Actor) -> None:
     say(alice, content=False)
     stage.advance(t_max(alice) - 1_000)
     say(alice, content=False)
-    stage.advance(1_000)
-    alice.send()
-    say(alice, content=False)
+    say_both(alice, 1_000, content_first=True)
 
 
-@scenario("R-RECV-04")
-def its_request_is_lost(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+@repair_scenario("R-RECV-04", asked=pb.Configuration())
+def its_request_is_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
-    alice = repairing(stage, configuration=pb.Configuration())
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     stage.advance(t_max(alice))
@@ -268,20 +229,13 @@ def its_request_is_lost(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) ->
     alice.send()
     alice.receive(carol.content(stage.now_ms))
     _ask_again(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
 @repair_scenario("R-RECV-03")
 def named_again_after_its_request(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
     (lost,) = missing(stage, alice, bob)
-    for wait in (t_max(alice) - 1_000, 500, 500):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, t_max(alice) - 1_000, 500, 500)
     alice.receive(bob.content(stage.now_ms, *signed(lost)))
-    for wait in (t_max(alice), 1_000):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, t_max(alice), 1_000)

@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
 from ...view.repair_terms import repair_terms
-from ..cast import Actor, ScriptedPeer, Stage, scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 from .repairing import repair_scenario, repairing, t_max, t_min
 
 LONG_MS = 600_000
@@ -122,14 +122,12 @@ def asked_for_all_that_came_in_other_ways(stage: Stage, alice: Actor, bob: Scrip
     own = alice.send()
     root = bob.content(stage.now_ms + 1, *signed(own))  # acknowledges it, so that a copy is no resend
     waited = bob.content(stage.now_ms + 2, *signed(root))
-    alice.receive(waited, root)
-    alice.settle()
+    take_in(alice, waited, root)
     repaired = bob.content(stage.now_ms + 3)
     alice.receive(bob.content(stage.now_ms + 4, *signed(repaired)))
     stage.advance(t_max(alice) + 1_000)
     alice.send()
-    alice.receive(repaired)
-    alice.settle()
+    take_in(alice, repaired)
     ask_one_by_one(stage, carol, alice, root, waited, repaired, own)
     wait_out(stage, alice)
     alice.observe()
@@ -147,10 +145,9 @@ def somebody_else_answers_first(stage: Stage, alice: Actor) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-STATE-06", "R-RECV-08")
-def asked_for_again_and_again(stage: Stage) -> None:
+@repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
+def asked_for_again_and_again(stage: Stage, alice: Actor) -> None:
     """Messages are asked for once; later others ask for them over and over until they are answered."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = holding(stage, alice, 5)
     ask(stage, stage.peer("carol"), alice, *messages)
     alice.observe()
@@ -168,10 +165,9 @@ def asked_for_again_and_again(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03")
-def asked_again_after_the_answer(stage: Stage) -> None:
+@repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
+def asked_again_after_the_answer(stage: Stage, alice: Actor) -> None:
     """One participant asks for four messages, and when all are answered again; then another does."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = holding(stage, alice, 4)
     for name in ("carol", "carol", "dave"):
         ask(stage, stage.peer(name), alice, *messages)
@@ -226,10 +222,9 @@ def _times(stage: Stage, alice: Actor, messages: list[Message], since: int, stat
     return sorted(due)
 
 
-@scenario("R-TRESP-02", "R-STATE-08")
-def authors_are_asked(stage: Stage) -> None:
+@repair_scenario("R-TRESP-02", "R-STATE-08", asked=pb.Configuration(t_max_ms=LONG_MS))
+def authors_are_asked(stage: Stage, alice: Actor) -> None:
     """A participant is asked for messages of its own, and for some of another author at the same time."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     own = [alice.send() for _ in range(6)]
     messages = holding(stage, alice, 4)
     alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id="acknowledges"))
@@ -254,9 +249,7 @@ def no_time_to_answer_in(stage: Stage) -> None:
         own, (message, *_) = alice.send(), holding(stage, alice, 1)
         ask(stage, stage.peer("carol"), alice, own, message)
         alice.receive(stage.peer("dave").content(stage.now_ms, "never-sent"))
-        for _ in range(2):
-            stage.advance(60_000)
-            alice.tick()
+        tick_every(alice, 60_000, times=2)
         wait_out(stage, alice)
 
 
@@ -265,8 +258,7 @@ def what_had_waited_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     """Four messages waited before they were delivered. Some are asked for, and copies come; one copy asks for more."""
     root = bob.content(stage.now_ms + 1)
     waited = [bob.content(stage.now_ms + 2 + number, *signed(root)) for number in range(4)]
-    alice.receive(*waited, root)
-    alice.settle()
+    take_in(alice, *waited, root)
     ask(stage, stage.peer("carol"), alice, *waited[:3])
     alice.observe()
     alice.receive(waited[0], waited[1])

@@ -136,10 +136,9 @@ def many_holders(stage: Stage) -> None:
     wait_out(stage, *holders)
 
 
-@scenario("R-TRESP-01", "R-TRESP-05", long=True)
-def many_authors(stage: Stage) -> None:
+@repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def many_authors(stage: Stage, alice: Actor) -> None:
     """A participant is asked for messages of more than two hundred authors, one of each."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = of_many(stage, alice, 240)
     for start in (0, 120):
         ask(stage, stage.peer("carol"), alice, *messages[start : start + 120])
