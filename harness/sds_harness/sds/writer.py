@@ -80,6 +80,11 @@ class Writer:
     def add(self, *operations: Operation) -> None:
         self.operations += operations
 
+    def perhaps(self, percent: int, *operations: Operation) -> None:
+        """Add them, or not."""
+        if self.chance(percent):
+            self.add(*operations)
+
     def label(self, who: str = "") -> str:
         label = f"m{len(self.labels) + 1}"
         self.labels.append(label)

@@ -24,8 +24,7 @@ def partition(writer: Writer) -> None:
     writer.add(Wait(pick(writer.choices, SHORT_MS)), Tick(), Heal())
     for who in (pick(writer.choices, left), pick(writer.choices, right)):
         writer.send(who) if writer.chance(50) else writer.sync(who)
-    if writer.chance(50):
-        writer.add(Lookup())
+    writer.perhaps(50, Lookup())
 
 
 @passage(5)
@@ -39,8 +38,7 @@ def one_way(writer: Writer) -> None:
     writer.send(speaker)
     writer.add(Heal())
     writer.sync(speaker)
-    if writer.chance(50):
-        writer.add(Lookup(deaf))
+    writer.perhaps(50, Lookup(deaf))
 
 
 @passage(5)
@@ -62,8 +60,7 @@ def lossy(writer: Writer) -> None:
         if writer.chance(25):
             writer.sync(writer.someone())
     writer.add(Wait(2_000))
-    if writer.chance(70):
-        writer.add(Heal())
+    writer.perhaps(70, Heal())
 
 
 @passage(6)
@@ -89,8 +86,7 @@ def late_joiner(writer: Writer) -> None:
     if writer.chance(50):
         writer.send(joiner)
     writer.send(writer.someone(joiner))
-    if writer.chance(60):
-        writer.add(Lookup(joiner))
+    writer.perhaps(60, Lookup(joiner))
     writer.add(Look(joiner))
 
 

@@ -99,8 +99,7 @@ def long_history(writer: Writer) -> None:
     """A longer conversation, so that old messages fall out of the causal history."""
     for _ in writer.times(5, 9):
         writer.send(writer.someone())
-        if writer.chance(25):
-            writer.add(Wait(1))
+        writer.perhaps(25, Wait(1))
 
 
 @passage(3)

@@ -6,7 +6,7 @@ from ...schedules.choices import pick
 from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import PEERS, Writer
 from .registry import passage
-from .repairs import pass_time, step_ms
+from .repairs import missed, pass_time, speak, step_ms
 
 
 @passage(5, repairs=True, scripted=True)
@@ -23,8 +23,7 @@ def asked_in_vain(writer: Writer) -> None:
     writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
     writer.sync(poor)
     writer.send(poor)
-    if writer.chance(50):
-        writer.add(Look(poor))
+    writer.perhaps(50, Look(poor))
 
 
 @passage(5, repairs=True, scripted=True)
@@ -34,12 +33,10 @@ def answered_by_another(writer: Writer) -> None:
     holder = writer.someone(author)
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    if writer.chance(70):
-        writer.add(Again(label, holder))
+    writer.perhaps(70, Again(label, holder))
     pass_time(writer, 1, 3)
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    if writer.chance(30):
-        writer.add(Look(holder))
+    writer.perhaps(30, Look(holder))
     for _ in range(3):
         writer.add(Wait(writer.t_max_ms), Tick(holder))
 
@@ -50,11 +47,9 @@ def all_at_once(writer: Writer) -> None:
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
-    if writer.chance(50):
-        writer.add(Look())
+    writer.perhaps(50, Look())
     writer.add(Wait(writer.t_max_ms), Tick())
-    if writer.chance(30):
-        writer.add(Look())
+    writer.perhaps(30, Look())
 
 
 @passage(8, repairs=True, scripted=True)
@@ -89,17 +84,14 @@ def asked_by_three(writer: Writer) -> None:
 @passage(5, repairs=True, scripted=True)
 def repaired_then_asked(writer: Writer) -> None:
     """Who got a message only because it asked for it is asked for it in turn."""
-    author = writer.someone()
-    poor = writer.someone(author)
-    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    author, poor, label = missed(writer)
     writer.send(author)
     writer.add(Wait(writer.t_max_ms))
     speak(writer, poor)
     for _ in range(4):
         writer.add(Wait(max(1, writer.t_max_ms // 3)), Tick())
     writer.say(asks=(label,), content=None, senders_named=True, to=poor)
-    if writer.chance(50):
-        writer.add(Look(poor))
+    writer.perhaps(50, Look(poor))
     writer.add(Wait(writer.t_max_ms), Tick(poor))
 
 
@@ -180,8 +172,3 @@ def asked_in_a_copy(writer: Writer) -> None:
     writer.add(Again(known, who, asks=(wanted,)))
     for _ in range(3):
         writer.add(Wait(writer.t_max_ms), Tick(who))
-
-
-def speak(writer: Writer, who: str) -> None:
-    """A message that can carry a request, of either kind."""
-    writer.sync(who) if writer.chance(50) else writer.send(who)

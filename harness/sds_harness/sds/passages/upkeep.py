@@ -23,8 +23,7 @@ def resends(writer: Writer) -> None:
         if writer.chance(25):
             writer.sync(writer.someone(who))
         writer.add(Tick(who, writer.hazards(who, 40)))
-    if writer.chance(40):
-        writer.add(Look(who))
+    writer.perhaps(40, Look(who))
 
 
 @passage(8)
@@ -106,8 +105,7 @@ def syncs(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         who = writer.someone()
         writer.sync(who, writer.hazards(who), writer.channel())
-        if writer.chance(30):
-            writer.add(Wait(1))
+        writer.perhaps(30, Wait(1))
     if writer.chance(60):
         writer.send(writer.someone())
 
@@ -152,6 +150,5 @@ def given_up(writer: Writer) -> None:
     writer.send(speaker)
     for _ in writer.times(1, 3):
         writer.add(Wait(pick(writer.choices, (31_000, 61_000, 3_700_000, 90_000_000))), Tick(who))
-    if writer.chance(60):
-        writer.add(Again(first, who))
+    writer.perhaps(60, Again(first, who))
     writer.send(speaker)
