@@ -30,8 +30,7 @@ def partition(writer: Writer) -> None:
 @passage(5)
 def one_way(writer: Writer) -> None:
     """Somebody is heard, but hears nothing of another one."""
-    speaker = writer.someone()
-    deaf = writer.someone(speaker)
+    speaker, deaf = writer.two()
     writer.add(Cut((speaker,), (deaf,), both=False))
     writer.send(speaker)
     writer.send(deaf)
@@ -66,8 +65,7 @@ def lossy(writer: Writer) -> None:
 @passage(6)
 def sender_gone(writer: Writer) -> None:
     """Somebody speaks, hardly anybody hears it, and it is gone."""
-    who = writer.someone()
-    witness = writer.someone(who)
+    who, witness = writer.two()
     writer.send(who, Route(lost=tuple(writer.others(who, witness))))
     writer.crash(who)
     if writer.here:
@@ -106,8 +104,7 @@ def copies(writer: Writer) -> None:
 @passage(6)
 def from_the_store(writer: Writer) -> None:
     """Somebody misses messages, hears of them, and fetches them from a store."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     for _ in writer.times(1, 3):
         writer.send(speaker, Route(lost=(who,) if who != speaker else ()))
     writer.send(writer.someone(who), hint=writer.chance(40))

@@ -105,8 +105,7 @@ def long_history(writer: Writer) -> None:
 @passage(3)
 def many_more(writer: Writer) -> None:
     """So many messages that small filters roll over."""
-    who = writer.someone()
-    other = writer.someone(who)
+    who, other = writer.two()
     writer.send(
         who,
         Route(lost=tuple(writer.others(who, other))),

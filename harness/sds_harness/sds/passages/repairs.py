@@ -18,8 +18,7 @@ def step_ms(writer: Writer) -> int:
 def pass_time(writer: Writer, least: int, most: int) -> None:
     """Time in steps, with periodic work after each, so that what is due is done; now and then in small ones."""
     if writer.chance(20):
-        for _ in range(8):
-            writer.add(Wait(max(1, writer.t_max_ms // 6)), Tick())
+        writer.add(*8 * (Wait(max(1, writer.t_max_ms // 6)), Tick()))
         return
     for _ in writer.times(least, most):
         writer.add(Wait(step_ms(writer)), Tick())
@@ -27,8 +26,7 @@ def pass_time(writer: Writer, least: int, most: int) -> None:
 
 def missed(writer: Writer) -> tuple[str, str, str]:
     """A message that one participant misses: its sender, who misses it, and its label."""
-    author = writer.someone()
-    poor = writer.someone(author)
+    author, poor = writer.two()
     return author, poor, writer.send(author, Route(lost=(poor,) if poor != author else ()))
 
 
@@ -40,8 +38,7 @@ def speak(writer: Writer, who: str) -> None:
 @passage(10, repairs=True)
 def gap(writer: Writer) -> None:
     """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
-    author = writer.someone()
-    poor = writer.someone(author)
+    author, poor = writer.two()
     alone = tuple(some(writer.choices, writer.others(author, poor), 25))
     labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
     if writer.chance(25):

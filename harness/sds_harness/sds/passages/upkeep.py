@@ -29,8 +29,7 @@ def resends(writer: Writer) -> None:
 @passage(8)
 def acknowledgements(writer: Writer) -> None:
     """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
-    who = writer.someone()
-    other = writer.someone(who)
+    who, other = writer.two()
     writer.send(who, writer.hazards(who, 40))
     for _ in writer.times(0, 4):
         writer.send(other, Route(lost=(who,)) if other != who else Route())
@@ -61,8 +60,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
     label = writer.send(who, lost)
     writer.say(filter=(label,), to=who, content=None)
     for _ in range(2):
-        for _ in range(8):
-            writer.add(Wait(writer.resend_ms + 1_000), Tick(who, lost))
+        writer.add(*8 * (Wait(writer.resend_ms + 1_000), Tick(who, lost)))
         writer.say(filter=(), to=who, content=None)
 
 
@@ -88,8 +86,7 @@ def automatic_syncs(writer: Writer) -> None:
 @passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
 def roll_over(writer: Writer) -> None:
     """Somebody hears several times what its filter has room for, and shows its filter on the way."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
     for number in range(1, 7):
         writer.send(speaker, heard, times=max(1, writer.bloom_capacity * 4 // 7 - 1))
@@ -133,8 +130,7 @@ def ephemerals(writer: Writer) -> None:
 @passage(2)
 def crowded_buffer(writer: Writer) -> None:
     """So many messages wait for one that was lost that a buffer of a fixed size would overflow."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
     writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
     writer.add(Again(first, who))
@@ -144,8 +140,7 @@ def crowded_buffer(writer: Writer) -> None:
 @passage(7)
 def given_up(writer: Writer) -> None:
     """A gap that nothing closes for a long time, then perhaps what was missing."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
     writer.send(speaker)
     for _ in writer.times(1, 3):

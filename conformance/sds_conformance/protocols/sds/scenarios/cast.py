@@ -25,6 +25,15 @@ def take_in(actor: Actor, *payloads: Payload) -> None:
     actor.settle()
 
 
+def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
+    """A sync message and, unless that is not wanted, an ephemeral one: each where the participant can."""
+    can = actor.stage.trace.declaration.can
+    if can(pb.CAPABILITY_SYNC):
+        actor.send_sync()
+    if ephemeral and can(pb.CAPABILITY_EPHEMERAL):
+        actor.send_ephemeral()
+
+
 def tick_every(actor: Actor, milliseconds: int, times: int) -> None:
     """Time passes, and the periodic work runs each time."""
     for _ in range(times):

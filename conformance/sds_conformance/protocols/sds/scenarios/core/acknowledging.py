@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -96,10 +96,7 @@ def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
         stage.advance(max(1, period // 2))
         if number % 2 == 0:
             alice.send()
-        if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-            alice.send_sync()
-        if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-            alice.send_ephemeral()
+        send_the_optional(alice)
         alice.tick()
     alice.observe()
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ..cast import Stage, scenario, take_in
+from ..cast import Stage, scenario, send_the_optional, take_in
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -33,7 +31,4 @@ def no_named_channel(stage: Stage) -> None:
     alice = stage.open(channels=())
     first = alice.send()
     take_in(alice, stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
-    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral()
+    send_the_optional(alice)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
@@ -102,8 +100,7 @@ def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     alice.observe(waiting.message_id)
     stage.advance(100)
     alice.send()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)
 
 
 @scenario("SEND-09", "STATE-05", "SYNC-05")
@@ -113,5 +110,4 @@ def the_filter_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         stage.advance(10)
         alice.receive(bob.content(stage.now_ms))
         alice.send()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)

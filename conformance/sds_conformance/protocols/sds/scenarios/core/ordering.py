@@ -6,7 +6,7 @@ from itertools import permutations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
 
 
 def _look(stage: Stage, *actors: Actor) -> None:
@@ -39,8 +39,7 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     alice.send()
     stage.advance(100)
     alice.receive(bob.content(base + 17))
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)
     alice.send()
 
 
