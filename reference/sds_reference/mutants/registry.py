@@ -117,14 +117,19 @@ def configured(name: str, requirement: str, summary: str, **config: Any) -> None
     mutant(requirement, summary, name=name, **config)(Participant)
 
 
-def keeping(name: str, requirement: str, summary: str, **state: type[Any]) -> None:
-    """Register a channel that keeps part of its state in another class."""
-    mutant(requirement, summary, name=name)(type(name, (Channel,), state))
+def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
+    """Register a channel that keeps part of its state, for example ``log_class``, in the class that is decorated."""
+
+    def register(kept: type[T]) -> type[T]:
+        mutant(requirement, summary, **config)(type(kept.__name__, (Channel,), {part: kept}))
+        return kept
+
+    return register
 
 
 def ordering(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
     """Register a channel whose log is ordered by ``place``, before it is by message ID."""
-    keeping(name, requirement, summary, log_class=type("Log", (LocalLog,), {"place": place}))
+    keeping("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
 
 
 def again(known: str, name: str, summary: str, *, requirement: str = "", unseen: bool = False) -> None:

@@ -69,19 +69,22 @@ ordering(
 # ---- The bloom filter, full ------------------------------------------------------------------------------------------
 
 
-class _NeverRolledOver(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "never rolls its filter over")
+class NeverRollsOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         pass
 
 
-class _Forgetful(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "begins with an empty filter at every roll-over")
+class ForgetsAtTheRollOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         retained, self._retained = self._retained, 0
         super()._roll_over()
         self._retained = retained
 
 
-class _Growing(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "carries the filters of before on after every roll-over", bloom_profile=NIM_SDS)
+class CarriesOldFilters(RollingBloomFilter):
     """One filter after another, all of them in the message."""
 
     _full: bytes = b""
@@ -95,28 +98,12 @@ class _Growing(RollingBloomFilter):
         return super().to_wire() + b"\xfa\x01" + varint(len(self._full)) + self._full
 
 
-class _Crowded(RollingBloomFilter):
+@keeping("filter_class", "STATE-07", "sets three times the bits that its filter has room for")
+class CrowdedFilter(RollingBloomFilter):
     def _set(self, message_id: str) -> None:
         super()._set(message_id)
         for salt in ("!", "?"):
             super()._set(message_id + salt)
-
-
-keeping("never-rolls-over", "STATE-06", "never rolls its filter over", filter_class=_NeverRolledOver)
-keeping(
-    "forgets-at-the-roll-over",
-    "STATE-06",
-    "begins with an empty filter at every roll-over",
-    filter_class=_Forgetful,
-)
-
-
-@mutant("STATE-06", "carries the filters of before on after every roll-over", bloom_profile=NIM_SDS)
-class CarriesOldFilters(Channel):
-    filter_class = _Growing
-
-
-keeping("crowded-filter", "STATE-07", "sets three times the bits that its filter has room for", filter_class=_Crowded)
 
 
 # ---- The three states ------------------------------------------------------------------------------------------------
@@ -150,7 +137,8 @@ class RepeatsItself(Channel):
         super().sweep_outgoing(now_ms, effects)
 
 
-class _TwoLists(OutgoingBuffer):
+@keeping("outgoing_class", "STATE-17", "lists a possibly acknowledged message among the unacknowledged ones, too")
+class InTwoStates(OutgoingBuffer):
     """Possibly acknowledged messages stay in the list of the unacknowledged ones."""
 
     def __iter__(self) -> Iterator[Outgoing]:
@@ -158,14 +146,6 @@ class _TwoLists(OutgoingBuffer):
             if entry.state is AckState.POSSIBLY_ACKNOWLEDGED:
                 yield replace(entry, state=AckState.UNACKNOWLEDGED)
             yield entry
-
-
-keeping(
-    "in-two-states",
-    "STATE-17",
-    "lists a possibly acknowledged message among the unacknowledged ones, too",
-    outgoing_class=_TwoLists,
-)
 
 
 @mutant("STATE-17", "takes an acknowledged message for possibly acknowledged when a later filter holds it")

@@ -70,9 +70,6 @@ class QueuesTheUnknown(Repair):
         if not self.has_arrived(entry.message_id):
             self.incoming.add(entry, now_ms + self.config.t_max_ms)
 
-    def remove_answered(self, message_id: str) -> None:
-        self.incoming.remove(message_id)
-
     def take_responses(self, now_ms: int) -> list[Message]:
         for item in list(self.incoming.due(now_ms)):
             if item.entry.message_id not in self.cache:

@@ -230,6 +230,10 @@ class _Groups(Repair):
     def group(self, participant_id: str, message_id: str, groups: int | None = None) -> int:
         return self.config.hash_profile.hash(participant_id, message_id) % (groups or self.config.num_response_groups)
 
+    def with_author(self, entry: HistoryEntry, groups: int | None = None) -> bool:
+        own, author = self.participant_id, entry.sender_id or ""
+        return self.group(own, entry.message_id, groups) == self.group(author, entry.message_id, groups)
+
     @fault(member, "R-RECV-11", "does not test for the response group", repair=_PRIVATE)
     def no_group_test(self, entry: HistoryEntry) -> bool:
         return True
@@ -242,11 +246,7 @@ class _Groups(Repair):
         repair=_PRIVATE,
     )
     def two_groups_always(self, entry: HistoryEntry) -> bool:
-        groups = min(2, self.config.num_response_groups)
-        own, author = (
-            self.group(name, entry.message_id, groups) for name in (self.participant_id, entry.sender_id or "")
-        )
-        return own == author
+        return self.with_author(entry, min(2, self.config.num_response_groups))
 
     @fault(member, "R-GLOBAL-05", "answers for a neighbouring response group as well")
     def answers_for_the_neighbours(self, entry: HistoryEntry) -> bool:
@@ -268,9 +268,8 @@ class _OtherGroups(_Groups):
 
     @fault(_Groups.member, "R-GROUP-01", "with two or three response groups, answers for only half of its group")
     def half_a_group(self, entry: HistoryEntry) -> bool:
-        whole = self.group(self.participant_id, entry.message_id) == self.group(entry.sender_id or "", entry.message_id)
         groups = 2 if 1 < self.config.num_response_groups < 4 else 1
-        return whole and self.group(entry.message_id, "?", groups) == 0
+        return self.with_author(entry) and self.group(entry.message_id, "?", groups) == 0
 
     @fault(
         _Groups.member,
@@ -290,11 +289,7 @@ class _OtherGroups(_Groups):
 
     @fault(_Groups.member, "R-GROUP-04", "has one response group more than is configured")
     def one_group_more(self, entry: HistoryEntry) -> bool:
-        groups = 2 if self.config.num_response_groups == 1 else self.config.num_response_groups
-        own, author = (
-            self.group(name, entry.message_id, groups) for name in (self.participant_id, entry.sender_id or "")
-        )
-        return own == author
+        return self.with_author(entry, max(2, self.config.num_response_groups))
 
 
 configured(

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..cast import Actor, ScriptedPeer, Stage, scenario, tick_every
 from .repairing import repair_scenario, repairing, t_max, t_min
 from .requesting import missing, say, say_both
-from .responding import ask, fine_ticks, holding, wait_out
+from .responding import ask, holding, wait_out, watch
 
 LONG_ID = 200
 LONG_CONTENT = 100_000
@@ -49,9 +49,7 @@ def the_same_twice_in_one_request(stage: Stage, alice: Actor) -> None:
     """Messages stand twice in one repair request."""
     messages = holding(stage, alice, 4)
     ask(stage, stage.peer("carol"), alice, *messages, *messages)
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
 @repair_scenario("R-RECV-08")

@@ -40,6 +40,13 @@ def fine_ticks(stage: Stage, *actors: Actor, more: int = 3) -> list[Step]:
     return ticks
 
 
+def watch(stage: Stage, actor: Actor) -> None:
+    """Look at what is asked for, and tick finely until no answer can be left."""
+    actor.observe()
+    fine_ticks(stage, actor)
+    wait_out(stage, actor)
+
+
 def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> list[Message]:
     """Messages of one author that the participant has."""
     peer, serial = stage.peer(author), len(stage.trace.steps)
@@ -140,9 +147,7 @@ def somebody_else_answers_first(stage: Stage, alice: Actor) -> None:
     ask_one_by_one(stage, stage.peer("carol"), alice, *messages)
     alice.observe()
     alice.receive(*messages[::2])
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
 @repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
@@ -171,9 +176,7 @@ def asked_again_after_the_answer(stage: Stage, alice: Actor) -> None:
     messages = holding(stage, alice, 4)
     for name in ("carol", "carol", "dave"):
         ask(stage, stage.peer(name), alice, *messages)
-        alice.observe()
-        fine_ticks(stage, alice)
-        wait_out(stage, alice)
+        watch(stage, alice)
 
 
 @repair_scenario("R-RECV-09", "R-STATE-04")
@@ -186,9 +189,7 @@ def asked_for_what_it_lacks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     alice.observe()
     stage.advance(1_000)
     alice.receive(late)
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
 @repair_scenario("R-SWEEP-03", "R-SWEEP-02")
@@ -263,6 +264,4 @@ def what_had_waited_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     alice.observe()
     alice.receive(waited[0], waited[1])
     alice.receive(replace(waited[3], repair_request=signed(root)))
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)

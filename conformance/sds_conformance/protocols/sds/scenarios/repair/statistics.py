@@ -11,7 +11,7 @@ from sds_reference import Message
 from ..cast import Actor, ScriptedPeer, Stage, scenario
 from .groups import of_many
 from .repairing import repair_scenario, repairing, t_max, t_min
-from .responding import LONG_MS, ask, fine_ticks, holding, wait_out
+from .responding import LONG_MS, ask, fine_ticks, holding, wait_out, watch
 
 CROWD = 20
 MANY = 50
@@ -142,6 +142,4 @@ def many_authors(stage: Stage, alice: Actor) -> None:
     messages = of_many(stage, alice, 240)
     for start in (0, 120):
         ask(stage, stage.peer("carol"), alice, *messages[start : start + 120])
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
