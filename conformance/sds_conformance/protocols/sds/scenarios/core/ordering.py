@@ -43,23 +43,25 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     alice.send()
 
 
+def _tied(stage: Stage, actor: Actor, *message_ids: str) -> None:
+    """A message, and then others that have one Lamport timestamp."""
+    actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
+    carol = stage.peer("carol")
+    for message_id in message_ids:
+        actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
+
+
 @scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
-def ties(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+def ties(stage: Stage, alice: Actor) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
-    base = stage.now_ms
-    alice.receive(bob.content(base + 1, message_id="earlier"))
-    for message_id in ("a0", "B", "9", "a", "10", "Z", "_", "-", "aa"):
-        alice.receive(carol.content(base + 50, message_id=message_id))
+    _tied(stage, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
     _look(stage, alice)
 
 
 @scenario("CONFLICT-01", asked=pb.Configuration(causal_history_size=20))
-def ties_beyond_ascii(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
+def ties_beyond_ascii(stage: Stage, alice: Actor) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
-    base = stage.now_ms
-    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
-    for message_id in ("\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee"):
-        alice.receive(carol.content(base + 50, message_id=message_id))
+    _tied(stage, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
     _look(stage, alice)
 
 
@@ -68,22 +70,15 @@ def ties_in_every_order(stage: Stage) -> None:
     """Three ties in all six orders of arrival, at six participants."""
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
-        actor = stage.open(f"alice{number}", configuration=WIDE)
-        carol = stage.peer("carol")
-        actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
-        for message_id in order:
-            actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
-        actors.append(actor)
+        actors.append(stage.open(f"alice{number}", configuration=WIDE))
+        _tied(stage, actors[-1], *order)
     _look(stage, *actors)
 
 
 @scenario("CONFLICT-02", asked=WIDE)
-def ties_of_hashes(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
+def ties_of_hashes(stage: Stage, alice: Actor) -> None:
     """Ties between IDs that are hashes."""
-    base = stage.now_ms
-    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
-    for digit in ("80", "ff", "00", "7f", "a1"):
-        alice.receive(carol.content(base + 50, message_id=digit * 32))
+    _tied(stage, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
     _look(stage, alice)
 
 

@@ -66,25 +66,25 @@ def many_missing_at_once(stage: Stage, alice: Actor) -> None:
         _look(stage, {alice: lost}, 4 * LOOKS)
 
 
-@scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
-def a_crowd_misses_the_same(stage: Stage) -> None:
-    """Twenty participants miss the same fifty messages, a thousand times in all."""
-    lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
-    asked = pb.Configuration(max_repair_requests=MANY)
+def _crowd(stage: Stage, count: int, asked: pb.Configuration | None = None) -> None:
+    """Twenty participants miss the same messages of bob."""
+    lost, revealing = _all_lost(stage, stage.peer("bob"), count)
     crowd = {repairing(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
     shown = [_find_missing(actor, revealing) for actor in crowd]
     if not all(shown):
         _look(stage, crowd)
 
 
+@scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
+def a_crowd_misses_the_same(stage: Stage) -> None:
+    """Twenty participants miss the same fifty messages, a thousand times in all."""
+    _crowd(stage, MANY, pb.Configuration(max_repair_requests=MANY))
+
+
 @scenario("R-TREQ-02", long=True)
 def a_crowd_misses_one(stage: Stage) -> None:
     """Twenty participants miss the same message, which leaves room in every request."""
-    lost, revealing = _all_lost(stage, stage.peer("bob"), 1)
-    crowd = {repairing(stage, scattered("alice", number)): dict(lost) for number in range(CROWD)}
-    shown = [_find_missing(actor, revealing) for actor in crowd]
-    if not all(shown):
-        _look(stage, crowd)
+    _crowd(stage, 1)
 
 
 @scenario("R-RECV-06", "R-TREQ-05")
