@@ -19,19 +19,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
 
-from sds_reference import Config, HistoryEntry, Message, Participant, decode, encode
+from benchmarks.model_throughput import CHANNEL, START_MS, member
+from sds_reference import HistoryEntry, Message, decode, encode
 
-CHANNEL = "c1"
-START_MS = 1_800_000_000_000
-CONFIG = Config(sync_interval_ms=None)
 HERE = Path(__file__).resolve().parent
 ADAPTER = HERE.parent / "adapters" / "waku-sds"
 
 
 def write_messages(count: int, to: IO[bytes]) -> None:
     """What bob sends, each message behind its length. Alice acknowledges, so that bob has nothing to keep."""
-    bob = Participant("bob", CONFIG)
-    bob.join(CHANNEL, START_MS)
+    bob = member("bob")
     for number in range(count):
         (wire,) = bob.send(CHANNEL, b"message %d" % number, START_MS + number).broadcasts
         to.write(len(wire).to_bytes(4, "big") + wire)
@@ -52,8 +49,7 @@ def receive_with_reference(source: IO[bytes]) -> dict[str, Any]:
 
 def receive_once(source: IO[bytes]) -> dict[str, Any]:
     source.seek(0)
-    alice = Participant("alice", CONFIG)
-    alice.join(CHANNEL, START_MS)
+    alice = member("alice")
     seconds, delivered = 0.0, 0
     for wire in read_messages(source):
         started = perf_counter()

@@ -20,39 +20,23 @@ from typing import Any
 
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.judging import Scope, assess
-from sds_harness.link import Limits, Link, StdioLink
+from sds_harness.link import Limits, StdioLink
 from sds_harness.schedules import Performance
 from sds_harness.sds.generator import generated
 from sds_testee.framing import Framing
 
 
-class TimedLink:
+class TimedLink(StdioLink):
     """A link, and how long its other end took."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self.seconds = 0.0
-        self.calls = 0
+    seconds = 0.0
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         began = time.perf_counter()
         try:
-            return self._link.call(request, timeout_s, reply)
+            return super().call(request, timeout_s, reply)
         finally:
             self.seconds += time.perf_counter() - began
-            self.calls += 1
-
-    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        return self._link.call_unknown(request, timeout_s, reply)
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return self._link.stderr_lines()
-
-    def close(self) -> None:
-        self._link.close()
-
-    def kill(self) -> None:
-        self._link.kill()
 
 
 Work = Callable[[int, Performance, tuple[str, ...]], None]
@@ -92,7 +76,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
     links: list[TimedLink] = []
 
     def connect(variables: Mapping[str, str]) -> TimedLink:
-        links.append(TimedLink(StdioLink(command, framing, Limits(), variables)))
+        links.append(TimedLink(command, framing, Limits(), variables))
         return links[-1]
 
     order = Order(connect, examples=examples)

@@ -10,188 +10,20 @@ named after the headings of the text and are the seams at which variants and mut
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
-from .bloom_filter import RollingBloomFilter
 from .bloom_profiles import FilterView
-from .config import AfterLoss, Config, OwnIds
+from .config import AfterLoss
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
 from .errors import ForeignFilter, MalformedMessage, RefusedSend
-from .incoming_buffer import Buffered, IncomingBuffer
-from .lamport_clock import LamportClock
-from .local_log import LocalLog, LogEntry
-from .message import HistoryEntry, Kind, Message
-from .message_id import computed_message_id
-from .outgoing_buffer import AckState, Outgoing, OutgoingBuffer
-from .repair import Repair
-from .wire_formats import is_text
+from .incoming_buffer import Buffered
+from .local_log import LogEntry
+from .message import Kind, Message
+from .outgoing_buffer import AckState, Outgoing
+from .sending import Sender
 
 
-class Channel:
+class Channel(Sender):
     """One participant's side of one channel."""
-
-    repair_class: type[Repair] = Repair
-
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        self.participant_id = participant_id
-        self.channel_id = channel_id
-        self.config = config
-        self.revision = config.revision
-        self.clock = LamportClock(self.revision.lamport_floor(now_ms), self.revision.wire.max_lamport)
-        self.log = LocalLog()
-        self.outgoing = OutgoingBuffer()
-        self.incoming = IncomingBuffer()
-        self.parameters = config.bloom_parameters
-        self.filter = RollingBloomFilter(config.bloom_profile, self.parameters, config.bloom_retained_ids)
-        self._serial = 0
-        self._swept_ms = now_ms
-        self._quiet_since_ms = now_ms
-        self._silent_since_ms = now_ms
-        repairs = config.sds_r and self.revision.repairs
-        self.repair = self.repair_class(participant_id, config, self.has_arrived) if repairs else None
-
-    # ---- Send Message ------------------------------------------------------------------------------------------
-
-    def send(
-        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
-    ) -> Effects:
-        """Send application content ("Send Message").
-
-        ``message_id`` is computed when not given; ``retrieval_hint`` is what the transport will know the message by.
-        Raises RefusedSend for empty content, which would be a sync message, for content that the wire has no room for,
-        and for an ID that is in use.
-        """
-        if not content:
-            raise RefusedSend("content is empty: on the wire that is a sync message")
-        self.refuse_bytes(content)
-        if message_id and self.has_arrived(message_id):
-            raise RefusedSend(f"message ID {message_id!r} is in use")
-        lamport = self.next_lamport(now_ms)
-        message_id = message_id or self.new_message_id(lamport, content)
-        if self.config.own_ids_in_filter is OwnIds.BEFORE_SENDING:
-            self.filter.insert(message_id)
-        if self.repair is not None:
-            self.repair.remove_repaired(message_id)  # others can have named the ID before
-        message = self.with_repair_request(self.compose(message_id, lamport, content), now_ms)
-        wire = self.encode(message)
-        effects = Effects([wire], message_id=message_id)
-        self.after_broadcast(message, wire, now_ms, retrieval_hint)
-        return effects
-
-    def refuse_bytes(self, content: bytes) -> None:
-        """Where content is a string on the wire, only text can be sent."""
-        if self.revision.wire.text_only and not is_text(content):
-            raise RefusedSend("content is no text in UTF-8, and the wire carries text alone")
-
-    def next_lamport(self, now_ms: int) -> int:
-        """Rule: "MUST set its local Lamport timestamp to max(timeNowInMs, current_lamport_timestamp + 1)", or in the
-        proposal: "Increase the local Lamport timestamp"."""
-        return self.clock.next(self.revision.lamport_floor(now_ms))
-
-    def new_message_id(self, lamport: int | None, content: bytes) -> str:
-        """An ID where the application gives none (section "Message")."""
-        self._serial += 1
-        return computed_message_id(self.participant_id, self.channel_id, lamport, self._serial, content)
-
-    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
-        """A content or sync message with causal history and filter "according to regular message rules"."""
-        return Message(
-            self.participant_id,
-            message_id,
-            self.channel_id,
-            lamport,
-            self.causal_history(),
-            self.filter.to_wire(),
-            (),
-            content,
-        )
-
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
-        """Rule: "The preceding few message IDs in the local history", as an ordered list."""
-        entries = [
-            HistoryEntry(entry.message_id, entry.retrieval_hint, entry.sender_id if self.repair is not None else None)
-            for entry in self.log.preceding(self.config.causal_history_size)
-        ]
-        if self.config.causal_history_descending:
-            entries.reverse()
-        return tuple(entries)
-
-    def with_repair_request(self, message: Message, now_ms: int) -> Message:
-        """Section "SDS-R send message": ``message`` with what is to be requested, if anything is."""
-        requested = self.repair.repair_request(now_ms) if self.repair is not None else ()
-        return replace(message, repair_request=requested) if requested else message
-
-    def encode(self, message: Message) -> bytes:
-        """Wire bytes of an own message."""
-        return self.revision.wire.encode(message)
-
-    def after_broadcast(self, message: Message, wire: bytes, now_ms: int, retrieval_hint: bytes | None) -> None:
-        """Into the outgoing buffer, and into the own log: a later message of ours follows this one."""
-        self.broadcast_at(now_ms)
-        self.remember_outgoing(message, wire, now_ms)
-        self.keep_own(message, retrieval_hint)
-
-    def keep_own(self, message: Message, retrieval_hint: bytes | None = None) -> None:
-        """What was sent is logged and, where own IDs are, in the filter, as it is where it is received."""
-        self.log_own(message, retrieval_hint)
-        if self.config.own_ids_in_filter is OwnIds.AFTER_SENDING:
-            self.filter.insert(message.message_id)
-
-    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
-        """Rule: "The message MUST be added to the participant's buffer of unacknowledged outgoing messages"."""
-        positions = self.config.bloom_profile.positions(message.message_id, self.parameters)
-        self.outgoing.add(Outgoing(message.message_id, wire, positions, now_ms + self.config.resend_unacknowledged_ms))
-
-    def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
-        """Own messages are in the log too, or every reply to them would wait for ever (AMB-19)."""
-        assert message.lamport_timestamp is not None
-        self.log.insert(LogEntry(message.message_id, message.lamport_timestamp, self.participant_id, retrieval_hint))
-        self.incoming.met(message.message_id)
-        if self.repair is not None:
-            self.repair.remember(message)
-
-    def broadcast_at(self, now_ms: int) -> None:
-        """From now on the channel is quiet, and this participant silent."""
-        self._quiet_since_ms = self._silent_since_ms = now_ms
-
-    # ---- Periodic Sync Message, Ephemeral Messages ---------------------------------------------------------------
-
-    def send_sync(self, now_ms: int) -> Effects:
-        """Send a sync message: no content, and none of the traces a regular message leaves.
-
-        In the proposal others log it as they do all messages, and may name it: then it is in the own log as well.
-        """
-        effects = Effects()
-        if not len(self.log) and not self.config.sync_with_empty_log and not self.has_requests(now_ms):
-            return effects
-        lamport = self.next_sync_lamport(now_ms)
-        message = self.with_repair_request(self.compose(self.new_message_id(lamport, b""), lamport, None), now_ms)
-        self.broadcast_at(now_ms)
-        effects.broadcasts.append(self.encode(message))
-        if self.revision.syncs_are_logged:
-            self.keep_own(message)
-        return effects
-
-    def has_requests(self, now_ms: int) -> bool:
-        """Is there an eligible item in the outgoing repair request buffer?"""
-        return self.repair is not None and bool(self.repair.eligible(now_ms))
-
-    def next_sync_lamport(self, now_ms: int) -> int:
-        """Rule: "A Lamport timestamp increased to max(timeNowInMs, current_lamport_timestamp + 1)" (AMB-18), or in the
-        proposal: it "should not be increased before sending such messages"."""
-        return self.next_lamport(now_ms) if self.revision.sync_advances_lamport else self.clock.value
-
-    def send_ephemeral(self, content: bytes, message_id: str | None = None) -> Effects:
-        """Send a message for which no synchronization is required; no state changes.
-
-        Raises RefusedSend for empty content: without a Lamport timestamp either, it would mean nothing.
-        """
-        if not content:
-            raise RefusedSend("content is empty: an ephemeral message has nothing else")
-        self.refuse_bytes(content)
-        message_id = message_id or self.new_message_id(None, content)
-        message = Message(self.participant_id, message_id, self.channel_id, content=content)
-        return Effects([self.encode(message)], message_id=message_id)
 
     # ---- Receive Message -----------------------------------------------------------------------------------------
 
@@ -256,10 +88,6 @@ class Channel:
         if self.config.ephemeral_ids_in_filter:
             self.filter.insert(message.message_id)
         effects.events.append(Delivered(self.channel_id, message.message_id, message.content or b""))
-
-    def has_arrived(self, message_id: str) -> bool:
-        """Is that content logged or buffered?"""
-        return message_id in self.log or message_id in self.incoming
 
     def is_duplicate(self, message: Message) -> bool:
         """Rule: "MAY deduplicate": IDs that are logged or buffered (AMB-39)."""

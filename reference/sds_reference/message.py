@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from google.protobuf.message import DecodeError
 
@@ -60,23 +61,8 @@ class Message:
 
 def encode(message: Message) -> bytes:
     """The wire bytes of ``message`` in the layout of SDS, fields in ascending order."""
-    out = pb.Message(
-        sender_id=message.sender_id,
-        message_id=message.message_id,
-        channel_id=message.channel_id,
-        lamport_timestamp=message.lamport_timestamp,
-        bloom_filter=message.bloom_filter,
-        content=message.content,
-    )
-    for entry in message.causal_history:
-        out.causal_history.add(
-            message_id=entry.message_id, retrieval_hint=entry.retrieval_hint, sender_id=entry.sender_id
-        )
-    for entry in message.repair_request:
-        out.repair_request.add(
-            message_id=entry.message_id, retrieval_hint=entry.retrieval_hint, sender_id=entry.sender_id
-        )
-    return out.SerializeToString()
+    wire: bytes = fields_of(message, pb.Message).SerializeToString()
+    return wire
 
 
 def decode(wire: bytes) -> Message:
@@ -87,22 +73,45 @@ def decode(wire: bytes) -> Message:
     Raises MalformedMessage for bytes that do not parse, invalid UTF-8 among them.
     """
     try:
-        parsed = pb.Message.FromString(wire)
+        return message_of(pb.Message.FromString(wire))
     except DecodeError as error:
         raise MalformedMessage(f"not an SDS message: {error}") from None
+
+
+def fields_of(message: Message, kind: Any) -> Any:
+    """A protobuf message of that kind, with the fields of the text and their presence.
+
+    Raises ValueError for what no field holds.
+    """
+    out = kind(
+        sender_id=message.sender_id,
+        message_id=message.message_id,
+        channel_id=message.channel_id,
+        lamport_timestamp=message.lamport_timestamp,
+        bloom_filter=message.bloom_filter,
+        content=message.content,
+    )
+    for entries, field in (message.causal_history, out.causal_history), (message.repair_request, out.repair_request):
+        for entry in entries:
+            field.add(message_id=entry.message_id, retrieval_hint=entry.retrieval_hint, sender_id=entry.sender_id)
+    return out
+
+
+def message_of(fields: Any) -> Message:
+    """The message in a protobuf message with the fields of the text."""
     return Message(
-        parsed.sender_id,
-        parsed.message_id,
-        parsed.channel_id,
-        parsed.lamport_timestamp if parsed.HasField("lamport_timestamp") else None,
-        tuple([_entry(entry) for entry in parsed.causal_history]),
-        parsed.bloom_filter if parsed.HasField("bloom_filter") else None,
-        tuple([_entry(entry) for entry in parsed.repair_request]) if parsed.repair_request else (),
-        parsed.content if parsed.HasField("content") else None,
+        fields.sender_id,
+        fields.message_id,
+        fields.channel_id,
+        fields.lamport_timestamp if fields.HasField("lamport_timestamp") else None,
+        tuple([_entry(entry) for entry in fields.causal_history]),
+        fields.bloom_filter if fields.HasField("bloom_filter") else None,
+        tuple([_entry(entry) for entry in fields.repair_request]) if fields.repair_request else (),
+        fields.content if fields.HasField("content") else None,
     )
 
 
-def _entry(entry: pb.HistoryEntry) -> HistoryEntry:
+def _entry(entry: Any) -> HistoryEntry:
     return HistoryEntry(
         entry.message_id,
         entry.retrieval_hint if entry.HasField("retrieval_hint") else None,

@@ -29,10 +29,6 @@ def _variant(name: str, summary: str, **config: object) -> Variant:
     return Variant(name, summary, tuple(config.items()))
 
 
-def _proposed(name: str, summary: str, **config: object) -> Variant:
-    return Variant(f"forum-{name}", f"{summary}, as the proposal of 2024 allows", tuple(config.items()), "forum-2024")
-
-
 PRIVATE_HASH = HashProfile(
     "",
     "BLAKE2b over the parts, each with its length before it: a choice of its own, without a name",
@@ -45,7 +41,7 @@ def _repairing(name: str, summary: str, **repair: Any) -> Variant:
     return _variant(name, summary, repair=RepairConfig(**repair))
 
 
-VARIANTS: dict[str, Variant] = {
+_OF_SDS = {
     variant.name: variant
     for variant in (
         _variant("history-of-one", "one message ID in a causal history", causal_history_size=1),
@@ -107,29 +103,32 @@ VARIANTS: dict[str, Variant] = {
         _variant(
             "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
         ),
-        _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
-        _proposed("newest-first", "causal histories in descending order", causal_history_descending=True),
-        _proposed("nim-filter", "bloom filters of nim-sds", bloom_profile=NIM_SDS),
-        _proposed("own-ids-never", "own IDs stay out of the filter", own_ids_in_filter=OwnIds.NEVER),
-        _proposed("ephemeral-in-filter", "ephemeral IDs enter the filter", ephemeral_ids_in_filter=True),
-        _proposed("ack-after-two", "two filter hits acknowledge", possible_ack_threshold=2),
-        _proposed("reviews-duplicates", "copies of known messages are reviewed again", review_duplicates=True),
-        _proposed(
-            "slow-sweep",
-            "the incoming sweep runs every five seconds, and nothing that waits is delivered before it",
-            cascade_on_receive=False,
-            incoming_sweep_ms=5_000,
-        ),
-        _proposed("drops-the-lost", "messages whose dependencies are missed are dropped", after_loss=AfterLoss.DROP),
-        _proposed(
-            "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
-        ),
-        _proposed(
-            "close-resend-periods",
-            "resends after thirty and forty-five seconds",
-            resend_unacknowledged_ms=30_000,
-            resend_possibly_acknowledged_ms=45_000,
-        ),
     )
 }
+
+
+def _proposed(name: str, summary: str = "", **config: object) -> Variant:
+    """A choice under the proposal, by default the one that has the name in SDS."""
+    alike = _OF_SDS.get(name, Variant(name, summary, tuple(config.items())))
+    told = f"{summary or alike.summary}, as the proposal of 2024 allows"
+    return Variant(f"forum-{name}", told, alike.config, "forum-2024")
+
+
+_OF_THE_PROPOSAL = (
+    _proposed("history-of-three", "three message IDs in a causal history", causal_history_size=3),
+    _proposed("newest-first"),
+    _proposed("nim-filter"),
+    _proposed("own-ids-never"),
+    _proposed("ephemeral-in-filter", "ephemeral IDs enter the filter"),
+    _proposed("ack-after-two"),
+    _proposed("reviews-duplicates"),
+    _proposed(
+        "slow-sweep", "the incoming sweep runs every five seconds, and nothing that waits is delivered before it"
+    ),
+    _proposed("drops-the-lost", "messages whose dependencies are missed are dropped"),
+    _proposed("quiet-syncs"),
+    _proposed("close-resend-periods"),
+)
+
+VARIANTS: dict[str, Variant] = _OF_SDS | {variant.name: variant for variant in _OF_THE_PROPOSAL}
 """The variants by name."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, MalformedMessage, Message
-from sds_reference.testee.convert import message_from_pb, message_to_pb
+from sds_reference.message import fields_of, message_of
 from sds_reference.testee.dialect import Dialect
 
 from ..declaration import printable
@@ -88,7 +88,7 @@ class Codec:
 
     def encode(self, message: Message) -> bytes | NoAnswer:
         """The wire bytes of a message. Raises ValueError for a message that no wire could carry."""
-        answer = self._ask(pb.Request(encode=pb.Encode(message=message_to_pb(message))))
+        answer = self._ask(pb.Request(encode=pb.Encode(message=fields_of(message, pb.Message))))
         if not isinstance(answer, pb.Reply):
             return answer
         wire = answer.encoded.wire
@@ -106,7 +106,7 @@ class Codec:
         if not isinstance(answer, pb.Reply):
             return answer
         decoded = answer.decoded
-        return DecodedMessage(message_from_pb(decoded.message), _KINDS.get(decoded.kind))
+        return DecodedMessage(message_of(decoded.message), _KINDS.get(decoded.kind))
 
     def build_filter(self, message_ids: Iterable[str], size: FilterSize | None = None) -> bytes | NoAnswer:
         """The ``bloom_filter`` of a participant that received exactly these IDs, in this order."""

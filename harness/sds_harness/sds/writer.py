@@ -45,6 +45,11 @@ class Writer:
         """A participant that is there, another one than ``but`` if there is one."""
         return pick(self.choices, [name for name in self.here if name not in but] or self.here)
 
+    def two(self) -> tuple[str, str]:
+        """Two that are there, different ones if there are."""
+        one = self.someone()
+        return one, self.someone(one)
+
     def others(self, *but: str) -> list[str]:
         return [name for name in self.here if name not in but]
 
@@ -79,6 +84,11 @@ class Writer:
 
     def add(self, *operations: Operation) -> None:
         self.operations += operations
+
+    def perhaps(self, percent: int, *operations: Operation) -> None:
+        """Add them, or not."""
+        if self.chance(percent):
+            self.add(*operations)
 
     def label(self, who: str = "") -> str:
         label = f"m{len(self.labels) + 1}"

@@ -1,19 +1,28 @@
-"""What a mutant is, and the register of them."""
+"""What a mutant is, and the register of them.
+
+A fault that overrides one step is a method marked with ``fault``, in a class of such methods that ``mutants`` registers
+one by one; a fault that takes more is a class of its own, registered with ``mutant``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..channel import Channel
 from ..config import Config
 from ..errors import ConfigurationError
+from ..local_log import LocalLog, LogEntry
 from ..participant import Participant
 from ..repair import Repair
 
-C = TypeVar("C", bound=type[Channel])
+P = ParamSpec("P")
+Self = TypeVar("Self")
+Result = TypeVar("Result")
+T = TypeVar("T")
+Faulty = TypeVar("Faulty", bound=type[Channel] | type[Repair] | type[Participant])
 
 
 @dataclass(frozen=True)
@@ -37,58 +46,113 @@ class Mutant:
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(requirement: str, summary: str, *, unseen: bool = False, **config: object) -> Callable[[C], C]:
-    """Register a Channel subclass as a mutant; its name is the class name in kebab case."""
+def mutant(
+    requirement: str, summary: str, *, name: str = "", unseen: bool = False, **config: Any
+) -> Callable[[Faulty], Faulty]:
+    """Register a subclass of Channel, Repair or Participant, by default under the name of the class in kebab case.
 
-    def register(channel_class: C) -> C:
-        participant_class = type(
-            f"{channel_class.__name__}Participant", (Participant,), {"channel_class": channel_class}
-        )
-        _add(channel_class.__name__, requirement, summary, participant_class, config, unseen)
-        return channel_class
+    ``requirement`` is given without its prefix SDS-, if any; ``config`` is what the fault needs to show.
+    """
 
-    return register
-
-
-R = TypeVar("R", bound=type[Repair])
-
-
-def repair_mutant(requirement: str, summary: str, *, unseen: bool = False, **config: object) -> Callable[[R], R]:
-    """Register a Repair subclass as a mutant."""
-
-    def register(repair_class: R) -> R:
-        channel_class = type(f"{repair_class.__name__}Channel", (Channel,), {"repair_class": repair_class})
-        participant_class = type(
-            f"{repair_class.__name__}Participant", (Participant,), {"channel_class": channel_class}
-        )
-        _add(repair_class.__name__, requirement, summary, participant_class, config, unseen)
-        return repair_class
+    def register(faulty: Faulty) -> Faulty:
+        violated = requirement if requirement.startswith("FORUM-") else f"SDS-{requirement}"
+        known_as = name or _kebab(faulty.__name__)
+        _add(Mutant(known_as, violated, summary, _participant_class(faulty), tuple(config.items()), unseen))
+        return faulty
 
     return register
 
 
-P = TypeVar("P", bound=type[Participant])
-
-
-def participant_mutant(requirement: str, summary: str, **config: object) -> Callable[[P], P]:
-    """Register a Participant subclass as a mutant."""
-
-    def register(participant_class: P) -> P:
-        _add(participant_class.__name__, requirement, summary, participant_class, config)
-        return participant_class
-
-    return register
-
-
-def _add(
-    class_name: str,
+def fault(
+    step: Callable[Concatenate[Any, P], Result],
     requirement: str,
     summary: str,
-    participant_class: type[Participant],
-    config: dict[str, object],
+    *,
     unseen: bool = False,
-) -> None:
-    name = re.sub(r"(?<!^)(?=[A-Z])", "-", class_name).lower()
-    if name in MUTANTS:
-        raise ConfigurationError(f"two mutants are called {name}")
-    MUTANTS[name] = Mutant(name, requirement, summary, participant_class, tuple(config.items()), unseen)
+    **config: Any,
+) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
+    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
+
+    def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
+        name = method.__name__.replace("_", "-")
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, name=name, unseen=unseen, **config)
+        return method
+
+    return mark
+
+
+def mutants(family: Faulty) -> Faulty:
+    """Register a mutant for each method marked as a fault: a ``family`` with that method in the place of the step."""
+    for name, method in list(vars(family).items()):
+        if hasattr(method, "fault"):
+            step, register = method.fault
+            register(type(name, (family,), {step: method}))
+            if hasattr(method, "unseen_too"):
+                _unseen_too(name.replace("_", "-"), *method.unseen_too)
+    return family
+
+
+def unseen_too(name: str, more: str = "", *, summary: str = "") -> Callable[[T], T]:
+    """Have the fault that is decorated once more in a participant that shows nothing.
+
+    ``more`` is what its summary has more than the other's; ``summary`` is one of its own.
+    """
+
+    def register(faulty: T) -> T:
+        if isinstance(faulty, type):
+            _unseen_too(_kebab(faulty.__name__), name, more, summary)
+        else:
+            vars(faulty)["unseen_too"] = name, more, summary
+        return faulty
+
+    return register
+
+
+def _unseen_too(known: str, name: str, more: str, summary: str) -> None:
+    again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True)
+
+
+def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
+    """Register a fault that is but another configuration, one that is not legal."""
+    mutant(requirement, summary, name=name, **config)(Participant)
+
+
+def keeping(part: str, requirement: str, summary: str, **config: Any) -> Callable[[type[T]], type[T]]:
+    """Register a channel that keeps part of its state, for example ``log_class``, in the class that is decorated."""
+
+    def register(kept: type[T]) -> type[T]:
+        mutant(requirement, summary, **config)(type(kept.__name__, (Channel,), {part: kept}))
+        return kept
+
+    return register
+
+
+def ordering(name: str, requirement: str, summary: str, place: Callable[[LocalLog, LogEntry], Any]) -> None:
+    """Register a channel whose log is ordered by ``place``, before it is by message ID."""
+    keeping("log_class", requirement, summary, name=name)(type("Log", (LocalLog,), {"place": place}))
+
+
+def again(known: str, name: str, summary: str, *, requirement: str = "", unseen: bool = False) -> None:
+    """Register a fault once more: as one of another requirement, or of a participant that does not show its state."""
+    fault = MUTANTS[known]
+    requirement = requirement or fault.requirement
+    _add(replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen or fault.unseen))
+
+
+def _kebab(class_name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", class_name).lower()
+
+
+def _participant_class(faulty: type[Any]) -> type[Participant]:
+    """The class of participants whose fault it is."""
+    if issubclass(faulty, Repair):
+        faulty = type(f"{faulty.__name__}Channel", (Channel,), {"repair_class": faulty})
+    if issubclass(faulty, Channel):
+        faulty = type(f"{faulty.__name__}Participant", (Participant,), {"channel_class": faulty})
+    return faulty
+
+
+def _add(fault: Mutant) -> None:
+    if fault.name in MUTANTS:
+        raise ConfigurationError(f"two mutants are called {fault.name}")
+    MUTANTS[fault.name] = fault

@@ -12,19 +12,11 @@ from ..channel import Channel
 from ..config import Config
 from ..effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from ..errors import ConfigurationError, SdsError
-from ..message import HistoryEntry
+from ..message import HistoryEntry, fields_of, message_of
 from ..participant import UNNAMED_CHANNEL, Participant
 from ..revision import REVISIONS, Revision
 from ..wire_formats import V2026_01
-from .convert import (
-    config_from_pb,
-    config_to_pb,
-    effects_to_pb,
-    kind_to_pb,
-    message_from_pb,
-    message_to_pb,
-    state_to_pb,
-)
+from .convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
 from .dialect import Dialect
 
 PROTOCOL_VERSION = 1
@@ -55,6 +47,16 @@ _CAPABILITIES = (
     pb.CAPABILITY_REPAIR_TIMES,
     pb.CAPABILITY_FILTER_SIZES,
 )
+
+_NEEDS = {
+    "observe": pb.CAPABILITY_OBSERVE,
+    "build_filter": pb.CAPABILITY_FILTER_CODEC,
+    "query_filter": pb.CAPABILITY_FILTER_CODEC,
+    "encode": pb.CAPABILITY_MESSAGE_CODEC,
+    "decode": pb.CAPABILITY_MESSAGE_CODEC,
+    "repair_times": pb.CAPABILITY_REPAIR_TIMES,
+}
+"""Commands that are answered only where a capability is declared."""
 
 _SIGNALS: dict[type[Event], int] = {
     Delivered: pb.CAPABILITY_DELIVERED,
@@ -97,22 +99,6 @@ class Testee:
         self._capabilities = [c for c in _CAPABILITIES if c not in options.without]
         self._participants: dict[int, Participant] = {}
         self._last_handle = 0
-        self._commands: dict[str, Callable[[pb.Request, pb.Reply], None]] = {
-            "hello": self._hello,
-            "open": self._open,
-            "close": self._close,
-            "send": self._send,
-            "send_ephemeral": self._send_ephemeral,
-            "send_sync": self._send_sync,
-            "receive": self._receive,
-            "tick": self._tick,
-            "observe": self._observe,
-            "build_filter": self._build_filter,
-            "query_filter": self._query_filter,
-            "encode": self._encode,
-            "decode": self._decode,
-            "repair_times": self._repair_times,
-        }
 
     def handle(self, request: pb.Request) -> pb.Reply:
         """The one answer to ``request``. Refusals of the model are `rejected`."""
@@ -121,8 +107,10 @@ class Testee:
         if command is None:
             reply.unsupported.what = "unknown command"
             return reply
+        answer: Callable[[pb.Request, pb.Reply], None] = getattr(self, f"_{command}")
         try:
-            self._commands[command](request, reply)
+            if command not in _NEEDS or not self._lacks(_NEEDS[command], reply):
+                answer(request, reply)
         except SdsError as error:
             reply.rejected.reason = str(error)
         return reply
@@ -176,13 +164,9 @@ class Testee:
         reply.effects.SetInParent()
 
     def _send(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.send
-        participant = self._participant(command.handle)
-        hint = command.retrieval_hint if command.HasField("retrieval_hint") else None
-        self._answer(
-            reply,
-            participant.send(command.channel_id, command.content, command.now_ms, command.message_id or None, hint),
-        )
+        c = request.send
+        participant = self._participant(c.handle)
+        self._answer(reply, participant.send(c.channel_id, c.content, c.now_ms, c.message_id or None, _hint(c)))
 
     def _send_ephemeral(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.send_ephemeral
@@ -196,20 +180,17 @@ class Testee:
     def _receive(self, request: pb.Request, reply: pb.Reply) -> None:
         command = request.receive
         participant = self._participant(command.handle)
-        hint = command.retrieval_hint if command.HasField("retrieval_hint") else None
-        self._answer(reply, participant.receive(self._from_wire(command.wire), command.now_ms, hint))
+        self._answer(reply, participant.receive(self._from_wire(command.wire), command.now_ms, _hint(command)))
 
     def _tick(self, request: pb.Request, reply: pb.Reply) -> None:
         self._answer(reply, self._participant(request.tick.handle).tick(request.tick.now_ms))
 
     def _observe(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_OBSERVE, reply):
-            return
         channel = self._channel(request.observe.handle, request.observe.channel_id)
         reply.state.CopyFrom(state_to_pb(channel, list(request.observe.filter_ids)))
 
     def _build_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_FILTER_CODEC, reply) or self._lacks_size(request.build_filter, reply):
+        if self._lacks_size(request.build_filter, reply):
             return
         config = self._sized(request.build_filter)
         received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
@@ -218,7 +199,7 @@ class Testee:
         reply.filter.bloom_filter = received.to_wire()
 
     def _query_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_FILTER_CODEC, reply) or self._lacks_size(request.query_filter, reply):
+        if self._lacks_size(request.query_filter, reply):
             return
         command = request.query_filter
         config = self._sized(command)
@@ -241,21 +222,15 @@ class Testee:
     # The model's own participant does what these three ask for, so that a fault of a mutant shows here as well.
 
     def _encode(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_MESSAGE_CODEC, reply):
-            return
-        message = message_from_pb(request.encode.message)
+        message = message_of(request.encode.message)
         reply.encoded.wire = self._to_wire(self._member(_SOMEBODY, self._config, 0).encode(message))
 
     def _decode(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_MESSAGE_CODEC, reply):
-            return
         message = self._config.revision.wire.decode(self._from_wire(request.decode.wire))
-        reply.decoded.message.CopyFrom(message_to_pb(message))
+        reply.decoded.message.CopyFrom(fields_of(message, pb.Message))
         reply.decoded.kind = kind_to_pb(message.kind)
 
     def _repair_times(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks(pb.CAPABILITY_REPAIR_TIMES, reply):
-            return
         command = request.repair_times
         times = replace(
             self._config.repair,
@@ -306,3 +281,7 @@ class Testee:
 
     def _channel(self, handle: int, channel_id: str) -> Channel:
         return self._participant(handle).channel(channel_id)
+
+
+def _hint(command: pb.Send | pb.Receive) -> bytes | None:
+    return command.retrieval_hint if command.HasField("retrieval_hint") else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from sds_conformance.protocols.echo.messages import Reply, Request
-
 from sds_testee.framing import Framing
 from sds_testee.stdio import serve
+
+from .messages import Reply, Request
 
 
 def handle(request: Any, shouts: bool = False) -> Any:

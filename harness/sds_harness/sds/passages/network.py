@@ -24,23 +24,20 @@ def partition(writer: Writer) -> None:
     writer.add(Wait(pick(writer.choices, SHORT_MS)), Tick(), Heal())
     for who in (pick(writer.choices, left), pick(writer.choices, right)):
         writer.send(who) if writer.chance(50) else writer.sync(who)
-    if writer.chance(50):
-        writer.add(Lookup())
+    writer.perhaps(50, Lookup())
 
 
 @passage(5)
 def one_way(writer: Writer) -> None:
     """Somebody is heard, but hears nothing of another one."""
-    speaker = writer.someone()
-    deaf = writer.someone(speaker)
+    speaker, deaf = writer.two()
     writer.add(Cut((speaker,), (deaf,), both=False))
     writer.send(speaker)
     writer.send(deaf)
     writer.send(speaker)
     writer.add(Heal())
     writer.sync(speaker)
-    if writer.chance(50):
-        writer.add(Lookup(deaf))
+    writer.perhaps(50, Lookup(deaf))
 
 
 @passage(5)
@@ -62,15 +59,13 @@ def lossy(writer: Writer) -> None:
         if writer.chance(25):
             writer.sync(writer.someone())
     writer.add(Wait(2_000))
-    if writer.chance(70):
-        writer.add(Heal())
+    writer.perhaps(70, Heal())
 
 
 @passage(6)
 def sender_gone(writer: Writer) -> None:
     """Somebody speaks, hardly anybody hears it, and it is gone."""
-    who = writer.someone()
-    witness = writer.someone(who)
+    who, witness = writer.two()
     writer.send(who, Route(lost=tuple(writer.others(who, witness))))
     writer.crash(who)
     if writer.here:
@@ -89,8 +84,7 @@ def late_joiner(writer: Writer) -> None:
     if writer.chance(50):
         writer.send(joiner)
     writer.send(writer.someone(joiner))
-    if writer.chance(60):
-        writer.add(Lookup(joiner))
+    writer.perhaps(60, Lookup(joiner))
     writer.add(Look(joiner))
 
 
@@ -110,8 +104,7 @@ def copies(writer: Writer) -> None:
 @passage(6)
 def from_the_store(writer: Writer) -> None:
     """Somebody misses messages, hears of them, and fetches them from a store."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     for _ in writer.times(1, 3):
         writer.send(speaker, Route(lost=(who,) if who != speaker else ()))
     writer.send(writer.someone(who), hint=writer.chance(40))

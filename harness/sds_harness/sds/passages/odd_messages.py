@@ -90,8 +90,7 @@ def strange_ephemerals(writer: Writer) -> None:
         writer.say(after=(passing,))
     else:
         writer.say(lamport_ms=None, after=tuple(writer.mine.get(writer.someone(), ())[-1:]), filter=(passing,))
-    for _ in range(2):
-        writer.add(Wait(61_000), Tick())
+    writer.add(*2 * (Wait(61_000), Tick()))
 
 
 @passage(5, scripted=True)

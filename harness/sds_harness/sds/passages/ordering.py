@@ -99,15 +99,13 @@ def long_history(writer: Writer) -> None:
     """A longer conversation, so that old messages fall out of the causal history."""
     for _ in writer.times(5, 9):
         writer.send(writer.someone())
-        if writer.chance(25):
-            writer.add(Wait(1))
+        writer.perhaps(25, Wait(1))
 
 
 @passage(3)
 def many_more(writer: Writer) -> None:
     """So many messages that small filters roll over."""
-    who = writer.someone()
-    other = writer.someone(who)
+    who, other = writer.two()
     writer.send(
         who,
         Route(lost=tuple(writer.others(who, other))),

@@ -18,36 +18,43 @@ def step_ms(writer: Writer) -> int:
 def pass_time(writer: Writer, least: int, most: int) -> None:
     """Time in steps, with periodic work after each, so that what is due is done; now and then in small ones."""
     if writer.chance(20):
-        for _ in range(8):
-            writer.add(Wait(max(1, writer.t_max_ms // 6)), Tick())
+        writer.add(*8 * (Wait(max(1, writer.t_max_ms // 6)), Tick()))
         return
     for _ in writer.times(least, most):
         writer.add(Wait(step_ms(writer)), Tick())
 
 
+def missed(writer: Writer) -> tuple[str, str, str]:
+    """A message that one participant misses: its sender, who misses it, and its label."""
+    author, poor = writer.two()
+    return author, poor, writer.send(author, Route(lost=(poor,) if poor != author else ()))
+
+
+def speak(writer: Writer, who: str) -> None:
+    """A message that can carry a request, of either kind."""
+    writer.sync(who) if writer.chance(50) else writer.send(who)
+
+
 @passage(10, repairs=True)
 def gap(writer: Writer) -> None:
     """Somebody misses a message, hears of it, asks for it when it is time, and is answered."""
-    author = writer.someone()
-    poor = writer.someone(author)
+    author, poor = writer.two()
     alone = tuple(some(writer.choices, writer.others(author, poor), 25))
-    missed = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
+    labels = [writer.send(author, Route(lost=(poor, *alone) if poor != author else alone)) for _ in writer.times(1, 3)]
     if writer.chance(25):
         writer.crash(author)
     if not writer.here:
         return
     witness = writer.someone(poor)
     writer.send(witness) if writer.chance(70) else writer.sync(witness)
-    if writer.chance(25):
-        writer.add(Look(poor))
+    writer.perhaps(25, Look(poor))
     pass_time(writer, 1, 3)
     if writer.chance(20):
-        writer.add(Again(missed[0], poor)) if poor in writer.here else None
+        writer.add(Again(labels[0], poor)) if poor in writer.here else None
     if poor in writer.here:
         writer.send(poor, writer.hazards(poor, 15)) if writer.chance(60) else writer.sync(poor)
     pass_time(writer, 1, 4)
-    if writer.chance(40):
-        writer.add(Look())
+    writer.perhaps(40, Look())
 
 
 @passage(6, repairs=True)
@@ -59,7 +66,7 @@ def crowd_with_a_gap(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         writer.add(Wait(step_ms(writer)))
         who = writer.someone(author)
-        writer.sync(who) if writer.chance(50) else writer.send(who)
+        speak(writer, who)
         writer.add(Tick())
     pass_time(writer, 1, 2)
 
@@ -84,8 +91,7 @@ def asked(writer: Writer) -> None:
         after=tuple(some(writer.choices, writer.recent(3), 30)),
         senders_named=True,
     )
-    if writer.chance(40):
-        writer.add(Look())
+    writer.perhaps(40, Look())
     if writer.chance(30):
         writer.add(Again(wanted[0], writer.someone()))
     if writer.chance(30):
@@ -96,8 +102,7 @@ def asked(writer: Writer) -> None:
     if writer.chance(40):
         # Once answered, asked for again, by the same peer or another.
         writer.say(asks=tuple(wanted), senders_named=True, content=None)
-        if writer.chance(40):
-            writer.add(Look())
+        writer.perhaps(40, Look())
         pass_time(writer, 2, 4)
 
 
@@ -125,16 +130,13 @@ def unanswerable(writer: Writer) -> None:
             writer.say(after=ghosts[:1], senders_named=True, content=None if writer.chance(50) else "usual")
         if writer.chance(25):
             writer.add(StepClock(who, -pick(writer.choices, (1_000, 60_000))))
-    if writer.chance(50):
-        writer.add(Look())
+    writer.perhaps(50, Look())
 
 
 @passage(20, repairs=True, fits=lambda writer: 0 < 11 * writer.sync_interval_ms <= writer.t_max_ms)
 def silent_with_a_gap(writer: Writer) -> None:
     """Somebody misses a message and says nothing itself, while others do or nobody does: its timers have to ask."""
-    author = writer.someone()
-    poor = writer.someone(author)
-    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    author, poor, _ = missed(writer)
     writer.send(author)
     noisy, interval = writer.chance(60), max(1_000, writer.sync_interval_ms)
     whole, pause = writer.t_max_ms + 11 * interval, interval * 19 // 20
@@ -147,17 +149,14 @@ def silent_with_a_gap(writer: Writer) -> None:
 @passage(7, repairs=True)
 def to_the_millisecond(writer: Writer) -> None:
     """A gap, and then somebody speaks just before, at, and after each moment at which a request may be due."""
-    author = writer.someone()
-    poor = writer.someone(author)
-    writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    author, poor, _ = missed(writer)
     if writer.chance(30):
         writer.add(StepClock(poor, pick(writer.choices, (-60_000, 60_000))))
     writer.send(author)
     writer.add(Wait(max(1, writer.t_min_ms - 1)))
     for _ in writer.times(2, 5):
-        writer.sync(poor) if writer.chance(50) else writer.send(poor)
-        if writer.chance(40):
-            writer.add(Tick())
+        speak(writer, poor)
+        writer.perhaps(40, Tick())
         writer.add(Wait(1))
     pass_time(writer, 1, 4)
 
@@ -175,7 +174,7 @@ def gap_of_strangers(writer: Writer) -> None:
         to=poor if writer.chance(50) else "",
     )
     pass_time(writer, 1, 2)
-    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    speak(writer, poor)
     for place in range(len(labels)):
         if writer.chance(60):
             writer.say(lamport_ms=place, to=poor if writer.chance(30) else "")
@@ -183,7 +182,7 @@ def gap_of_strangers(writer: Writer) -> None:
             writer.label("nobody")
         if writer.chance(40):
             writer.add(Wait(step_ms(writer)))
-            writer.sync(poor) if writer.chance(50) else writer.send(poor)
+            speak(writer, poor)
     pass_time(writer, 1, 2)
     writer.sync(poor)
 
@@ -191,9 +190,7 @@ def gap_of_strangers(writer: Writer) -> None:
 @passage(7, repairs=True, scripted=True)
 def overheard(writer: Writer) -> None:
     """While somebody misses a message, a scripted peer asks for it, or a copy passes with requests of its own."""
-    author = writer.someone()
-    poor = writer.someone(author)
-    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    author, poor, label = missed(writer)
     later = writer.send(author)
     writer.add(Wait(step_ms(writer)))
     if writer.chance(50):
@@ -201,5 +198,5 @@ def overheard(writer: Writer) -> None:
     else:
         writer.add(Again(later, poor, asks=(label,)))
     writer.add(Wait(step_ms(writer)), Tick())
-    writer.sync(poor) if writer.chance(50) else writer.send(poor)
+    speak(writer, poor)
     pass_time(writer, 1, 3)

@@ -6,7 +6,7 @@ from ...schedules.choices import pick
 from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import PEERS, Writer
 from .registry import passage
-from .repairs import pass_time, step_ms
+from .repairs import missed, pass_time, speak, step_ms
 
 
 @passage(5, repairs=True, scripted=True)
@@ -23,25 +23,20 @@ def asked_in_vain(writer: Writer) -> None:
     writer.add(Wait(writer.t_max_ms + pick(writer.choices, (1_500, 0, 1))))
     writer.sync(poor)
     writer.send(poor)
-    if writer.chance(50):
-        writer.add(Look(poor))
+    writer.perhaps(50, Look(poor))
 
 
 @passage(5, repairs=True, scripted=True)
 def answered_by_another(writer: Writer) -> None:
     """Who was asked hears somebody else's answer; asked once more, it has to answer itself."""
-    author = writer.someone()
-    holder = writer.someone(author)
+    author, holder = writer.two()
     label = writer.send(author, Route(lost=tuple(writer.others(author, holder))))
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    if writer.chance(70):
-        writer.add(Again(label, holder))
+    writer.perhaps(70, Again(label, holder))
     pass_time(writer, 1, 3)
     writer.say(asks=(label,), content=None, senders_named=True, to=holder)
-    if writer.chance(30):
-        writer.add(Look(holder))
-    for _ in range(3):
-        writer.add(Wait(writer.t_max_ms), Tick(holder))
+    writer.perhaps(30, Look(holder))
+    writer.add(*3 * (Wait(writer.t_max_ms), Tick(holder)))
 
 
 @passage(5, repairs=True, scripted=True)
@@ -50,18 +45,15 @@ def all_at_once(writer: Writer) -> None:
     labels = [writer.say(lamport_ms=place) for place in range(writer.choices.integer(3, 7))]
     ghosts = tuple(f"ghost{place}" for place in range(writer.choices.integer(0, 2)))
     writer.say(asks=(*ghosts, *labels), content=None, senders_named=True)
-    if writer.chance(50):
-        writer.add(Look())
+    writer.perhaps(50, Look())
     writer.add(Wait(writer.t_max_ms), Tick())
-    if writer.chance(30):
-        writer.add(Look())
+    writer.perhaps(30, Look())
 
 
 @passage(8, repairs=True, scripted=True)
 def asked_by_two(writer: Writer) -> None:
     """The same message is asked for twice, by one peer or by two, at different times; looked at in small steps."""
-    author = writer.someone()
-    holder = writer.someone(author)
+    author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in writer.times(1, 3)]
     looks, alike = writer.chance(50), writer.chance(40)
     # Once the answer is there, before it is, or both.
@@ -77,29 +69,23 @@ def asked_by_two(writer: Writer) -> None:
 @passage(8, repairs=True, scripted=True, fits=lambda writer: writer.response_groups > 1)
 def asked_by_three(writer: Writer) -> None:
     """Three peers ask for the same messages, one after the other: who is in their response groups stays in them."""
-    author = writer.someone()
-    holder = writer.someone(author)
+    author, holder = writer.two()
     labels = [writer.send(author, Route(lost=tuple(writer.others(author, holder)))) for _ in range(2)]
     for peer in PEERS[:3]:
         writer.say(peer, asks=tuple(labels), content=None, senders_named=True, to=holder)
-        for _ in range(4):
-            writer.add(Wait(writer.t_max_ms // 3 + 1), Tick(holder))
+        writer.add(*4 * (Wait(writer.t_max_ms // 3 + 1), Tick(holder)))
 
 
 @passage(5, repairs=True, scripted=True)
 def repaired_then_asked(writer: Writer) -> None:
     """Who got a message only because it asked for it is asked for it in turn."""
-    author = writer.someone()
-    poor = writer.someone(author)
-    label = writer.send(author, Route(lost=(poor,) if poor != author else ()))
+    author, poor, label = missed(writer)
     writer.send(author)
     writer.add(Wait(writer.t_max_ms))
     speak(writer, poor)
-    for _ in range(4):
-        writer.add(Wait(max(1, writer.t_max_ms // 3)), Tick())
+    writer.add(*4 * (Wait(max(1, writer.t_max_ms // 3)), Tick()))
     writer.say(asks=(label,), content=None, senders_named=True, to=poor)
-    if writer.chance(50):
-        writer.add(Look(poor))
+    writer.perhaps(50, Look(poor))
     writer.add(Wait(writer.t_max_ms), Tick(poor))
 
 
@@ -150,15 +136,13 @@ def waited_then_asked(writer: Writer) -> None:
     later = writer.say(lamport_ms=1, after=(first,), senders_named=True, to=who)
     writer.add(Wait(100))
     writer.say(asks=(later, first), content=None, senders_named=True, to=who)
-    for _ in range(2):
-        writer.add(Wait(writer.t_max_ms + 1), Tick(who))
+    writer.add(*2 * (Wait(writer.t_max_ms + 1), Tick(who)))
 
 
 @passage(7, repairs=True, scripted=True)
 def asked_in_silence(writer: Writer) -> None:
     """Who is asked hears nothing more until it has to answer; it may say something itself."""
-    author = writer.someone()
-    holder = writer.someone(author)
+    author, holder = writer.two()
     if writer.chance(25):
         label = writer.say(lamport_ms=(1 << 53) + writer.choices.integer(1, 4), to=holder)
     else:
@@ -167,8 +151,7 @@ def asked_in_silence(writer: Writer) -> None:
     writer.add(Tick(holder))
     if writer.chance(40):
         writer.send(holder, Route(lost=tuple(writer.others(holder))))
-    for _ in range(3):
-        writer.add(Wait(writer.t_max_ms + 1_000), Tick(holder))
+    writer.add(*3 * (Wait(writer.t_max_ms + 1_000), Tick(holder)))
 
 
 @passage(6, repairs=True)
@@ -178,10 +161,4 @@ def asked_in_a_copy(writer: Writer) -> None:
     own, wanted = writer.send(who), writer.send(writer.someone(who))
     known = own if writer.chance(50) else writer.send(writer.someone(who))
     writer.add(Again(known, who, asks=(wanted,)))
-    for _ in range(3):
-        writer.add(Wait(writer.t_max_ms), Tick(who))
-
-
-def speak(writer: Writer, who: str) -> None:
-    """A message that can carry a request, of either kind."""
-    writer.sync(who) if writer.chance(50) else writer.send(who)
+    writer.add(*3 * (Wait(writer.t_max_ms), Tick(who)))

@@ -16,8 +16,7 @@ def strangers_at_one_time(writer: Writer) -> None:
         writer.say(lamport_ms=behind)
     if writer.chance(60):
         writer.send(writer.someone())
-    if writer.chance(40):
-        writer.add(Look())
+    writer.perhaps(40, Look())
 
 
 @passage(6, scripted=True)
@@ -32,8 +31,7 @@ def strangers_in_reverse(writer: Writer) -> None:
         after = (labels[place - 1],) if place else tuple(some(writer.choices, writer.recent(2), 30))
         writer.say(peer, lamport_ms=place, after=after, route=route, senders_named=writer.sds_r)
     writer.add(Wait(100))
-    if writer.chance(30):
-        writer.add(Tick())
+    writer.perhaps(30, Tick())
     if writer.chance(70):
         writer.send(writer.someone())
 

@@ -23,15 +23,13 @@ def resends(writer: Writer) -> None:
         if writer.chance(25):
             writer.sync(writer.someone(who))
         writer.add(Tick(who, writer.hazards(who, 40)))
-    if writer.chance(40):
-        writer.add(Look(who))
+    writer.perhaps(40, Look(who))
 
 
 @passage(8)
 def acknowledgements(writer: Writer) -> None:
     """A message is heard, and others speak: soon, so that they name it, or later, so that only filters tell."""
-    who = writer.someone()
-    other = writer.someone(who)
+    who, other = writer.two()
     writer.send(who, writer.hazards(who, 40))
     for _ in writer.times(0, 4):
         writer.send(other, Route(lost=(who,)) if other != who else Route())
@@ -62,8 +60,7 @@ def no_longer_in_a_filter(writer: Writer) -> None:
     label = writer.send(who, lost)
     writer.say(filter=(label,), to=who, content=None)
     for _ in range(2):
-        for _ in range(8):
-            writer.add(Wait(writer.resend_ms + 1_000), Tick(who, lost))
+        writer.add(*8 * (Wait(writer.resend_ms + 1_000), Tick(who, lost)))
         writer.say(filter=(), to=who, content=None)
 
 
@@ -89,8 +86,7 @@ def automatic_syncs(writer: Writer) -> None:
 @passage(6, fits=lambda writer: writer.bloom_capacity <= 30)
 def roll_over(writer: Writer) -> None:
     """Somebody hears several times what its filter has room for, and shows its filter on the way."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     heard, unheard = Route(lost=tuple(writer.others(speaker, who))), Route(lost=tuple(writer.others(who)))
     for number in range(1, 7):
         writer.send(speaker, heard, times=max(1, writer.bloom_capacity * 4 // 7 - 1))
@@ -106,8 +102,7 @@ def syncs(writer: Writer) -> None:
     for _ in writer.times(2, 4):
         who = writer.someone()
         writer.sync(who, writer.hazards(who), writer.channel())
-        if writer.chance(30):
-            writer.add(Wait(1))
+        writer.perhaps(30, Wait(1))
     if writer.chance(60):
         writer.send(writer.someone())
 
@@ -135,8 +130,7 @@ def ephemerals(writer: Writer) -> None:
 @passage(2)
 def crowded_buffer(writer: Writer) -> None:
     """So many messages wait for one that was lost that a buffer of a fixed size would overflow."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=tuple(writer.others(speaker))))
     writer.send(speaker, Route(lost=tuple(writer.others(speaker, who))), times=writer.choices.integer(62, 70))
     writer.add(Again(first, who))
@@ -146,12 +140,10 @@ def crowded_buffer(writer: Writer) -> None:
 @passage(7)
 def given_up(writer: Writer) -> None:
     """A gap that nothing closes for a long time, then perhaps what was missing."""
-    who = writer.someone()
-    speaker = writer.someone(who)
+    who, speaker = writer.two()
     first = writer.send(speaker, Route(lost=(who,)) if who != speaker else Route())
     writer.send(speaker)
     for _ in writer.times(1, 3):
         writer.add(Wait(pick(writer.choices, (31_000, 61_000, 3_700_000, 90_000_000))), Tick(who))
-    if writer.chance(60):
-        writer.add(Again(first, who))
+    writer.perhaps(60, Again(first, who))
     writer.send(speaker)

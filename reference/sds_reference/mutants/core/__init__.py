@@ -1,17 +1,3 @@
-"""Faults in SDS itself."""
+"""Faults in SDS itself. Importing this package registers them."""
 
-from . import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen
-
-__all__ = [
-    "acknowledge",
-    "deliver",
-    "message",
-    "receive",
-    "send",
-    "state",
-    "states",
-    "subtle",
-    "sweeps",
-    "sync",
-    "unseen",
-]
+from . import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen  # noqa: F401

@@ -4,92 +4,69 @@ from __future__ import annotations
 
 from ...channel import Channel
 from ...effects import Acknowledged, Effects, Missing
-from ...errors import ForeignFilter
 from ...incoming_buffer import Buffered
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
-from ..registry import mutant
+from ..registry import fault, mutant, mutants
 
 
-@mutant("SDS-ACK-01", "acknowledges only the first message of a history")
-class AcknowledgesTheFirst(Channel):
-    def review_causal_history(self, message: Message, effects: Effects) -> None:
+@mutants
+class _Acknowledging(Channel):
+    @fault(Channel.review_causal_history, "ACK-01", "acknowledges only the first message of a history")
+    def acknowledges_the_first(self, message: Message, effects: Effects) -> None:
         for entry in message.causal_history[:1]:
             self.acknowledge(entry.message_id, effects)
 
-
-@mutant("SDS-ACK-02", "does not look at filters")
-class IgnoresFilters(Channel):
-    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+    @fault(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
+    def ignores_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
         pass
 
-
-@mutant("SDS-ACK-04", "acknowledges with a single filter")
-class OneFilterIsEnough(Channel):
-    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+    @fault(Channel.filter_hit, "ACK-04", "acknowledges with a single filter")
+    def one_filter_is_enough(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
         self.acknowledge(entry.message_id, effects)
 
-
-@mutant("SDS-ACK-05", "signals an acknowledgement for every ID it sees")
-class AcknowledgesStrangers(Channel):
-    def acknowledge(self, message_id: str, effects: Effects) -> None:
+    @fault(Channel.acknowledge, "ACK-05", "signals an acknowledgement for every ID it sees")
+    def acknowledges_strangers(self, message_id: str, effects: Effects) -> None:
         self.outgoing.acknowledge(message_id)
         effects.events.append(Acknowledged(self.channel_id, message_id))
 
-
-@mutant("SDS-ACK-06", "falls back to unacknowledged when a filter lacks the message")
-class FallsBack(Channel):
-    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+    @fault(Channel.review_bloom_filter, "ACK-06", "falls back to unacknowledged when a filter lacks the message")
+    def falls_back(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        if message.bloom_filter is None:
-            return
-        try:
-            view = self.config.bloom_profile.read(message.bloom_filter, self.parameters)
-        except ForeignFilter:
-            return
+        view = self.filter_in(message)
         for entry in self.outgoing:
-            if entry.message_id not in view:
+            if view is not None and entry.message_id not in view:
                 entry.state = AckState.UNACKNOWLEDGED
 
-
-@mutant("SDS-ACK-07", "does not take sync messages for acknowledgements")
-class SyncsDoNotAcknowledge(Channel):
-    def review_causal_history(self, message: Message, effects: Effects) -> None:
+    @fault(Channel.review_causal_history, "ACK-07", "does not take sync messages for acknowledgements")
+    def syncs_do_not_acknowledge(self, message: Message, effects: Effects) -> None:
         if message.kind is not Kind.SYNC:
             super().review_causal_history(message, effects)
 
-
-@mutant("SDS-INSWEEP-02", "names everything a message depends on as missing")
-class EverythingIsMissing(Channel):
-    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+    @fault(Channel.signal_missing, "INSWEEP-02", "names everything a message depends on as missing")
+    def everything_is_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
-
-@mutant("SDS-INSWEEP-04", "frees only what waits for the message that just came")
-class OneLevelOnly(Channel):
-    def deliver_ready(self, effects: Effects) -> None:
+    @fault(Channel.deliver_ready, "INSWEEP-04", "frees only what waits for the message that just came")
+    def one_level_only(self, effects: Effects) -> None:
         if (entry := self.incoming.take_ready()) is not None:
             waiting, self.incoming.met = self.incoming.met, lambda dependency: None  # type: ignore[method-assign]
             self.deliver(entry.message, effects, entry.retrieval_hint)
             self.incoming.met = waiting  # type: ignore[method-assign]
             self.deliver_ready(effects)
 
-
-@mutant("SDS-INSWEEP-06", "keeps delivered messages in its incoming buffer")
-class NeverEmptiesTheBuffer(Channel):
-    def deliver_ready(self, effects: Effects) -> None:
+    @fault(Channel.deliver_ready, "INSWEEP-06", "keeps delivered messages in its incoming buffer")
+    def never_empties_the_buffer(self, effects: Effects) -> None:
         while (entry := self.incoming.take_ready()) is not None:
             self.deliver(entry.message, effects, entry.retrieval_hint)
             self.incoming.add(Buffered(entry.message, {""}, entry.received_ms, None))
 
-
-@mutant("SDS-OUTSWEEP-01", "rebroadcasts once and never again")
-class RebroadcastsOnce(Channel):
-    def schedule_resend(self, entry: Outgoing, now_ms: int) -> None:
+    @fault(Channel.schedule_resend, "OUTSWEEP-01", "rebroadcasts once and never again")
+    def rebroadcasts_once(self, entry: Outgoing, now_ms: int) -> None:
         entry.due_ms = -1
 
 
-@mutant("SDS-OUTSWEEP-04", "rebroadcasts what was acknowledged")
+@mutant("OUTSWEEP-04", "rebroadcasts what was acknowledged")
 class RebroadcastsTheAcknowledged(Channel):
     _gone: tuple[bytes, ...] = ()
 
@@ -102,15 +79,14 @@ class RebroadcastsTheAcknowledged(Channel):
         effects.broadcasts.extend(self._gone)
 
 
-@mutant("SDS-OUTSWEEP-05", "advances its clock with every rebroadcast")
-class RebroadcastsCount(Channel):
-    def rebroadcast(self, entry: Outgoing) -> bytes:
+@mutants
+class _Rebroadcasting(Channel):
+    @fault(Channel.rebroadcast, "OUTSWEEP-05", "advances its clock with every rebroadcast")
+    def rebroadcasts_count(self, entry: Outgoing) -> bytes:
         self.clock.value += 1
         return super().rebroadcast(entry)
 
-
-@mutant("SDS-OUTSWEEP-06", "rebroadcasts on every sweep")
-class RebroadcastsAlways(Channel):
-    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+    @fault(Channel.sweep_outgoing, "OUTSWEEP-06", "rebroadcasts on every sweep")
+    def rebroadcasts_always(self, now_ms: int, effects: Effects) -> None:
         for entry in self.outgoing:
             effects.broadcasts.append(self.rebroadcast(entry))

@@ -7,33 +7,30 @@ from dataclasses import replace
 from ...channel import Channel
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message
-from ..registry import mutant
+from ..registry import configured, fault, mutant, mutants
 
 
-@mutant("SDS-SEND-01", "counts in twos")
-class LamportInTwos(Channel):
-    def next_lamport(self, now_ms: int) -> int:
+@mutants
+class _Timestamps(Channel):
+    @fault(Channel.next_lamport, "SEND-01", "counts in twos")
+    def lamport_in_twos(self, now_ms: int) -> int:
         self.clock.value += 1
         return super().next_lamport(now_ms)
 
-
-@mutant("SDS-SEND-02", "follows the clock back")
-class FollowsTheClockBack(Channel):
-    def next_lamport(self, now_ms: int) -> int:
+    @fault(Channel.next_lamport, "SEND-02", "follows the clock back")
+    def follows_the_clock_back(self, now_ms: int) -> int:
         if now_ms < self.clock.value - 1_000_000:
             self.clock.value = now_ms - 1
         return super().next_lamport(now_ms)
 
-
-@mutant("SDS-SEND-03", "sends the timestamp from before the increase")
-class SendsTheOldLamport(Channel):
-    def next_lamport(self, now_ms: int) -> int:
+    @fault(Channel.next_lamport, "SEND-03", "sends the timestamp from before the increase")
+    def sends_the_old_lamport(self, now_ms: int) -> int:
         before = self.clock.value
         super().next_lamport(now_ms)
         return before
 
 
-@mutant("SDS-SEND-04", "names the messages that were delivered last")
+@mutant("SEND-04", "names the messages that were delivered last")
 class HistoryByArrival(Channel):
     _arrivals: tuple[str, ...] = ()
 
@@ -50,58 +47,50 @@ class HistoryByArrival(Channel):
         return tuple(HistoryEntry(entry.message_id) for entry in self.log if entry.message_id in last)
 
 
-@mutant("SDS-SEND-05", "turns its causal history round with every message")
-class FlippingHistory(Channel):
+@mutants
+class _Histories(Channel):
     _flipped = False
 
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
+    @fault(Channel.causal_history, "SEND-05", "turns its causal history round with every message")
+    def flipping_history(self) -> tuple[HistoryEntry, ...]:
         self._flipped = not self._flipped
         entries = super().causal_history()
         return entries[::-1] if self._flipped else entries
 
-
-@mutant("SDS-SEND-06", "refuses causal histories of more than fifty entries")
-class ShortSighted(Channel):
-    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+    @fault(Channel.refuse_unusable, "SEND-06", "refuses causal histories of more than fifty entries")
+    def short_sighted(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if len(message.causal_history) > 50:
             raise MalformedMessage("causal history too long")
 
 
-@mutant("SDS-SEND-07", "names two hundred messages by default", causal_history_size=200)
-class LongHistories(Channel):
-    pass
+configured("long-histories", "SEND-07", "names two hundred messages by default", causal_history_size=200)
 
 
-@mutant("SDS-SEND-08", "gives each history entry its neighbour's hint")
-class ShiftedHints(Channel):
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
+@mutants
+class _Sending(Channel):
+    _before: bytes | None = None
+
+    @fault(Channel.causal_history, "SEND-08", "gives each history entry its neighbour's hint")
+    def shifted_hints(self) -> tuple[HistoryEntry, ...]:
         entries = super().causal_history()
         hints = [entry.retrieval_hint for entry in entries]
         return tuple(
             replace(entry, retrieval_hint=hint) for entry, hint in zip(entries, hints[1:] + hints[:1], strict=True)
         )
 
-
-@mutant("SDS-SEND-09", "sends the filter of the message before")
-class StaleFilter(Channel):
-    _before: bytes | None = None
-
-    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+    @fault(Channel.compose, "SEND-09", "sends the filter of the message before")
+    def stale_filter(self, message_id: str, lamport: int, content: bytes | None) -> Message:
         message = super().compose(message_id, lamport, content)
         if content is None:
             return message
         stale, self._before = self._before, message.bloom_filter
         return message if stale is None else replace(message, bloom_filter=stale)
 
-
-@mutant("SDS-SEND-10", "does not remember what it sent")
-class SendsAndForgets(Channel):
-    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+    @fault(Channel.remember_outgoing, "SEND-10", "does not remember what it sent")
+    def sends_and_forgets(self, message: Message, wire: bytes, now_ms: int) -> None:
         pass
 
-
-@mutant("SDS-SEND-11", "does not log its own messages")
-class NotInItsOwnLog(Channel):
-    def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
+    @fault(Channel.log_own, "SEND-11", "does not log its own messages")
+    def not_in_its_own_log(self, message: Message, retrieval_hint: bytes | None) -> None:
         pass

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from ...bloom_filter import RollingBloomFilter
 from ...bloom_profiles import NIM_SDS
 from ...channel import Channel
 from ...config import Config
 from ...effects import Acknowledged, Effects, PossiblyAcknowledged
-from ...errors import ForeignFilter, RefusedSend
+from ...errors import RefusedSend
 from ...local_log import LocalLog, LogEntry
 from ...message import Message
 from ...outgoing_buffer import AckState, Outgoing, OutgoingBuffer
-from ..registry import mutant
+from ...wire_fields import varint
+from ..registry import keeping, mutant, ordering
 
 MINUTE_MS = 60_000
 
@@ -23,7 +23,7 @@ MINUTE_MS = 60_000
 # ---- Joining late ----------------------------------------------------------------------------------------------------
 
 
-@mutant("SDS-STATE-04", "knows but the hour until it has heard somebody")
+@mutant("STATE-04", "knows but the hour until it has heard somebody")
 class KnowsButTheHour(Channel):
     _heard = False
 
@@ -38,7 +38,7 @@ class KnowsButTheHour(Channel):
         return self.clock.value
 
 
-@mutant("SDS-STATE-04", "does not speak before it is spoken to, unless it is among the first")
+@mutant("STATE-04", "does not speak before it is spoken to, unless it is among the first")
 class SilentUntilSpokenTo(Channel):
     def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
@@ -51,37 +51,40 @@ class SilentUntilSpokenTo(Channel):
         return super().next_lamport(now_ms)
 
 
-class _NewcomersLast(LocalLog):
-    def place(self, entry: LogEntry) -> Any:
-        senders = {known.sender_id for known in self}
-        if len(self) < 6 or entry.sender_id in senders:
-            return entry.lamport_timestamp
-        return max(known.lamport_timestamp for known in self) + 1
+def _newcomers_last(log: LocalLog, entry: LogEntry) -> int:
+    senders = {known.sender_id for known in log}
+    if len(log) < 6 or entry.sender_id in senders:
+        return entry.lamport_timestamp
+    return max(known.lamport_timestamp for known in log) + 1
 
 
-@mutant("SDS-STATE-04", "puts the first message of a newcomer at the end of a log that has begun")
-class NewcomersLast(Channel):
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self.log = _NewcomersLast()
+ordering(
+    "newcomers-last",
+    "STATE-04",
+    "puts the first message of a newcomer at the end of a log that has begun",
+    _newcomers_last,
+)
 
 
 # ---- The bloom filter, full ------------------------------------------------------------------------------------------
 
 
-class _NeverRolledOver(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "never rolls its filter over")
+class NeverRollsOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         pass
 
 
-class _Forgetful(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "begins with an empty filter at every roll-over")
+class ForgetsAtTheRollOver(RollingBloomFilter):
     def _roll_over(self) -> None:
         retained, self._retained = self._retained, 0
         super()._roll_over()
         self._retained = retained
 
 
-class _Growing(RollingBloomFilter):
+@keeping("filter_class", "STATE-06", "carries the filters of before on after every roll-over", bloom_profile=NIM_SDS)
+class CarriesOldFilters(RollingBloomFilter):
     """One filter after another, all of them in the message."""
 
     _full: bytes = b""
@@ -92,56 +95,21 @@ class _Growing(RollingBloomFilter):
 
     def to_wire(self) -> bytes:
         # Bits beyond those that are used: the layout that carries its size is read all the same.
-        return super().to_wire() + b"\xfa\x01" + _varint(len(self._full)) + self._full
+        return super().to_wire() + b"\xfa\x01" + varint(len(self._full)) + self._full
 
 
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-class _Crowded(RollingBloomFilter):
+@keeping("filter_class", "STATE-07", "sets three times the bits that its filter has room for")
+class CrowdedFilter(RollingBloomFilter):
     def _set(self, message_id: str) -> None:
         super()._set(message_id)
         for salt in ("!", "?"):
             super()._set(message_id + salt)
 
 
-class _WithFilter(Channel):
-    filter_class: type[RollingBloomFilter] = RollingBloomFilter
-
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self.filter = self.filter_class(config.bloom_profile, self.parameters, config.bloom_retained_ids)
-
-
-@mutant("SDS-STATE-06", "never rolls its filter over")
-class NeverRollsOver(_WithFilter):
-    filter_class = _NeverRolledOver
-
-
-@mutant("SDS-STATE-06", "begins with an empty filter at every roll-over")
-class ForgetsAtTheRollOver(_WithFilter):
-    filter_class = _Forgetful
-
-
-@mutant("SDS-STATE-06", "carries the filters of before on after every roll-over", bloom_profile=NIM_SDS)
-class CarriesOldFilters(_WithFilter):
-    filter_class = _Growing
-
-
-@mutant("SDS-STATE-07", "sets three times the bits that its filter has room for")
-class CrowdedFilter(_WithFilter):
-    filter_class = _Crowded
-
-
 # ---- The three states ------------------------------------------------------------------------------------------------
 
 
-@mutant("SDS-STATE-14", "waits until every sender it knows has named a message, where it knows three or more")
+@mutant("STATE-14", "waits until every sender it knows has named a message, where it knows three or more")
 class WaitsForEverybody(Channel):
     _senders: frozenset[str] = frozenset()
     _named: frozenset[tuple[str, str]] = frozenset()
@@ -155,7 +123,7 @@ class WaitsForEverybody(Channel):
                 self.acknowledge(entry.message_id, effects)
 
 
-@mutant("SDS-STATE-17", "tells of possible acknowledgements once more on the next sweep, whatever has come since")
+@mutant("STATE-17", "tells of possible acknowledgements once more on the next sweep, whatever has come since")
 class RepeatsItself(Channel):
     _told: tuple[str, ...] = ()
 
@@ -169,7 +137,8 @@ class RepeatsItself(Channel):
         super().sweep_outgoing(now_ms, effects)
 
 
-class _TwoLists(OutgoingBuffer):
+@keeping("outgoing_class", "STATE-17", "lists a possibly acknowledged message among the unacknowledged ones, too")
+class InTwoStates(OutgoingBuffer):
     """Possibly acknowledged messages stay in the list of the unacknowledged ones."""
 
     def __iter__(self) -> Iterator[Outgoing]:
@@ -179,14 +148,7 @@ class _TwoLists(OutgoingBuffer):
             yield entry
 
 
-@mutant("SDS-STATE-17", "lists a possibly acknowledged message among the unacknowledged ones, too")
-class InTwoStates(Channel):
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self.outgoing = _TwoLists()
-
-
-@mutant("SDS-STATE-17", "takes an acknowledged message for possibly acknowledged when a later filter holds it")
+@mutant("STATE-17", "takes an acknowledged message for possibly acknowledged when a later filter holds it")
 class ComesBack(Channel):
     _gone: tuple[Outgoing, ...] = ()
 
@@ -197,11 +159,8 @@ class ComesBack(Channel):
 
     def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
         super().review_bloom_filter(message, effects, now_ms)
-        if message.bloom_filter is None:
-            return
-        try:
-            view = self.config.bloom_profile.read(message.bloom_filter, self.parameters)
-        except ForeignFilter:
+        view = self.filter_in(message)
+        if view is None:
             return
         for entry in self._gone:
             if entry.message_id in view and entry.message_id not in {e.message_id for e in message.causal_history}:

@@ -1,5 +1,3 @@
-"""Faults in the proposal of 2024."""
+"""Faults in the proposal of 2024. Importing this package registers them."""
 
-from . import own
-
-__all__ = ["own"]
+from . import own  # noqa: F401

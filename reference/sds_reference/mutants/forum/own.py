@@ -14,11 +14,7 @@ from ...lamport_clock import LamportClock
 from ...message import Kind, Message
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
-from ..core import acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen
-from ..registry import MUTANTS, Mutant, mutant
-
-EARLIER = (acknowledge, deliver, message, receive, send, state, states, subtle, sweeps, sync, unseen)
-"""The modules whose mutants have the faults that both texts know."""
+from ..registry import MUTANTS, again, configured, fault, mutant, mutants
 
 FIVE_MINUTES_MS = 300_000
 
@@ -30,51 +26,40 @@ def _rewritten(wire: bytes, change: Callable[[WireField], Iterable[WireField]]) 
     return join(changed for field in split(wire) for changed in change(field))
 
 
-@mutant("FORUM-01", "writes the fields of SDS")
-class WritesFieldsOfSds(Channel):
-    def encode(self, message: Message) -> bytes:
+@mutants
+class _Wire(Channel):
+    @fault(Channel.encode, "FORUM-01", "writes the fields of SDS")
+    def writes_fields_of_sds(self, message: Message) -> bytes:
         return V2026_01.encode(message)
 
-
-@mutant("FORUM-01", "refuses messages of the proposal without a causal history")
-class RefusesEmptyHistories(Channel):
-    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+    @fault(Channel.refuse_unusable, "FORUM-01", "refuses messages of the proposal without a causal history")
+    def refuses_empty_histories(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if not message.causal_history:
             raise MalformedMessage("a message that follows none")
 
-
-@mutant("FORUM-04", "writes Lamport timestamps into field 10")
-class LamportInField10(Channel):
-    def encode(self, message: Message) -> bytes:
+    @fault(Channel.encode, "FORUM-04", "writes Lamport timestamps into field 10")
+    def lamport_in_field10(self, message: Message) -> bytes:
         return _rewritten(super().encode(message), lambda f: [replace(f, number=10) if f.number == 3 else f])
 
-
-@mutant("FORUM-05", "writes the entries of causal histories as messages of their own")
-class EntriesAsMessages(Channel):
-    def encode(self, message: Message) -> bytes:
+    @fault(Channel.encode, "FORUM-05", "writes the entries of causal histories as messages of their own")
+    def entries_as_messages(self, message: Message) -> bytes:
         return _rewritten(
             super().encode(message),
             lambda f: [replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f],
         )
 
-
-@mutant("FORUM-06", "writes the channel into field 8")
-class ChannelInField8(Channel):
-    def encode(self, message: Message) -> bytes:
+    @fault(Channel.encode, "FORUM-06", "writes the channel into field 8")
+    def channel_in_field8(self, message: Message) -> bytes:
         return _rewritten(super().encode(message), lambda f: [replace(f, number=8) if f.number == 5 else f])
 
 
-@mutant("FORUM-07", "leaves the filter of the proposal out until something was received")
-class NoFilterOfTheProposalAtFirst(Channel):
-    _heard = False
-
-    def insert_into_filter(self, message: Message) -> None:
-        self._heard = True
-        super().insert_into_filter(message)
-
-    def encode(self, message: Message) -> bytes:
-        return super().encode(message if self._heard else replace(message, bloom_filter=None))
+again(
+    "no-filter-at-first",
+    "no-filter-of-the-proposal-at-first",
+    "leaves the filter of the proposal out until something was received",
+    requirement="FORUM-07",
+)
 
 
 @mutant("FORUM-08", "capitalises what it delivers")
@@ -87,69 +72,57 @@ class CapitalisesContent(Channel):
 # ---- Lamport timestamps ----------------------------------------------------------------------------------------------
 
 
-@mutant("FORUM-09", "starts its Lamport timestamp at the clock")
-class StartsAtTheClock(Channel):
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+@mutants
+class _Lamport(Channel):
+    _odd = False
+
+    @fault(Channel.__init__, "FORUM-09", "starts its Lamport timestamp at the clock")
+    def starts_at_the_clock(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
         super().__init__(participant_id, channel_id, config, now_ms)
         self.clock = LamportClock(now_ms, self.revision.wire.max_lamport)
 
-
-@mutant("FORUM-09", "sends the time wherever that is ahead of its Lamport timestamp")
-class FollowsTheTime(Channel):
-    def next_lamport(self, now_ms: int) -> int:
+    @fault(Channel.next_lamport, "FORUM-09", "sends the time wherever that is ahead of its Lamport timestamp")
+    def follows_the_time(self, now_ms: int) -> int:
         return self.clock.next(now_ms)
 
-
-@mutant("FORUM-15", "increases its Lamport timestamp for every other message only")
-class CountsEveryOther(Channel):
-    _odd = False
-
-    def next_lamport(self, now_ms: int) -> int:
+    @fault(Channel.next_lamport, "FORUM-15", "increases its Lamport timestamp for every other message only")
+    def counts_every_other(self, now_ms: int) -> int:
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
-
-@mutant("FORUM-23", "counts its own messages and nobody else's")
-class CountsItsOwn(Channel):
-    def witness_lamport(self, lamport_timestamp: int) -> None:
+    @fault(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
+    def counts_its_own(self, lamport_timestamp: int) -> None:
         pass
 
 
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@mutant("FORUM-35", "increases its Lamport timestamp for sync messages")
-class SyncCounts(Channel):
-    def next_sync_lamport(self, now_ms: int) -> int:
+@mutants
+class _Syncs(Channel):
+    @fault(Channel.next_sync_lamport, "FORUM-35", "increases its Lamport timestamp for sync messages")
+    def sync_counts(self, now_ms: int) -> int:
         return self.next_lamport(now_ms)
 
-
-@mutant("FORUM-20", "keeps sync messages out of its filter")
-class KeepsSyncsOutOfTheFilter(Channel):
-    def insert_into_filter(self, message: Message) -> None:
+    @fault(Channel.insert_into_filter, "FORUM-20", "keeps sync messages out of its filter")
+    def keeps_syncs_out_of_the_filter(self, message: Message) -> None:
         if message.kind is not Kind.SYNC:
             super().insert_into_filter(message)
 
-
-@mutant("FORUM-37", "does not log sync messages")
-class DoesNotLogSyncs(Channel):
-    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+    @fault(Channel.deliver, "FORUM-37", "does not log sync messages")
+    def does_not_log_syncs(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         if message.kind is Kind.SYNC:
             self.witness_lamport(message.lamport_timestamp or 0)
         else:
             super().deliver(message, effects, retrieval_hint)
 
-
-@mutant("FORUM-37", "drops sync messages that would have to wait")
-class DropsWaitingSyncs(Channel):
-    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+    @fault(Channel.buffer, "FORUM-37", "drops sync messages that would have to wait")
+    def drops_waiting_syncs(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
         if message.kind is not Kind.SYNC:
             super().buffer(message, unmet, now_ms, retrieval_hint)
 
-
-@mutant("FORUM-37", "logs sync messages without looking at their Lamport timestamps")
-class SyncsLeaveTheClock(Channel):
-    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+    @fault(Channel.deliver, "FORUM-37", "logs sync messages without looking at their Lamport timestamps")
+    def syncs_leave_the_clock(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
         before = self.clock.value
         super().deliver(message, effects, retrieval_hint)
         if message.kind is Kind.SYNC:
@@ -185,9 +158,7 @@ class FiltersFiveMinutes(Channel):
         return super().compose(message_id, lamport, content)
 
 
-@mutant("FORUM-41", "names five messages by default", causal_history_size=5)
-class NamesFive(Channel):
-    pass
+configured("names-five", "FORUM-41", "names five messages by default", causal_history_size=5)
 
 
 @mutant("FORUM-44", "tells the others when two messages have one Lamport timestamp")
@@ -201,6 +172,7 @@ class TellsOfTies(Channel):
 
 
 # ---- Faults that both texts know -------------------------------------------------------------------------------------
+
 
 SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-02": ("normalised-sender", "anonymous-ephemerals"),
@@ -235,17 +207,12 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-39": ("buffers-ephemerals", "ephemeral-waits"),
     "FORUM-45": ("delivers-children-first",),
 }
+
+
 """By requirement of the proposal: mutants of SDS that violate it as well."""
-
-
-def _share(requirement: str, name: str) -> None:
-    fault: Mutant = MUTANTS[name]
-    known_as = f"forum-{name}"
-    MUTANTS[known_as] = replace(
-        fault, name=known_as, requirement=requirement, summary=f"{fault.summary}, in the proposal of 2024"
-    )
 
 
 for _requirement, _names in SHARED.items():
     for _name in _names:
-        _share(_requirement, _name)
+        _summary = f"{MUTANTS[_name].summary}, in the proposal of 2024"
+        again(_name, f"forum-{_name}", _summary, requirement=_requirement)

@@ -1,5 +1,3 @@
-"""Faults in the repair extension SDS-R."""
+"""Faults in the repair extension SDS-R. Importing this package registers them."""
 
-from . import everyday, request_fields, requests, responses, sweeps
-
-__all__ = ["everyday", "request_fields", "requests", "responses", "sweeps"]
+from . import everyday, request_fields, requests, responses, sweeps  # noqa: F401

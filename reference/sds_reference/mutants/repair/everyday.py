@@ -10,7 +10,7 @@ from ...effects import Effects
 from ...message import HistoryEntry, Message
 from ...participant import Participant
 from ...repair import Repair
-from ..registry import mutant, participant_mutant, repair_mutant
+from ..registry import fault, mutant, mutants
 
 
 class _WithoutRepair(Channel):
@@ -18,14 +18,14 @@ class _WithoutRepair(Channel):
         super().__init__(participant_id, channel_id, replace(config, sds_r=False), now_ms)
 
 
-@participant_mutant("SDS-R-STATE-01", "uses SDS-R in its first channel only")
+@mutant("R-STATE-01", "uses SDS-R in its first channel only")
 class RepairsOneChannel(Participant):
     def join(self, channel_id: str, now_ms: int) -> None:
         self.channel_class = _WithoutRepair if self.channels else Channel
         super().join(channel_id, now_ms)
 
 
-@mutant("SDS-R-RECV-08", "forgets what it is asked for when it sends something itself", unseen=True)
+@mutant("R-RECV-08", "forgets what it is asked for when it sends something itself", unseen=True)
 class OwnContentDropsAnswers(Channel):
     def send(
         self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
@@ -36,7 +36,7 @@ class OwnContentDropsAnswers(Channel):
         return super().send(content, now_ms, message_id, retrieval_hint)
 
 
-@repair_mutant("SDS-R-RECV-08", "never answers for what somebody else has answered for once", unseen=True)
+@mutant("R-RECV-08", "never answers for what somebody else has answered for once", unseen=True)
 class LeavesItToWhoAnswered(Repair):
     _left: frozenset[str] = frozenset()
 
@@ -50,30 +50,27 @@ class LeavesItToWhoAnswered(Repair):
             super().take_request(entry, now_ms)
 
 
-@repair_mutant("SDS-R-STATE-09", "never asks again once the clock was set back", unseen=True)
-class DeadAfterTheClockWentBack(Repair):
+@mutants
+class _Everyday(Repair):
     _latest = 0
 
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    @fault(Repair.eligible, "R-STATE-09", "never asks again once the clock was set back", unseen=True)
+    def dead_after_the_clock_went_back(self, now_ms: int) -> list[HistoryEntry]:
         self._latest = max(self._latest, now_ms) if now_ms >= self._latest else 1 << 62
         return super().eligible(now_ms) if now_ms >= self._latest else []
 
-
-@repair_mutant("SDS-R-SWEEP-05", "answers with a Lamport timestamp that went through a double")
-class AnswersWithARoundedTimestamp(Repair):
-    def take_responses(self, now_ms: int) -> list[Message]:
+    @fault(Repair.take_responses, "R-SWEEP-05", "answers with a Lamport timestamp that went through a double")
+    def answers_with_a_rounded_timestamp(self, now_ms: int) -> list[Message]:
         answers = super().take_responses(now_ms)
         return [replace(message, lamport_timestamp=int(float(message.lamport_timestamp or 0))) for message in answers]
 
-
-@repair_mutant("SDS-R-SWEEP-05", "keeps content as text")
-class KeepsContentAsText(Repair):
-    def remember(self, message: Message) -> None:
+    @fault(Repair.remember, "R-SWEEP-05", "keeps content as text")
+    def keeps_content_as_text(self, message: Message) -> None:
         text = (message.content or b"").decode("utf-8", "replace")
         super().remember(replace(message, content=text.encode()))
 
 
-@repair_mutant("SDS-R-STATE-06", "answers twice for what stands twice in one request")
+@mutant("R-STATE-06", "answers twice for what stands twice in one request")
 class CountsTheItems(Repair):
     _twice: frozenset[str] = frozenset()
 

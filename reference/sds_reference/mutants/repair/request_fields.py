@@ -12,7 +12,7 @@ from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, WireField, join, split
-from ..registry import mutant, repair_mutant
+from ..registry import fault, mutant, mutants, unseen_too
 
 # ---- the fields ------------------------------------------------------------------------------------------------------
 
@@ -29,70 +29,59 @@ def _moved(fields: list[WireField], old: int, new: int) -> list[WireField]:
     return [WireField(new, f.wire_type, f.value) if f.number == old else f for f in fields]
 
 
-@mutant("SDS-MSG-08", "writes the IDs that it asks for into the second field of each entry")
-class RequestedIdsInFieldTwo(Channel):
-    def encode(self, message: Message) -> bytes:
+@mutants
+class _Entries(Channel):
+    @fault(Channel.encode, "MSG-08", "writes the IDs that it asks for into the second field of each entry")
+    def requested_ids_in_field_two(self, message: Message) -> bytes:
         return _rewritten(encode(message), 13, lambda fields: _moved(fields, 1, 2))
 
-
-@mutant("SDS-MSG-08", "writes all that it asks for into one entry")
-class RequestsInOneEntry(Channel):
-    def encode(self, message: Message) -> bytes:
+    @fault(Channel.encode, "MSG-08", "writes all that it asks for into one entry")
+    def requests_in_one_entry(self, message: Message) -> bytes:
         fields = split(encode(message))
         requests = [f.value for f in fields if f.number == 13 and isinstance(f.value, bytes)]
         others = [f for f in fields if f.number != 13]
         return join([*others, WireField(13, LEN, b"".join(requests))] if requests else others)
 
-
-@mutant("SDS-MSG-12", "names no sender in entries of the causal history")
-class NoSendersInHistory(Channel):
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
+    @fault(Channel.causal_history, "MSG-12", "names no sender in entries of the causal history")
+    def no_senders_in_history(self) -> tuple[HistoryEntry, ...]:
         return tuple(replace(entry, sender_id=None) for entry in super().causal_history())
 
-
-@mutant("SDS-R-FIELDS-01", "names itself as the sender of what is in its causal history")
-class NamesItselfInHistory(Channel):
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
+    @fault(Channel.causal_history, "R-FIELDS-01", "names itself as the sender of what is in its causal history")
+    def names_itself_in_history(self) -> tuple[HistoryEntry, ...]:
         own = self.participant_id if self.repair is not None else None
         return tuple(replace(entry, sender_id=own) for entry in super().causal_history())
 
 
-@repair_mutant("SDS-R-FIELDS-01", "names the sender of the message that revealed the gap in its request")
-class NamesTheMessenger(Repair):
-    def track_missing(self, message: Message, now_ms: int) -> None:
+@mutants
+class _Requested(Repair):
+    @fault(Repair.track_missing, "R-FIELDS-01", "names the sender of the message that revealed the gap in its request")
+    def names_the_messenger(self, message: Message, now_ms: int) -> None:
         history = tuple(replace(entry, sender_id=message.sender_id) for entry in message.causal_history)
         super().track_missing(replace(message, causal_history=history), now_ms)
 
-
-@repair_mutant("SDS-R-FIELDS-01", "names no sender in its requests")
-class NamesNoSender(Repair):
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    @fault(Repair.eligible, "R-FIELDS-01", "names no sender in its requests")
+    def names_no_sender(self, now_ms: int) -> list[HistoryEntry]:
         return [replace(entry, sender_id=None) for entry in super().eligible(now_ms)]
 
-
-@repair_mutant("SDS-R-FIELDS-02", "names no retrieval hints in its requests")
-class LosesHints(Repair):
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    @fault(Repair.eligible, "R-FIELDS-02", "names no retrieval hints in its requests")
+    def loses_hints(self, now_ms: int) -> list[HistoryEntry]:
         return [replace(entry, retrieval_hint=None) for entry in super().eligible(now_ms)]
 
-
-@repair_mutant("SDS-R-FIELDS-02", "asks for every dependency, whether it is here or not")
-class AsksForWhatItHas(Repair):
-    def track(self, entry: HistoryEntry, now_ms: int) -> None:
+    @fault(Repair.track, "R-FIELDS-02", "asks for every dependency, whether it is here or not")
+    def asks_for_what_it_has(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.has_arrived(entry.message_id) and entry.message_id not in self.outgoing:
             self.outgoing.add(entry, self.t_req(entry, now_ms))
         super().track(entry, now_ms)
 
-
-@repair_mutant("SDS-R-FIELDS-02", "asks for all that is due, however much")
-class NoCap(Repair):
-    def eligible(self, now_ms: int) -> list[HistoryEntry]:
+    @fault(Repair.eligible, "R-FIELDS-02", "asks for all that is due, however much")
+    def no_cap(self, now_ms: int) -> list[HistoryEntry]:
         return [item.entry for item in self.outgoing.due(now_ms)]
 
 
-@mutant("SDS-R-FIELDS-03", "names senders in its causal history without SDS-R")
-class SendersWithoutSdsR(Channel):
-    def causal_history(self) -> tuple[HistoryEntry, ...]:
+@mutants
+class _WithoutSdsR(Channel):
+    @fault(Channel.causal_history, "R-FIELDS-03", "names senders in its causal history without SDS-R")
+    def senders_without_sds_r(self) -> tuple[HistoryEntry, ...]:
         return tuple(
             replace(entry, sender_id=logged.sender_id)
             for entry in super().causal_history()
@@ -100,10 +89,8 @@ class SendersWithoutSdsR(Channel):
             if logged.message_id == entry.message_id
         )
 
-
-@mutant("SDS-R-FIELDS-04", "refuses messages with a repair request, as it does not use SDS-R")
-class RefusesRequests(Channel):
-    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+    @fault(Channel.refuse_unusable, "R-FIELDS-04", "refuses messages with a repair request, as it does not use SDS-R")
+    def refuses_requests(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         if self.repair is None and message.repair_request:
             raise MalformedMessage("field 13 is not known here")
@@ -112,6 +99,15 @@ class RefusesRequests(Channel):
 # ---- T_req -----------------------------------------------------------------------------------------------------------
 
 
+@mutant("R-TREQ-01", "reduces the hash modulo one more than T_max - T_min")
+class OneMoreModulo(Repair):
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        c = self.config
+        hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
+        return now_ms + hashed % (c.t_max_ms - c.t_min_ms + 1) + c.t_min_ms
+
+
+@mutants
 class _OtherHash(Repair):
     """Reckons T_req over other arguments."""
 
@@ -123,39 +119,23 @@ class _OtherHash(Repair):
         first, second = self.arguments(entry, now_ms)
         return now_ms + c.hash_profile.hash(first, second) % (c.t_max_ms - c.t_min_ms) + c.t_min_ms
 
-
-@repair_mutant("SDS-R-TREQ-01", "reduces the hash modulo one more than T_max - T_min")
-class OneMoreModulo(Repair):
-    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
-        c = self.config
-        hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
-        return now_ms + hashed % (c.t_max_ms - c.t_min_ms + 1) + c.t_min_ms
-
-
-@repair_mutant("SDS-R-TREQ-01", "hashes the ID of the message before its own", unseen=True)
-class UnseenMessageFirst(_OtherHash):
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    @fault(arguments, "R-TREQ-01", "hashes the ID of the message before its own", unseen=True)
+    def unseen_message_first(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.message_id, self.participant_id
 
-
-@repair_mutant("SDS-R-TREQ-02", "hashes the original sender instead of itself")
-class HashesTheSender(_OtherHash):
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    @fault(arguments, "R-TREQ-02", "hashes the original sender instead of itself")
+    def hashes_the_sender(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return entry.sender_id or "", entry.message_id
 
-
-@repair_mutant("SDS-R-TREQ-02", "hashes the message alone")
-class HashesTheMessageAlone(_OtherHash):
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    @unseen_too("unseen-hashes-the-message-alone", "unseen")
+    @fault(arguments, "R-TREQ-02", "hashes the message alone")
+    def hashes_the_message_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return "", entry.message_id
 
 
-@repair_mutant("SDS-R-TREQ-02", "hashes the message alone, unseen", unseen=True)
-class UnseenHashesTheMessageAlone(HashesTheMessageAlone):
-    pass
-
-
-class _Crowded(Repair):
+@unseen_too("unseen-late-more-often", "unseen")
+@mutant("R-TREQ-03", "asks late more often than early")
+class LateMoreOften(Repair):
     def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
         c = self.config
         hashed = c.hash_profile.hash(self.participant_id, entry.message_id)
@@ -163,42 +143,24 @@ class _Crowded(Repair):
         return now_ms + c.t_min_ms + share * (c.t_max_ms - c.t_min_ms) // 100
 
 
-@repair_mutant("SDS-R-TREQ-03", "asks late more often than early")
-class LateMoreOften(_Crowded):
-    pass
-
-
-@repair_mutant("SDS-R-TREQ-03", "asks late more often than early, unseen", unseen=True)
-class UnseenLateMoreOften(_Crowded):
-    pass
-
-
-@repair_mutant("SDS-R-TREQ-04", "hashes its own ID alone")
-class HashesItselfAlone(_OtherHash):
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+@mutants
+class _NotTheMessageAndItself(_OtherHash):
+    @unseen_too("unseen-hashes-itself-alone", "unseen")
+    @fault(_OtherHash.arguments, "R-TREQ-04", "hashes its own ID alone")
+    def hashes_itself_alone(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, ""
 
-
-@repair_mutant("SDS-R-TREQ-04", "hashes its own ID alone, unseen", unseen=True)
-class UnseenHashesItselfAlone(HashesItselfAlone):
-    pass
-
-
-@repair_mutant("SDS-R-TREQ-05", "hashes the hour as well")
-class HashesTheHour(_OtherHash):
-    def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
+    @unseen_too("unseen-hashes-the-hour", "unseen")
+    @fault(_OtherHash.arguments, "R-TREQ-05", "hashes the hour as well")
+    def hashes_the_hour(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
-
-
-@repair_mutant("SDS-R-TREQ-05", "hashes the hour as well, unseen", unseen=True)
-class UnseenHashesTheHour(HashesTheHour):
-    pass
 
 
 _INSTANCES = count()
 
 
-@repair_mutant("SDS-R-RECV-06", "draws T_req at random")
+@unseen_too("unseen-draws-t-req", "unseen")
+@mutant("R-RECV-06", "draws T_req at random")
 class DrawsTReq(_OtherHash):
     def __init__(self, participant_id: str, config: Config, has_arrived: Callable[[str], bool]) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -206,8 +168,3 @@ class DrawsTReq(_OtherHash):
 
     def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self._seed}", entry.message_id
-
-
-@repair_mutant("SDS-R-RECV-06", "draws T_req at random, unseen", unseen=True)
-class UnseenDrawsTReq(DrawsTReq):
-    pass

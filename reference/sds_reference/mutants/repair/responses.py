@@ -10,7 +10,7 @@ from ...config import Config
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
-from ..registry import mutant, repair_mutant
+from ..registry import fault, mutant, mutants, unseen_too
 
 HasArrived = Callable[[str], bool]
 
@@ -18,32 +18,27 @@ HasArrived = Callable[[str], bool]
 # ---- What is kept ----------------------------------------------------------------------------------------------------
 
 
-@repair_mutant("SDS-R-STATE-07", "keeps messages without their content")
-class KeepsNoContent(Repair):
-    def take_responses(self, now_ms: int) -> list[Message]:
+@mutants
+class _Keeping(Repair):
+    @fault(Repair.take_responses, "R-STATE-07", "keeps messages without their content")
+    def keeps_no_content(self, now_ms: int) -> list[Message]:
         return [replace(message, content=None) for message in super().take_responses(now_ms)]
 
-
-@repair_mutant("SDS-R-STATE-07", "keeps messages without their causal history")
-class KeepsNoHistory(Repair):
-    def remember(self, message: Message) -> None:
+    @fault(Repair.remember, "R-STATE-07", "keeps messages without their causal history")
+    def keeps_no_history(self, message: Message) -> None:
         super().remember(replace(message, causal_history=()))
 
-
-@repair_mutant("SDS-R-STATE-07", "answers with messages that have no Lamport timestamp", unseen=True)
-class KeepsNoTimestamp(Repair):
-    def take_responses(self, now_ms: int) -> list[Message]:
+    @fault(Repair.take_responses, "R-STATE-07", "answers with messages that have no Lamport timestamp", unseen=True)
+    def keeps_no_timestamp(self, now_ms: int) -> list[Message]:
         return [replace(message, lamport_timestamp=None) for message in super().take_responses(now_ms)]
 
-
-@repair_mutant("SDS-R-STATE-08", "keeps no messages of its own")
-class KeepsNoOwn(Repair):
-    def remember(self, message: Message) -> None:
+    @fault(Repair.remember, "R-STATE-08", "keeps no messages of its own")
+    def keeps_no_own(self, message: Message) -> None:
         if message.sender_id != self.participant_id:
             super().remember(message)
 
 
-@mutant("SDS-R-STATE-08", "keeps only what it could deliver on arrival")
+@mutant("R-STATE-08", "keeps only what it could deliver on arrival")
 class KeepsOnlyWhatCameInOrder(Channel):
     def deliver_ready(self, effects: Effects) -> None:
         kept = dict(self.repair.cache) if self.repair is not None else {}
@@ -52,15 +47,13 @@ class KeepsOnlyWhatCameInOrder(Channel):
             self.repair.cache = kept
 
 
-@repair_mutant("SDS-R-STATE-08", "keeps no message that it had to ask for", unseen=True)
+@mutant("R-STATE-08", "keeps no message that it had to ask for", unseen=True)
 class KeepsNoRepairs(Repair):
-    def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
-        super().__init__(participant_id, config, has_arrived)
-        self._wanted: set[str] = set()
+    _wanted: frozenset[str] = frozenset()
 
     def after_request(self, entry: HistoryEntry) -> None:
         super().after_request(entry)
-        self._wanted.add(entry.message_id)
+        self._wanted |= {entry.message_id}
 
     def remember(self, message: Message) -> None:
         if message.message_id not in self._wanted:
@@ -70,15 +63,12 @@ class KeepsNoRepairs(Repair):
 # ---- What is queued --------------------------------------------------------------------------------------------------
 
 
-@repair_mutant("SDS-R-STATE-04", "queues requests for what it has never seen, and answers none of these")
+@mutant("R-STATE-04", "queues requests for what it has never seen, and answers none of these")
 class QueuesTheUnknown(Repair):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
         super().take_request(entry, now_ms)
         if not self.has_arrived(entry.message_id):
             self.incoming.add(entry, now_ms + self.config.t_max_ms)
-
-    def remove_answered(self, message_id: str) -> None:
-        self.incoming.remove(message_id)
 
     def take_responses(self, now_ms: int) -> list[Message]:
         for item in list(self.incoming.due(now_ms)):
@@ -87,63 +77,52 @@ class QueuesTheUnknown(Repair):
         return super().take_responses(now_ms)
 
 
-@mutant("SDS-R-STATE-04", "repeats every message of others after two minutes, asked or not")
+class _Remembering(Repair):
+    """Remembers what it was asked for."""
+
+    asked_for: frozenset[str] = frozenset()
+
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        self.asked_for |= {entry.message_id}
+        super().take_request(entry, now_ms)
+
+
+@mutant("R-STATE-04", "repeats every message of others after two minutes, asked or not")
 class RepeatsUnasked(Channel):
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self._heard: list[tuple[int, Message]] = []
+    repair_class = _Remembering
+    _heard: tuple[tuple[int, Message], ...] = ()
 
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         plain = message.kind is Kind.CONTENT and not message.repair_request and not self.is_own(message)
         if self.repair is not None and plain and not self.has_arrived(message.message_id):
-            self._heard.append((now_ms, message))
+            self._heard += ((now_ms, message),)
         return super().receive(message, now_ms, retrieval_hint)
 
     def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
         super().sweep_repair_requests(now_ms, effects)
         late = [(heard_ms, message) for heard_ms, message in self._heard if now_ms - heard_ms >= 120_000]
-        self._heard = [pair for pair in self._heard if pair not in late]
-        asked = self.repair.asked_for if isinstance(self.repair, _Remembering) else set()
+        self._heard = tuple(pair for pair in self._heard if pair not in late)
+        asked = self.repair.asked_for if isinstance(self.repair, _Remembering) else frozenset()
         effects.broadcasts.extend(encode(message) for _, message in late if message.message_id not in asked)
 
 
-class _Remembering(Repair):
-    """Remembers what it was asked for."""
-
-    def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
-        super().__init__(participant_id, config, has_arrived)
-        self.asked_for: set[str] = set()
-
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
-        self.asked_for.add(entry.message_id)
-        super().take_request(entry, now_ms)
-
-
-RepeatsUnasked.repair_class = _Remembering
-
-
-@repair_mutant("SDS-R-STATE-06", "a further request moves the answer to a later time")
-class RequestsPostpone(Repair):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+@mutants
+class _Queueing(Repair):
+    @unseen_too("requests-postpone-unseen", summary="a further request postpones the answer, which is not shown")
+    @fault(Repair.take_request, "R-STATE-06", "a further request moves the answer to a later time")
+    def requests_postpone(self, entry: HistoryEntry, now_ms: int) -> None:
         self.incoming.remove(entry.message_id)
         super().take_request(entry, now_ms)
 
-
-@repair_mutant("SDS-R-STATE-06", "a further request postpones the answer, which is not shown", unseen=True)
-class RequestsPostponeUnseen(RequestsPostpone):
-    pass
-
-
-@repair_mutant("SDS-R-STATE-06", "a further request makes the answer due at once")
-class RequestsHasten(Repair):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    @fault(Repair.take_request, "R-STATE-06", "a further request makes the answer due at once")
+    def requests_hasten(self, entry: HistoryEntry, now_ms: int) -> None:
         if self.incoming.remove(entry.message_id) is not None:
             self.incoming.add(entry, now_ms)
         else:
             super().take_request(entry, now_ms)
 
 
-@repair_mutant("SDS-R-STATE-06", "answers each of several requests")
+@mutant("R-STATE-06", "answers each of several requests")
 class AnswersEachRequest(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -159,18 +138,14 @@ class AnswersEachRequest(Repair):
         return [message for message in responses for _ in range(1 + self._more.pop(message.message_id, 0))]
 
 
-@repair_mutant("SDS-R-RECV-02", "copies do not end a request")
+@unseen_too("copies-do-not-cancel-unseen", "which is not shown")
+@mutant("R-RECV-02", "copies do not end a request")
 class CopiesDoNotCancel(Repair):
     def remove_answered(self, message_id: str) -> None:
         pass
 
 
-@repair_mutant("SDS-R-RECV-02", "copies do not end a request, which is not shown", unseen=True)
-class CopiesDoNotCancelUnseen(CopiesDoNotCancel):
-    pass
-
-
-@repair_mutant("SDS-R-STATE-05", "a copy takes a request out of the buffer, and the answer goes out all the same")
+@mutant("R-STATE-05", "a copy takes a request out of the buffer, and the answer goes out all the same")
 class AnswersAfterCopies(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -191,21 +166,20 @@ class AnswersAfterCopies(Repair):
 # ---- Which requests are answered -------------------------------------------------------------------------------------
 
 
-@repair_mutant("SDS-R-RECV-08", "answers only for its own messages")
-class AnswersOnlyForItsOwn(Repair):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+@mutants
+class _Choosing(Repair):
+    @fault(Repair.take_request, "R-RECV-08", "answers only for its own messages")
+    def answers_only_for_its_own(self, entry: HistoryEntry, now_ms: int) -> None:
         message = self.cache.get(entry.message_id)
         if message is not None and message.sender_id == self.participant_id:
             super().take_request(entry, now_ms)
 
-
-@repair_mutant("SDS-R-RECV-08", "never answers")
-class NeverAnswers(Repair):
-    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+    @fault(Repair.take_request, "R-RECV-08", "never answers")
+    def never_answers(self, entry: HistoryEntry, now_ms: int) -> None:
         pass
 
 
-@repair_mutant("SDS-R-RECV-09", "answers an old request when the message arrives at last")
+@mutant("R-RECV-09", "answers an old request when the message arrives at last")
 class AnswersOldRequests(Repair):
     def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
         super().__init__(participant_id, config, has_arrived)
@@ -227,12 +201,11 @@ class AnswersOldRequests(Repair):
             self.take_request(self._unknown.pop(message.message_id), self._now_ms)
 
 
+@mutants
 class _LeavesItems(Repair):
     """Overhears all items of a repair request, and answers some of them only."""
 
-    def __init__(self, participant_id: str, config: Config, has_arrived: HasArrived) -> None:
-        super().__init__(participant_id, config, has_arrived)
-        self._selected: frozenset[str] = frozenset()
+    _selected: frozenset[str] = frozenset()
 
     def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
         raise NotImplementedError
@@ -245,46 +218,34 @@ class _LeavesItems(Repair):
         if entry.message_id in self._selected:
             super().take_request(entry, now_ms)
 
-
-@repair_mutant("SDS-R-RECV-12", "answers for the first item of a repair request only")
-class AnswersTheFirstItem(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-12", "answers for the first item of a repair request only")
+    def answers_the_first_item(self, message: Message) -> tuple[HistoryEntry, ...]:
         return message.repair_request[:1]
 
-
-@repair_mutant("SDS-R-RECV-12", "answers for the items of a repair request up to one that it does not know")
-class StopsAtTheUnknown(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-12", "answers for the items of a repair request up to one that it does not know")
+    def stops_at_the_unknown(self, message: Message) -> tuple[HistoryEntry, ...]:
         known = [self.has_arrived(entry.message_id) for entry in message.repair_request]
         return message.repair_request[: known.index(False)] if False in known else message.repair_request
 
-
-@repair_mutant("SDS-R-RECV-12", "answers a repair request only if all its items name an author", unseen=True)
-class StopsAtTheNameless(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-12", "answers a repair request only if all its items name an author", unseen=True)
+    def stops_at_the_nameless(self, message: Message) -> tuple[HistoryEntry, ...]:
         return message.repair_request if all(entry.sender_id for entry in message.repair_request) else ()
 
-
-@repair_mutant("SDS-R-RECV-13", "answers no repair requests in sync messages")
-class LeavesSyncsUnanswered(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-13", "answers no repair requests in sync messages")
+    def leaves_syncs_unanswered(self, message: Message) -> tuple[HistoryEntry, ...]:
         return () if message.kind is Kind.SYNC else message.repair_request
 
-
-@repair_mutant("SDS-R-RECV-13", "answers no repair requests in copies of known messages", unseen=True)
-class LeavesCopiesUnanswered(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-13", "answers no repair requests in copies of known messages", unseen=True)
+    def leaves_copies_unanswered(self, message: Message) -> tuple[HistoryEntry, ...]:
         return () if self.has_arrived(message.message_id) else message.repair_request
 
-
-@repair_mutant("SDS-R-RECV-13", "answers no repair requests in messages that have to wait")
-class LeavesTheBlockedUnanswered(_LeavesItems):
-    def selected(self, message: Message) -> tuple[HistoryEntry, ...]:
+    @fault(selected, "R-RECV-13", "answers no repair requests in messages that have to wait")
+    def leaves_the_blocked_unanswered(self, message: Message) -> tuple[HistoryEntry, ...]:
         blocked = any(entry.message_id not in self.cache for entry in message.causal_history)
         return () if blocked and message.kind is Kind.CONTENT else message.repair_request
 
 
-@mutant("SDS-R-RECV-13", "answers the requests in its own messages when they come back")
+@mutant("R-RECV-13", "answers the requests in its own messages when they come back")
 class AnswersItself(Channel):
     def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         if self.is_own(message) and self.repair is not None:
@@ -296,6 +257,7 @@ class AnswersItself(Channel):
 # ---- What is sent ----------------------------------------------------------------------------------------------------
 
 
+@mutants
 class _Alters(Repair):
     """Answers with something else than the original."""
 
@@ -305,54 +267,43 @@ class _Alters(Repair):
     def take_responses(self, now_ms: int) -> list[Message]:
         return [self.altered(message) for message in super().take_responses(now_ms)]
 
-
-@repair_mutant("SDS-R-SWEEP-05", "answers in its own name")
-class AnswersInItsOwnName(_Alters):
-    def altered(self, message: Message) -> Message:
+    @fault(altered, "R-SWEEP-05", "answers in its own name")
+    def answers_in_its_own_name(self, message: Message) -> Message:
         return replace(message, sender_id=self.participant_id)
 
-
-@repair_mutant("SDS-R-SWEEP-05", "answers with another Lamport timestamp", unseen=True)
-class AnswersWithANewTimestamp(_Alters):
-    def altered(self, message: Message) -> Message:
+    @fault(altered, "R-SWEEP-05", "answers with another Lamport timestamp", unseen=True)
+    def answers_with_a_new_timestamp(self, message: Message) -> Message:
         return replace(message, lamport_timestamp=(message.lamport_timestamp or 0) + 1)
 
-
-@repair_mutant("SDS-R-SWEEP-05", "turns the causal history around when it answers")
-class AnswersWithTheHistoryReversed(_Alters):
-    def altered(self, message: Message) -> Message:
+    @fault(altered, "R-SWEEP-05", "turns the causal history around when it answers")
+    def answers_with_the_history_reversed(self, message: Message) -> Message:
         return replace(message, causal_history=message.causal_history[::-1])
 
-
-@repair_mutant("SDS-R-SWEEP-05", "answers in another channel")
-class AnswersInAnotherChannel(_Alters):
-    def altered(self, message: Message) -> Message:
+    @fault(altered, "R-SWEEP-05", "answers in another channel")
+    def answers_in_another_channel(self, message: Message) -> Message:
         return replace(message, channel_id=f"{message.channel_id}-repairs")
 
-
-@repair_mutant("SDS-R-SWEEP-05", "cuts the content when it answers")
-class AnswersWithLessContent(_Alters):
-    def altered(self, message: Message) -> Message:
+    @fault(altered, "R-SWEEP-05", "cuts the content when it answers")
+    def answers_with_less_content(self, message: Message) -> Message:
         return replace(message, content=(message.content or b"")[:-1] or b"?")
 
 
-@mutant("SDS-R-SWEEP-05", "sets its Lamport timestamp forward when it answers")
-class AnsweringMovesTheClock(Channel):
-    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
+@mutants
+class _SideEffects(Channel):
+    @unseen_too("answering-moves-the-clock-unseen", "and shows nothing")
+    @fault(Channel.sweep_repair_requests, "R-SWEEP-05", "sets its Lamport timestamp forward when it answers")
+    def answering_moves_the_clock(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         for _ in effects.broadcasts[before:]:
             self.next_lamport(now_ms)
 
-
-@mutant("SDS-R-SWEEP-05", "sets its Lamport timestamp forward when it answers, and shows nothing", unseen=True)
-class AnsweringMovesTheClockUnseen(AnsweringMovesTheClock):
-    pass
-
-
-@mutant("SDS-R-SWEEP-05", "puts the messages of others that it answers with into its outgoing buffer")
-class AnswersAreSendings(Channel):
-    def sweep_repair_requests(self, now_ms: int, effects: Effects) -> None:
+    @fault(
+        Channel.sweep_repair_requests,
+        "R-SWEEP-05",
+        "puts the messages of others that it answers with into its outgoing buffer",
+    )
+    def answers_are_sendings(self, now_ms: int, effects: Effects) -> None:
         before = len(effects.broadcasts)
         super().sweep_repair_requests(now_ms, effects)
         if self.repair is None:

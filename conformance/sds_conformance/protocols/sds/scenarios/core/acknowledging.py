@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from ...register import scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
 
 HOUR = 3_600_000
 
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
-def named_in_a_history(stage: Stage) -> None:
+def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     other = bob.content(stage.now_ms + 1)
     alice.receive(other)
     alice.observe()
@@ -31,9 +27,8 @@ def named_in_a_history(stage: Stage) -> None:
 
 
 @scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
-def found_in_filters(stage: Stage) -> None:
+def found_in_filters(stage: Stage, alice: Actor) -> None:
     """Own messages are found in one filter, in none, and in several."""
-    alice = stage.open()
     sent = [alice.send() for _ in range(3)]
     alice.observe()
     peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
@@ -59,10 +54,8 @@ def found_in_filters(stage: Stage) -> None:
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
-def acknowledged_by_anything(stage: Stage) -> None:
+def acknowledged_by_anything(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     sent = [alice.send() for _ in range(4)]
     base = stage.now_ms
     alice.receive(bob.sync(base + 1, message_id="s"))
@@ -85,22 +78,16 @@ def nobody_answers(stage: Stage) -> None:
     bob = stage.peer("bob")
     alice.send()
     alice.observe()
-    for _ in range(13):
-        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
-        alice.tick()
+    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13)
     alice.observe()
     # What arrives meanwhile must not change the copies.
     alice.receive(bob.content(stage.now_ms))
-    for _ in range(7):
-        stage.advance(max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3)
-        alice.tick()
+    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=7)
 
 
-@scenario("OUTSWEEP-01", "SEND-10", "STATE-08")
-def busy_while_nobody_answers(stage: Stage) -> None:
+@scenario("OUTSWEEP-01", "SEND-10", "STATE-08", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     alice.send()
     alice.receive(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""])
@@ -109,35 +96,26 @@ def busy_while_nobody_answers(stage: Stage) -> None:
         stage.advance(max(1, period // 2))
         if number % 2 == 0:
             alice.send()
-        if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-            alice.send_sync()
-        if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-            alice.send_ephemeral()
+        send_the_optional(alice)
         alice.tick()
     alice.observe()
 
 
-@scenario("OUTSWEEP-04", "STATE-15", "ACK-01")
-def acknowledged_and_done(stage: Stage) -> None:
+@scenario("OUTSWEEP-04", "STATE-15", "ACK-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def acknowledged_and_done(stage: Stage, alice: Actor) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     message = alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     stage.advance(period + 1)
     alice.tick()
     alice.receive(stage.peer("bob").content(stage.now_ms, message))
-    for _ in range(10):
-        stage.advance(period)
-        alice.tick()
+    tick_every(alice, period, times=10)
     alice.observe()
 
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
-def every_way_to_acknowledge(stage: Stage) -> None:
+def every_way_to_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Entries with hints, syncs with gaps, filters of messages that wait; first possibly, then surely."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     sent = [alice.send() for _ in range(6)]
     now = stage.now_ms
     known, to_come = bob.content(now), bob.content(now + 20)
@@ -157,8 +135,7 @@ def every_way_to_acknowledge(stage: Stage) -> None:
     alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
     alice.observe()
     # A filter counts once, also where its message had to wait.
-    alice.receive(to_come)
-    alice.settle()
+    take_in(alice, to_come)
     alice.observe()
 
 
@@ -179,11 +156,9 @@ def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
     quinn, alice = stage.open("quinn"), stage.open()
     sent = [quinn.send() for _ in range(12)]
     stage.advance(10)
-    alice.receive(*sent[:2])
-    alice.settle()
+    take_in(alice, *sent[:2])
     answer(alice)
-    alice.receive(sent[2], sent[7], sent[11])
-    alice.settle()
+    take_in(alice, sent[2], sent[7], sent[11])
     message = answer(alice)
     if message is not None and message.bloom_filter is not None:
         quinn.receive(stage.peer("echo").content(stage.now_ms, bloom_filter=message.bloom_filter))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.stage import Stage
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ...register import scenario
+from ..cast import Stage, scenario, send_the_optional, take_in
 
 
 @scenario("MSG-15", "MSG-04", "STATE-01", "STATE-16", "MSG-22")
@@ -21,8 +18,7 @@ def two_channels(stage: Stage) -> None:
     alice.send(channel_id="c1")
     alice.send(channel_id="c2")
     alice.receive(replace(in_c2.content(stage.now_ms + 5, one), message_id="crosses-to-c1"))
-    alice.receive(replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
-    alice.settle()
+    take_in(alice, replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
         alice.observe(channel_id=channel)
         stage.advance(10)
@@ -34,9 +30,5 @@ def no_named_channel(stage: Stage) -> None:
     """The application names no channel, and everything is sent once."""
     alice = stage.open(channels=())
     first = alice.send()
-    alice.receive(stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
-    alice.settle()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
-    if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
-        alice.send_ephemeral()
+    take_in(alice, stage.peer("bob", first.channel_id).content(stage.now_ms + 5, first))
+    send_the_optional(alice)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
-def frozen_and_running_clock(stage: Stage) -> None:
+def frozen_and_running_clock(stage: Stage, alice: Actor) -> None:
     """Sends with the clock running, frozen for a burst, idle for an hour, and one millisecond at a time."""
-    alice = stage.open()
     stage.advance(500)
     alice.send()
     alice.observe()
@@ -28,9 +26,8 @@ def frozen_and_running_clock(stage: Stage) -> None:
 
 
 @scenario("SEND-02", "SEND-01", "STATE-02")
-def clock_steps_back(stage: Stage) -> None:
+def clock_steps_back(stage: Stage, alice: Actor) -> None:
     """The wall clock goes back by an hour between sends; timestamps must not."""
-    alice = stage.open()
     stage.advance(-60_000)
     alice.send()
     stage.advance(200_000)
@@ -43,19 +40,16 @@ def clock_steps_back(stage: Stage) -> None:
 
 
 @scenario("STATE-02")
-def clock_at_first_use(stage: Stage) -> None:
+def clock_at_first_use(stage: Stage, alice: Actor) -> None:
     """An old message is the first thing seen; the clock still starts at the epoch time."""
-    alice = stage.open()
     alice.receive(stage.peer("bob").content(1))
     stage.advance(-60_000)
     alice.send()
 
 
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
-def ahead_and_behind(stage: Stage) -> None:
+def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms + 5_000))
     alice.observe()
     alice.send()
@@ -70,23 +64,18 @@ def ahead_and_behind(stage: Stage) -> None:
 
 
 @scenario("DELIVER-03", "DELIVER-01")
-def waiting_from_ahead(stage: Stage) -> None:
+def waiting_from_ahead(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message from ahead must wait for its dependency; only its delivery moves the clock."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 10)
     alice.receive(bob.content(stage.now_ms + 9_000, root))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.send()
 
 
 @scenario("MSG-05")
-def large_and_zero_timestamps(stage: Stage) -> None:
+def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     zero = bob.content(0)
     alice.receive(zero)
     alice.observe()
@@ -97,12 +86,9 @@ def large_and_zero_timestamps(stage: Stage) -> None:
         alice.send()
 
 
-@scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01")
-def syncs_and_the_clock(stage: Stage) -> None:
+@scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01", needs=(pb.CAPABILITY_SYNC,))
+def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages are sent and received under a frozen clock, between content messages."""
-    stage.need(pb.CAPABILITY_SYNC)
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.send()
     alice.send_sync()
     alice.send()
@@ -119,10 +105,8 @@ def syncs_and_the_clock(stage: Stage) -> None:
 
 
 @scenario("EPHEMERAL-07", "EPHEMERAL-05")
-def ephemerals_and_the_clock(stage: Stage) -> None:
+def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Ephemeral messages come and go between content messages under a frozen clock."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.send()
     alice.receive(bob.ephemeral(b"typing"))
     alice.send()
@@ -132,17 +116,13 @@ def ephemerals_and_the_clock(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("OUTSWEEP-05", "MSG-21")
-def rebroadcasts_and_the_clock(stage: Stage) -> None:
+@scenario("OUTSWEEP-05", "MSG-21", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def rebroadcasts_and_the_clock(stage: Stage, alice: Actor) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms + 80_000_000))
     alice.send()
-    for _ in range(2):
-        stage.advance(2 * _resend_period(alice.party.in_force) + 1_000)
-        alice.tick()
+    tick_every(alice, 2 * _resend_period(alice.party.in_force) + 1_000, times=2)
     alice.send()
     alice.send()
 

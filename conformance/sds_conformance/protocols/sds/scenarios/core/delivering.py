@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ...register import scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
 
 
-@scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02")
-def a_missing_dependency(stage: Stage) -> None:
+@scenario("RECV-05", "RECV-07", "RECV-08", "RECV-09", "STATE-09", "INSWEEP-06", "INSWEEP-02", asked=WIDE)
+def a_missing_dependency(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message waits for the one of three dependencies that is missing, and is delivered when it comes."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob = stage.peer("bob")
     base = stage.now_ms
     known = [bob.content(base + number) for number in (1, 2)]
     alice.receive(*known)
@@ -23,17 +18,14 @@ def a_missing_dependency(stage: Stage) -> None:
         alice.receive(bob.content(base + 20 + place, *depends_on))
         alice.observe()
         alice.send()
-        alice.receive(missing)
-        alice.settle()
+        take_in(alice, missing)
         alice.observe()
         stage.advance(10)
 
 
-@scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06")
-def a_chain_in_reverse(stage: Stage) -> None:
+@scenario("RECV-06", "RECV-09", "DELIVER-07", "INSWEEP-04", "INSWEEP-06", asked=WIDE)
+def a_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A chain of three arrives from its end; each waits for one that waits itself."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first = bob.content(stage.now_ms + 1)
     second = carol.content(stage.now_ms + 2, first)
     third = bob.content(stage.now_ms + 3, second)
@@ -41,66 +33,51 @@ def a_chain_in_reverse(stage: Stage) -> None:
     alice.observe()
     alice.settle()
     alice.send()
-    alice.receive(first)
-    alice.settle()
+    take_in(alice, first)
     alice.observe()
 
 
 @scenario("RECV-06", "RECV-09")
-def a_dependent_of_the_buffered(stage: Stage) -> None:
+def a_dependent_of_the_buffered(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     middle = bob.content(stage.now_ms + 2, "never-sent")
-    alice.receive(middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
-    alice.settle()
+    take_in(alice, middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
     stage.advance(100)
     alice.send()
     alice.observe()
 
 
 @scenario("INSWEEP-04", "DELIVER-07", "INSWEEP-06", "RECV-08")
-def a_long_chain_in_reverse(stage: Stage) -> None:
+def a_long_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A chain of fifty arrives from its end."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     chain = [bob.content(stage.now_ms)]
     for number in range(1, 50):
         chain.append(bob.content(stage.now_ms + number, chain[-1]))
-    alice.receive(*reversed(chain))
-    alice.settle()
+    take_in(alice, *reversed(chain))
     alice.observe()
 
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")
-def a_diamond(stage: Stage) -> None:
+def a_diamond(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two messages depend on one and a fourth on both; they arrive in a bad order."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     top = bob.content(stage.now_ms + 1)
     left, right = bob.content(stage.now_ms + 2, top), carol.content(stage.now_ms + 2, top)
-    alice.receive(right, carol.content(stage.now_ms + 3, left, right), top)
-    alice.settle()
-    alice.receive(left)
-    alice.settle()
+    take_in(alice, right, carol.content(stage.now_ms + 3, left, right), top)
+    take_in(alice, left)
 
 
 @scenario("SEND-11", "RECV-07")
-def replies_to_own_messages(stage: Stage) -> None:
+def replies_to_own_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Replies to own messages arrive: own messages are in the own log."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = alice.send()
     stage.advance(10)
     second = alice.send()
-    alice.receive(bob.content(stage.now_ms + 5, first), bob.content(stage.now_ms + 6, first, second))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 5, first), bob.content(stage.now_ms + 6, first, second))
 
 
 @scenario("RECV-01", "RECV-11")
-def own_messages_come_back(stage: Stage) -> None:
+def own_messages_come_back(stage: Stage, alice: Actor) -> None:
     """The network reflects own messages, which name own messages in their causal histories."""
-    alice = stage.open()
     alice.send()
     stage.advance(10)
     alice.send()
@@ -113,10 +90,8 @@ def own_messages_come_back(stage: Stage) -> None:
 
 
 @scenario("RECV-04", "SEND-09", "RECV-03", "RECV-11", "STATE-05")
-def the_filter_and_the_buffer(stage: Stage) -> None:
+def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Received messages enter the filter, those that wait as well, and a waiting message acknowledges."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     own = alice.send()
     delivered = [bob.content(stage.now_ms + number) for number in range(1, 5)]
     alice.receive(*delivered)
@@ -125,18 +100,14 @@ def the_filter_and_the_buffer(stage: Stage) -> None:
     alice.observe(waiting.message_id)
     stage.advance(100)
     alice.send()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)
 
 
 @scenario("SEND-09", "STATE-05", "SYNC-05")
-def the_filter_grows(stage: Stage) -> None:
+def the_filter_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Every message carries the filter as it is when the message is sent."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for _ in range(5):
         stage.advance(10)
         alice.receive(bob.content(stage.now_ms))
         alice.send()
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
-from ...register import scenario
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 LARGEST_FILLED = 2_000
@@ -19,31 +18,24 @@ ASKED_AT_ONCE = 20_000
 
 
 @scenario("DELIVER-06", "RECV-02")
-def late_copies(stage: Stage) -> None:
+def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Copies come after thirty other messages."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     messages = [bob.content(stage.now_ms + number) for number in range(30)]
     alice.receive(*messages)
-    alice.receive(messages[0], messages[5])
-    alice.settle()
+    take_in(alice, messages[0], messages[5])
     alice.observe()
 
 
 @scenario("RECV-08")
-def many_wait_for_one(stage: Stage) -> None:
+def many_wait_for_one(stage: Stage, alice: Actor) -> None:
     """A hundred messages of two senders wait for one, for a day; some name it twice."""
-    alice = stage.open()
     peers = [stage.peer("bob"), stage.peer("carol")]
     root = stage.peer("dave").content(stage.now_ms + 1)
     for number in range(100):
         depends_on = [root, root] if number % 5 == 0 else [root]
         alice.receive(peers[number % 2].content(stage.now_ms + 2 + number, *depends_on))
-    for _ in range(5):
-        stage.advance(5 * HOUR)
-        alice.tick()
-    alice.receive(root)
-    alice.settle()
+    tick_every(alice, 5 * HOUR, times=5)
+    take_in(alice, root)
     alice.observe()
 
 
@@ -59,10 +51,8 @@ def waiting_for_an_own_message(stage: Stage) -> None:
 
 
 @scenario("RECV-05")
-def one_of_many_is_missing(stage: Stage) -> None:
+def one_of_many_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The last of ten dependencies, and the last of two hundred, is missing."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     messages = [bob.content(stage.now_ms + number) for number in range(199)]
     alice.receive(*messages)
     for count in (9, 199):
@@ -70,12 +60,10 @@ def one_of_many_is_missing(stage: Stage) -> None:
     alice.settle()
 
 
-@scenario("RECV-07", "STATE-07", long=True)
-def a_thousand_messages(stage: Stage) -> None:
+@scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
+def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A thousand messages fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
-    alice = stage.open(configuration=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
-    bob = stage.peer("bob")
     capacity = alice.party.in_force.bloom_capacity
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
@@ -110,9 +98,8 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
 
 
 @scenario("STATE-03", "RECV-07", "SEND-10")
-def days_pass(stage: Stage) -> None:
+def days_pass(stage: Stage, alice: Actor) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
-    alice = stage.open()
     alice.send()
     stage.advance(48 * HOUR)
     alice.send()
@@ -125,11 +112,9 @@ def days_pass(stage: Stage) -> None:
     alice.send()
 
 
-@scenario("OUTSWEEP-01")
-def others_go_on_talking(stage: Stage) -> None:
+@scenario("OUTSWEEP-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     """Nobody acknowledges a message while others talk."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     for number in range(12):
@@ -139,9 +124,8 @@ def others_go_on_talking(stage: Stage) -> None:
 
 
 @scenario("RECV-11", "SEND-01")
-def own_copies_under_a_frozen_clock(stage: Stage) -> None:
+def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
     """Own copies come back while the clock stands still."""
-    alice = stage.open()
     alice.send()
     alice.send()
     alice.receive(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts])
@@ -150,12 +134,11 @@ def own_copies_under_a_frozen_clock(stage: Stage) -> None:
 
 
 @scenario("SEND-09", "STATE-05", "STATE-06", long=True)
-def a_filter_rolls_over(stage: Stage) -> None:
+def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
     # filters that are published give 0.3 %.
     alice = stage.open(configuration=pb.Configuration(bloom_capacity=50, bloom_error_rate=0.01))
-    bob = stage.peer("bob")
     capacity = alice.party.in_force.bloom_capacity
     if not capacity:
         raise ScheduleStopped("how many IDs its bloom filter is for is not known, nor when it must be rolled over")
@@ -174,10 +157,8 @@ def a_filter_rolls_over(stage: Stage) -> None:
 
 
 @scenario("STATE-05")
-def many_are_missing(stage: Stage) -> None:
+def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"gone-{number}", f"gone-too-{number}"))
     stage.advance(50)

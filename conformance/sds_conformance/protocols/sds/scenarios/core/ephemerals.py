@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ...register import scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
-def received_ephemerals(stage: Stage) -> None:
+def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Ephemeral messages arrive while others wait, and somebody depends on one: it is in no log."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(bob.ephemeral(b"typing"))
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
     typing = bob.ephemeral(b"still typing")
-    alice.receive(typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
-    alice.settle()
+    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
     alice.observe()
     stage.advance(10)
     alice.send()
@@ -39,16 +35,12 @@ def own_ephemerals(stage: Stage) -> None:
     alice.observe()
     stage.advance(10)
     alice.send()
-    for _ in range(3):
-        stage.advance(HOUR)
-        alice.tick()
+    tick_every(alice, HOUR, times=3)
 
 
-@scenario("EPHEMERAL-06")
-def hybrids(stage: Stage) -> None:
+@scenario("EPHEMERAL-06", asked=WIDE)
+def hybrids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Content comes without a timestamp, but with a history or a filter; what it names came, comes or never does."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     known, to_come = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
     alice.receive(known, bob.ephemeral(b"typing"))
     bloom_filter = stage.filter_over(known.message_id)
@@ -59,18 +51,15 @@ def hybrids(stage: Stage) -> None:
     alice.observe()
     stage.advance(10)
     alice.send()
-    alice.receive(to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
-    alice.settle()
+    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
     alice.observe()
     stage.advance(10)
     alice.send()
 
 
 @scenario("RECV-10", "EPHEMERAL-06")
-def messages_without_a_kind(stage: Stage) -> None:
+def messages_without_a_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(Message("bob", "none", "c1"))
     alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
     known = bob.content(stage.now_ms)

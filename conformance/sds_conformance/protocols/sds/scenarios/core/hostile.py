@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_reference import HistoryEntry
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
 
 @scenario("RECV-07", "RECV-04", "ACK-01")
-def foreign_filters(stage: Stage) -> None:
+def foreign_filters(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages carry filters of other encodings, of no length and of no sense; what else they say must count."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for number, bloom_filter in enumerate((NIM_LIKE, b"", b"\x00", b"\xff" * 37, bytes(100_000), None)):
         own = alice.send()
         alice.receive(bob.content(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
@@ -23,10 +20,8 @@ def foreign_filters(stage: Stage) -> None:
 
 
 @scenario("RECV-07")
-def malformed_messages(stage: Stage) -> None:
+def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Bytes that are no message come between ordinary ones."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     good = stage.on_the_wire(bob.content(stage.now_ms + 1))
     broken = (
         b"",
@@ -46,10 +41,8 @@ def malformed_messages(stage: Stage) -> None:
 
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
-def impossible_dependencies(stage: Stage) -> None:
+def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages depend on themselves, on each other, on an empty ID, and twice on the same; others go on."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     base = stage.now_ms
     alice.receive(bob.content(base + 1, "itself", message_id="itself"))
     alice.receive(
@@ -57,8 +50,7 @@ def impossible_dependencies(stage: Stage) -> None:
     )
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
-    alice.receive(known, bob.content(base + 6, known, known))
-    alice.settle()
+    take_in(alice, known, bob.content(base + 6, known, known))
     stage.advance(100)
     alice.send()
     alice.observe()
@@ -76,7 +68,6 @@ def extreme_timestamps_and_ids(stage: Stage) -> None:
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
     alice.receive(bob.content(stage.now_ms + 1, content=bytes(1 << 20)))
-    alice.receive(bob.content(stage.now_ms + 2))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 2))
     stage.advance(1_000)
     alice.send()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import WIDE, Actor, Stage, scenario, take_in
 
 MINUTE = 60_000
 
 
-@scenario("STATE-04")
-def a_late_joiner(stage: Stage) -> None:
+@scenario("STATE-04", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=WIDE)
+def a_late_joiner(stage: Stage, alice: Actor) -> None:
     """After ten minutes of talk a third joins, speaks before it has heard anything, and is heard after the next."""
-    stage.need(pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
     bob, carol = stage.peer("bob"), stage.peer("carol")
     said = [bob.content(stage.now_ms)]
     for number in range(5):
@@ -27,11 +24,9 @@ def a_late_joiner(stage: Stage) -> None:
     (from_nora,) = [wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""]
     stage.advance(MINUTE)
     later = bob.content(stage.now_ms)
-    alice.receive(later, from_nora, carol.content(stage.now_ms - 2 * MINUTE))
-    alice.settle()
+    take_in(alice, later, from_nora, carol.content(stage.now_ms - 2 * MINUTE))
     alice.observe()
-    nora.receive(later)
-    nora.settle()
+    take_in(nora, later)
     stage.advance(MINUTE)
     alice.send()
     nora.send()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
 @scenario("MSG-15", "STATE-05", "RECV-07")
@@ -31,15 +30,12 @@ def channels_with_similar_names(stage: Stage) -> None:
 
 
 @scenario("RECV-07", of_one_text=True)
-def equal_contents_arrive(stage: Stage) -> None:
+def equal_contents_arrive(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """The same words come from several senders and twice from one, with equal and with different timestamps."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     for peer, lamport in ((bob, 1), (carol, 1), (bob, 2), (bob, 2), (bob, -7_200_000)):
         alice.receive(peer.content(stage.now_ms + lamport, content=b"ok"))
     alice.receive(bob.sync(stage.now_ms, message_id="later"))
-    alice.receive(bob.content(stage.now_ms + 9, message_id="later"))
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 9, message_id="later"))
 
 
 @scenario("MSG-14")
@@ -54,19 +50,16 @@ def the_same_words_at_once(stage: Stage) -> None:
 
 
 @scenario("MSG-09", "MSG-20")
-def contents_sent_of_all_kinds(stage: Stage) -> None:
+def contents_sent_of_all_kinds(stage: Stage, alice: Actor) -> None:
     """Contents are sent that end in zero bytes or blanks, are one byte, or 100 KiB long."""
-    alice = stage.open()
     for content in (b"\0", b"x\0\0", b" \n", bytes(range(256)) * 400):
         alice.send(stage.said(content))
         stage.advance(1)
 
 
 @scenario("RECV-05", "RECV-07")
-def ids_that_look_alike(stage: Stage) -> None:
+def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Dependencies differ from known IDs in case, in blanks, in normal form, at the end; senders resemble the own."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     for message_id in ("Dep", "sp", "é", "x" * 64 + "1"):
         alice.receive(bob.content(stage.now_ms + 1, message_id=message_id))
     for number, message_id in enumerate(("dep", " sp", "sp ", "e\u0301", "x" * 64 + "2")):
@@ -76,11 +69,9 @@ def ids_that_look_alike(stage: Stage) -> None:
     alice.settle()
 
 
-@scenario("STATE-11", "DELIVER-04", "MSG-05")
-def timestamps_of_all_lengths(stage: Stage) -> None:
+@scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
+def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob = stage.peer("bob")
     power = 10**12 if stage.revision.wire.max_lamport > 10**12 else 10**9
     for lamport in (power, power - 1, 5, 40, stage.now_ms):
         alice.receive(bob.content(lamport))
@@ -94,18 +85,15 @@ def timestamps_of_all_lengths(stage: Stage) -> None:
 
 
 @scenario("RECV-08", "STATE-05")
-def two_participants_of_one_process(stage: Stage) -> None:
+def two_participants_of_one_process(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two participants take turns; nothing of one shows at the other, and opening one disturbs none."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, root))
     carol = stage.open("carol")
     for number in range(5):
         carol.receive(stage.peer(f"p{number}").content(stage.now_ms + number))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.observe()
     stage.advance(50)
     alice.send()
@@ -119,20 +107,15 @@ def waiting_in_two_channels(stage: Stage) -> None:
     in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
     alice.receive(in_c1.content(stage.now_ms + 1, "root", message_id="kid"))
     alice.observe(channel_id="c2")
-    alice.receive(in_c2.content(stage.now_ms + 2, message_id="root"))
-    alice.settle()
+    take_in(alice, in_c2.content(stage.now_ms + 2, message_id="root"))
     alice.observe(channel_id="c1")
-    alice.receive(in_c1.content(stage.now_ms + 3, message_id="root"))
-    alice.settle()
+    take_in(alice, in_c1.content(stage.now_ms + 3, message_id="root"))
     alice.observe(channel_id="c1")
 
 
-@scenario("SEND-08", "MSG-11")
-def hints_only_where_given(stage: Stage) -> None:
+@scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
+def hints_only_where_given(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Some messages have transport hints, those around them have none."""
-    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = bob.content(stage.now_ms - 9)
     alice.receive(first, retrieval_hint=b"t1")
     for _ in range(2):

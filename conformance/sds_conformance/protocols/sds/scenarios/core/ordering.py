@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
 
 
 def _look(stage: Stage, *actors: Actor) -> None:
@@ -20,15 +18,9 @@ def _look(stage: Stage, *actors: Actor) -> None:
         actor.send()
 
 
-def _wide(history: int = 12) -> pb.Configuration:
-    return pb.Configuration(causal_history_size=history)
-
-
-@scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10")
-def late_arrivals(stage: Stage) -> None:
+@scenario("DELIVER-04", "STATE-11", "SEND-05", "STATE-10", asked=WIDE)
+def late_arrivals(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Independent messages arrive out of Lamport order, the last one in the middle."""
-    alice = stage.open(configuration=_wide())
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     alice.receive(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20))
     alice.observe()
@@ -37,10 +29,8 @@ def late_arrivals(stage: Stage) -> None:
 
 
 @scenario("SEND-04", "SEND-05", "SYNC-04", "SEND-11")
-def late_arrival_before_the_end(stage: Stage) -> None:
+def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message delivered last, but not last in the log, must not displace the end of the log in causal histories."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     base = stage.now_ms
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
@@ -49,32 +39,29 @@ def late_arrival_before_the_end(stage: Stage) -> None:
     alice.send()
     stage.advance(100)
     alice.receive(bob.content(base + 17))
-    if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
-        alice.send_sync()
+    send_the_optional(alice, ephemeral=False)
     alice.send()
 
 
-@scenario("CONFLICT-01", "DELIVER-05", "SEND-05")
-def ties(stage: Stage) -> None:
+def _tied(stage: Stage, actor: Actor, *message_ids: str) -> None:
+    """A message, and then others that have one Lamport timestamp."""
+    actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
+    carol = stage.peer("carol")
+    for message_id in message_ids:
+        actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
+
+
+@scenario("CONFLICT-01", "DELIVER-05", "SEND-05", asked=pb.Configuration(causal_history_size=20))
+def ties(stage: Stage, alice: Actor) -> None:
     """Messages with equal Lamport timestamps and IDs of many shapes arrive in an order that is none."""
-    alice = stage.open(configuration=_wide(20))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
-    base = stage.now_ms
-    alice.receive(bob.content(base + 1, message_id="earlier"))
-    for message_id in ("a0", "B", "9", "a", "10", "Z", "_", "-", "aa"):
-        alice.receive(carol.content(base + 50, message_id=message_id))
+    _tied(stage, alice, "a0", "B", "9", "a", "10", "Z", "_", "-", "aa")
     _look(stage, alice)
 
 
-@scenario("CONFLICT-01")
-def ties_beyond_ascii(stage: Stage) -> None:
+@scenario("CONFLICT-01", asked=pb.Configuration(causal_history_size=20))
+def ties_beyond_ascii(stage: Stage, alice: Actor) -> None:
     """Ties between IDs of other alphabets, of the supplementary planes, and of different normal forms."""
-    alice = stage.open(configuration=_wide(20))
-    carol = stage.peer("carol")
-    base = stage.now_ms
-    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
-    for message_id in ("\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee"):
-        alice.receive(carol.content(base + 50, message_id=message_id))
+    _tied(stage, alice, "\U0001f600", "\ue000", "é", "e\u0301", "z", "ß", "ω", "中", "\uffee")
     _look(stage, alice)
 
 
@@ -83,32 +70,21 @@ def ties_in_every_order(stage: Stage) -> None:
     """Three ties in all six orders of arrival, at six participants."""
     actors = []
     for number, order in enumerate(permutations(("ida", "idb", "idc"))):
-        actor = stage.open(f"alice{number}", configuration=_wide())
-        carol = stage.peer("carol")
-        actor.receive(stage.peer("bob").content(stage.now_ms + 1, message_id="earlier"))
-        for message_id in order:
-            actor.receive(carol.content(stage.now_ms + 50, message_id=message_id))
-        actors.append(actor)
+        actors.append(stage.open(f"alice{number}", configuration=WIDE))
+        _tied(stage, actors[-1], *order)
     _look(stage, *actors)
 
 
-@scenario("CONFLICT-02")
-def ties_of_hashes(stage: Stage) -> None:
+@scenario("CONFLICT-02", asked=WIDE)
+def ties_of_hashes(stage: Stage, alice: Actor) -> None:
     """Ties between IDs that are hashes."""
-    alice = stage.open(configuration=_wide())
-    carol = stage.peer("carol")
-    base = stage.now_ms
-    alice.receive(stage.peer("bob").content(base + 1, message_id="earlier"))
-    for digit in ("80", "ff", "00", "7f", "a1"):
-        alice.receive(carol.content(base + 50, message_id=digit * 32))
+    _tied(stage, alice, *(digit * 32 for digit in ("80", "ff", "00", "7f", "a1")))
     _look(stage, alice)
 
 
-@scenario("CONFLICT-03")
-def ties_with_own_messages(stage: Stage) -> None:
+@scenario("CONFLICT-03", asked=WIDE)
+def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
-    alice = stage.open(configuration=_wide())
-    carol = stage.peer("carol")
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
     for _ in range(2):
         stage.advance(10)
@@ -119,25 +95,19 @@ def ties_with_own_messages(stage: Stage) -> None:
     _look(stage, alice)
 
 
-@scenario("DELIVER-06", "RECV-02")
-def copies_of_a_message(stage: Stage) -> None:
+@scenario("DELIVER-06", "RECV-02", asked=WIDE)
+def copies_of_a_message(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same message arrives several times: before, between and after others, and from the buffer."""
-    alice = stage.open(configuration=_wide())
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 10)
     child = bob.content(stage.now_ms + 20, root)
-    alice.receive(child, child, root, root)
-    alice.settle()
-    alice.receive(child, root, bob.content(stage.now_ms + 30, child), child)
-    alice.settle()
+    take_in(alice, child, child, root, root)
+    take_in(alice, child, root, bob.content(stage.now_ms + 30, child), child)
     _look(stage, alice)
 
 
 @scenario("SEND-06")
-def histories_of_many_lengths(stage: Stage) -> None:
+def histories_of_many_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages with 0, 1, 2, 10 and 200 dependencies arrive, all of them met."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     base = stage.now_ms
     messages = [bob.content(base + number) for number in range(200)]
     alice.receive(*messages)
@@ -145,11 +115,9 @@ def histories_of_many_lengths(stage: Stage) -> None:
         alice.receive(bob.content(base + 300 + number, *messages[-count:]))
 
 
-@scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17")
-def histories_as_the_log_grows(stage: Stage) -> None:
+@scenario("SEND-04", "SEND-05", "SEND-11", "MSG-06", "MSG-17", asked=pb.Configuration(causal_history_size=3))
+def histories_as_the_log_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent from the first on, with the log one longer each time, own and foreign messages mixed."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=3))
-    bob = stage.peer("bob")
     for number in range(8):
         stage.advance(50)
         if number % 3 == 1:

@@ -5,12 +5,10 @@ What is measured lies on the grid of the ticks, so they follow the periods in fo
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.stage import Stage
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import Actor, Stage, scenario
 
 FINE_TICKS = 6
 ROUNDS = 3

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
-from sds_proto.testee.v1 import testee_pb2 as pb
-
-from ...register import scenario
+from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, tick_every
 
 
-@scenario("STATE-14", "ACK-01")
-def one_of_three_is_enough(stage: Stage) -> None:
+@scenario("STATE-14", "ACK-01", asked=QUICK_RESENDS)
+def one_of_three_is_enough(stage: Stage, alice: Actor) -> None:
     """Three others are known; one of them names a message, the others go on without a word on it."""
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     for number, peer in enumerate((bob, carol, dave)):
@@ -22,17 +18,13 @@ def one_of_three_is_enough(stage: Stage) -> None:
     alice.receive(bob.content(stage.now_ms + 10, message))
     alice.observe()
     alice.receive(carol.content(stage.now_ms + 11), dave.content(stage.now_ms + 12))
-    for _ in range(4):
-        stage.advance(period)
-        alice.tick()
+    tick_every(alice, period, times=4)
     alice.observe()
 
 
 @scenario("STATE-17", "ACK-01", "ACK-02")
-def from_state_to_state(stage: Stage) -> None:
+def from_state_to_state(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Of three messages one is held by a filter and then named, one is named at once, one stays as it is."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first, second, third = (alice.send() for _ in range(3))
     alice.observe()
     in_filter = stage.filter_over(first.message_id)

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 
 @scenario("INSWEEP-04", "INSWEEP-06", "RECV-08", "DELIVER-07")
-def many_waiting(stage: Stage) -> None:
+def many_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
     """Several chains wait; their roots come one by one, the last buffered message is freed last."""
-    alice = stage.open()
-    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     base = stage.now_ms
     roots = [peer.content(base + number) for number, peer in enumerate((bob, carol, dave))]
     middles = [bob.content(base + 10 + number, root) for number, root in enumerate(roots)]
     end = carol.content(base + 20, *middles)
     alice.receive(end, *middles)
     for root in (roots[2], roots[0], roots[1]):
-        alice.receive(root)
-        alice.settle()
+        take_in(alice, root)
         alice.observe()
 
 
 @scenario("INSWEEP-01", "RECV-08")
-def the_last_of_many_is_freed(stage: Stage) -> None:
+def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Five messages wait for different ones; only what the last of them waits for comes."""
-    alice = stage.open()
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     roots = [carol.content(base + number) for number in range(5)]
-    alice.receive(*[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
-    alice.settle()
-    alice.receive(roots[-1])
-    alice.settle()
+    take_in(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
+    take_in(alice, roots[-1])
     alice.observe()
 
 
@@ -47,17 +39,12 @@ def given_up_for_lost(stage: Stage) -> None:
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
     late = carol.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
-    for _ in range(3):
-        stage.advance(timeout // 4)
-        alice.tick()
+    tick_every(alice, timeout // 4, times=3)
     alice.observe()
-    for _ in range(3):
-        stage.advance(timeout // 2)
-        alice.tick()
+    tick_every(alice, timeout // 2, times=3)
     alice.observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
-    alice.receive(late, carol.content(stage.now_ms))
-    alice.settle()
+    take_in(alice, late, carol.content(stage.now_ms))
     stage.advance(100)
     alice.send()
     alice.observe()
@@ -70,6 +57,4 @@ def idle_with_automatic_syncs(stage: Stage) -> None:
     alice = stage.open(channels=("c1", "c2"), configuration=pb.Configuration(sync_interval_ms=30_000))
     for channel in ("c1", "c2"):
         alice.send(channel_id=channel)
-    for _ in range(24):
-        stage.advance((alice.party.in_force.sync_interval_ms or 30_000) // 2)
-        alice.tick()
+    tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
 
-@scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-09")
-def own_syncs(stage: Stage) -> None:
+@scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-09", needs=(pb.CAPABILITY_SYNC,))
+def own_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages are sent between content messages, and hours pass."""
-    stage.need(pb.CAPABILITY_SYNC)
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms - 3), bob.content(stage.now_ms - 2), bob.content(stage.now_ms - 1))
     for _ in range(6):
         stage.advance(100)
@@ -25,16 +21,12 @@ def own_syncs(stage: Stage) -> None:
     alice.send()
     stage.advance(100)
     alice.send()
-    for _ in range(4):
-        stage.advance(HOUR)
-        alice.tick()
+    tick_every(alice, HOUR, times=4)
 
 
 @scenario("SYNC-07", "SYNC-08", "SYNC-09", "SYNC-13", "RECV-10", "MSG-19")
-def received_syncs(stage: Stage) -> None:
+def received_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages arrive in both encodings, with dependencies met and unmet, and somebody depends on one."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = bob.content(stage.now_ms + 1)
     missing = bob.content(stage.now_ms + 2)
     alice.receive(first)
@@ -47,21 +39,16 @@ def received_syncs(stage: Stage) -> None:
     alice.send()
     alice.receive(bob.content(stage.now_ms + 30, syncs[0], message_id="depends-on-a-sync"))
     alice.receive(bob.sync(stage.now_ms + 21, "never-sent", message_id="content-to-come"))
-    alice.receive(bob.content(stage.now_ms + 31, "content-to-come", message_id="depends-on-content-to-come"))
-    alice.settle()
-    alice.receive(missing)
-    alice.settle()
+    take_in(alice, bob.content(stage.now_ms + 31, "content-to-come", message_id="depends-on-content-to-come"))
+    take_in(alice, missing)
     alice.observe()
     stage.advance(50)
     alice.send()
 
 
-@scenario("SYNC-08", "SYNC-05")
-def syncs_between_syncs(stage: Stage) -> None:
+@scenario("SYNC-08", "SYNC-05", needs=(pb.CAPABILITY_SYNC,))
+def syncs_between_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """At one moment a participant sends two sync messages, receives four, and sends another."""
-    stage.need(pb.CAPABILITY_SYNC)
-    alice = stage.open()
-    bob = stage.peer("bob")
     known = bob.content(stage.now_ms)
     alice.receive(known)
     alice.send_sync()
@@ -71,10 +58,8 @@ def syncs_between_syncs(stage: Stage) -> None:
 
 
 @scenario("SYNC-12", of_one_text=True)
-def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
+def a_sync_with_the_id_of_the_logged(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     message = bob.content(stage.now_ms)
     alice.receive(message)
     sent = alice.send()
@@ -83,12 +68,8 @@ def a_sync_with_the_id_of_the_logged(stage: Stage) -> None:
 
 
 @scenario("RECV-08", of_one_text=True)
-def a_sync_with_the_id_of_the_missing(stage: Stage) -> None:
+def a_sync_with_the_id_of_the_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message waits; a sync message comes with the ID that it waits for, then the message itself."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms + 1, "to-come"))
-    alice.receive(bob.sync(stage.now_ms + 2, message_id="to-come"))
-    alice.settle()
-    alice.receive(bob.content(stage.now_ms + 3, message_id="to-come"))
-    alice.settle()
+    take_in(alice, bob.sync(stage.now_ms + 2, message_id="to-come"))
+    take_in(alice, bob.content(stage.now_ms + 3, message_id="to-come"))

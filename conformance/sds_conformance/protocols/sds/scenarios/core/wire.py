@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 
 BINARY = bytes(range(256)) * 2
 
 
 @scenario(
-    "MSG-01",
-    "MSG-02",
-    "MSG-03",
-    "MSG-04",
-    "MSG-05",
-    "MSG-06",
-    "MSG-07",
-    "MSG-09",
-    "MSG-13",
-    "MSG-17",
-    "MSG-20",
-    "MSG-22",
-    "SEND-07",
-    "SYNC-02",
+    *("MSG-01", "MSG-02", "MSG-03", "MSG-04", "MSG-05", "MSG-06", "MSG-07", "MSG-09", "MSG-13", "MSG-17"),
+    *("MSG-20", "MSG-22", "SEND-07", "SYNC-02"),
 )
-def every_kind_of_message(stage: Stage) -> None:
+def every_kind_of_message(stage: Stage, bob: ScriptedPeer) -> None:
     """A participant with a non-ASCII ID sends content, sync and ephemeral messages, before and after receiving."""
     alice = stage.open("alicé")
-    bob = stage.peer("bob")
     can = stage.trace.declaration.can
     alice.send(stage.said(BINARY))
     stage.advance(10)
@@ -53,22 +39,18 @@ def every_kind_of_message(stage: Stage) -> None:
 
 
 @scenario("MSG-09", "MSG-01", "RECV-07", "MSG-19", "MSG-18")
-def contents_of_all_kinds(stage: Stage) -> None:
+def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Contents that are no text, and one of 100 KiB, arrive and are delivered."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     binary = bob.content(stage.now_ms + 1, content=stage.said(b"\x00\xff\xfe\x80\xc3\x28\n\r\n\x00"))
     large = bob.content(stage.now_ms + 2, binary, content=stage.said(bytes(range(256)) * 400))
     alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
     alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
-    alice.receive(bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
-    alice.settle()
+    take_in(alice, bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
 
 
 @scenario("MSG-14", "MSG-03")
-def equal_contents(stage: Stage) -> None:
+def equal_contents(stage: Stage, alice: Actor) -> None:
     """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
-    alice = stage.open()
     carol = stage.open("carol")
     bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms - 1, content=b"ok"))
@@ -82,10 +64,8 @@ def equal_contents(stage: Stage) -> None:
 
 
 @scenario("MSG-14")
-def said_again_later(stage: Stage) -> None:
+def said_again_later(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same content is sent again after the first was acknowledged: it is another message."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = alice.send(b"good morning")
     alice.receive(bob.content(stage.now_ms + 1, first))
     stage.advance(60_000)
@@ -94,12 +74,9 @@ def said_again_later(stage: Stage) -> None:
     alice.send(b"anything else")
 
 
-@scenario("MSG-10", "MSG-11", "SEND-08")
-def transport_hints(stage: Stage) -> None:
+@scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
+def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The transport has names of its own for messages; they travel as hints and never replace message IDs."""
-    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = bob.content(stage.now_ms + 1, message_id="sds-1")
     alice.receive(first, retrieval_hint=b"t-1")
     alice.send(b"one", retrieval_hint=b"t-own-1")
@@ -115,10 +92,8 @@ def transport_hints(stage: Stage) -> None:
 
 
 @scenario("MSG-23")
-def dressed_entries(stage: Stage) -> None:
+def dressed_entries(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Dependencies are named with and without hints and sender IDs; only the ID counts."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     first = bob.content(stage.now_ms + 1)
     alice.receive(first)
     for number, entry in enumerate(
@@ -134,10 +109,8 @@ def dressed_entries(stage: Stage) -> None:
 
 
 @scenario("MSG-24")
-def unusual_encodings(stage: Stage) -> None:
+def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""
-    alice = stage.open()
-    bob = stage.peer("bob")
     plain = bob.content(stage.now_ms + 1)
     alice.receive(plain)
 

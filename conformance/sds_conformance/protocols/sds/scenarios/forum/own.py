@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 HOUR = 3_600_000
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
-def counting_from_zero(stage: Stage) -> None:
+def counting_from_zero(stage: Stage, alice: Actor) -> None:
     """A participant says this and that, before it has heard anything; hours pass in between."""
-    alice = stage.open()
     alice.observe()
     for _ in range(3):
         alice.send()
@@ -27,21 +25,17 @@ def counting_from_zero(stage: Stage) -> None:
     alice.observe()
 
 
-@scenario("FORUM-09", "FORUM-35")
-def a_sync_at_first(stage: Stage) -> None:
+@scenario("FORUM-09", "FORUM-35", needs=(pb.CAPABILITY_SYNC,))
+def a_sync_at_first(stage: Stage, alice: Actor) -> None:
     """The first that a newcomer says is a sync message, the next is none."""
-    stage.need(pb.CAPABILITY_SYNC)
-    alice = stage.open()
     alice.send_sync()
     alice.send()
     alice.observe()
 
 
-@scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24")
-def syncs_like_all_others(stage: Stage) -> None:
+@scenario("FORUM-37", "FORUM-20", "FORUM-23", "FORUM-16", "FORUM-24", asked=WIDE)
+def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Sync messages come from ahead, some of them wait; others depend on them, and own messages follow them."""
-    alice = stage.open(configuration=pb.Configuration(causal_history_size=12))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     base = stage.now_ms
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
@@ -54,18 +48,15 @@ def syncs_like_all_others(stage: Stage) -> None:
     waits = carol.sync(base + 90_020, root)
     alice.receive(waits, bob.content(base + 90_030, waits))
     alice.send()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     alice.observe()
-    alice.receive(bob.content(base + 90_040, waits, sync))
-    alice.settle()
+    take_in(alice, bob.content(base + 90_040, waits, sync))
     alice.send()
 
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")
-def syncs_of_many(stage: Stage) -> None:
+def syncs_of_many(stage: Stage, alice: Actor) -> None:
     """Nobody says anything but sync messages, each of which names the last one; they acknowledge what is sent."""
-    alice = stage.open()
     peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
     own, other = alice.send(), alice.send()
     last = own
@@ -78,17 +69,13 @@ def syncs_of_many(stage: Stage) -> None:
         alice.receive(peers[1].sync(stage.now_ms, bloom_filter=in_filter))
         alice.observe()
     alice.send()
-    alice.receive(peers[0].content(stage.now_ms + 1, last))
-    alice.settle()
+    take_in(alice, peers[0].content(stage.now_ms + 1, last))
     alice.observe()
 
 
-@scenario("FORUM-40", "FORUM-20")
-def ten_minutes_of_talk(stage: Stage) -> None:
+@scenario("FORUM-40", "FORUM-20", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,))
+def ten_minutes_of_talk(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Twenty messages come within ten minutes, then the participant says something."""
-    stage.need(pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open()
-    bob = stage.peer("bob")
     for _ in range(20):
         alice.receive(bob.content(stage.now_ms))
         stage.advance(28_000)

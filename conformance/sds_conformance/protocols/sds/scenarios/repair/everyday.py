@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...register import scenario
-from .repairing import repairing, t_max, t_min
-from .requesting import missing, say
-from .responding import ask, fine_ticks, holding, wait_out
+from ..cast import Actor, ScriptedPeer, Stage, scenario, tick_every
+from .repairing import repair_scenario, repairing, t_max, t_min
+from .requesting import missing, say, say_both
+from .responding import ask, holding, wait_out, watch
 
 LONG_ID = 200
 LONG_CONTENT = 100_000
 HOUR_MS = 3_600_000
 
 
-@scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
-def asked_for_messages_of_all_shapes(stage: Stage) -> None:
+@repair_scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
+def asked_for_messages_of_all_shapes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are asked for with any bytes, spaces, much content, a long ID, a long history, and far in the future."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     contents = [bytes(range(256)), b" between spaces \n", b"long " * (LONG_CONTENT // 5)]
     messages = [bob.content(stage.now_ms + number, content=content) for number, content in enumerate(contents)]
     messages.append(bob.content(stage.now_ms + 4, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4))))
@@ -33,10 +29,9 @@ def asked_for_messages_of_all_shapes(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-RECV-08")
-def life_goes_on_while_answers_are_pending(stage: Stage) -> None:
+@repair_scenario("R-RECV-08")
+def life_goes_on_while_answers_are_pending(stage: Stage, alice: Actor) -> None:
     """Six messages are asked for; then everybody, the participant too, sends content and sync messages."""
-    alice = repairing(stage)
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     messages = holding(stage, alice, 6)
     ask(stage, carol, alice, *messages)
@@ -49,21 +44,17 @@ def life_goes_on_while_answers_are_pending(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-SWEEP-04")
-def the_same_twice_in_one_request(stage: Stage) -> None:
+@repair_scenario("R-SWEEP-04")
+def the_same_twice_in_one_request(stage: Stage, alice: Actor) -> None:
     """Messages stand twice in one repair request."""
-    alice = repairing(stage)
     messages = holding(stage, alice, 4)
     ask(stage, stage.peer("carol"), alice, *messages, *messages)
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
-@scenario("R-RECV-08")
-def asked_again_after_somebody_elses_answer(stage: Stage) -> None:
+@repair_scenario("R-RECV-08")
+def asked_again_after_somebody_elses_answer(stage: Stage, alice: Actor) -> None:
     """Others answer six requests first; much later the same is asked for again, and nobody else answers."""
-    alice = repairing(stage)
     messages = holding(stage, alice, 6)
     ask(stage, stage.peer("carol"), alice, *messages)
     alice.receive(*messages)
@@ -73,10 +64,9 @@ def asked_again_after_somebody_elses_answer(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-STATE-08")
-def authors_are_asked_in_sync_messages(stage: Stage) -> None:
+@repair_scenario("R-STATE-08")
+def authors_are_asked_in_sync_messages(stage: Stage, alice: Actor) -> None:
     """Sync messages ask a participant for what it sent itself, and for a message of somebody else."""
-    alice = repairing(stage)
     own = [alice.send() for _ in range(2)]
     messages = holding(stage, alice, 1)
     alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id="acknowledges"))
@@ -108,18 +98,13 @@ def repairs_in_a_second_channel(stage: Stage) -> None:
 
 def _asks(stage: Stage, alice: Actor) -> None:
     """Content and sync messages at T_max and a second later."""
-    stage.advance(t_max(alice))
-    for _ in range(2):
-        say(alice, content=True)
-        say(alice, content=False)
-        stage.advance(1_000)
+    say_both(alice, t_max(alice), 1_000, content_first=True)
+    stage.advance(1_000)
 
 
-@scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
-def a_repair_with_a_gap_of_its_own(stage: Stage) -> None:
+@repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
+def a_repair_with_a_gap_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two are missing; one comes after it was asked for, and depends on a third that is missing as well."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     root = bob.content(stage.now_ms - 5)
     middle, other = bob.content(stage.now_ms - 4, *signed(root)), carol.content(stage.now_ms - 3)
     alice.receive(bob.content(stage.now_ms + 1, *signed(middle, other)))
@@ -129,30 +114,25 @@ def a_repair_with_a_gap_of_its_own(stage: Stage) -> None:
     _asks(stage, alice)
 
 
-@scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
-def a_long_id_is_missing(stage: Stage) -> None:
+@repair_scenario("R-RECV-03", "R-STATE-01", "R-STATE-09")
+def a_long_id_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message with a long ID is missing."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     lost = bob.content(stage.now_ms - 1, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4)))
     alice.receive(bob.content(stage.now_ms + 1, *signed(lost)))
     alice.observe()
     _asks(stage, alice)
 
 
-@scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
-def after_the_clock_was_set_back(stage: Stage) -> None:
+@repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
+def after_the_clock_was_set_back(stage: Stage, alice: Actor) -> None:
     """The clock is set back by an hour; when it shows more than ever before, something is asked for and missing."""
-    alice = repairing(stage)
     messages = holding(stage, alice, 3)
     alice.send()
     alice.tick()
     stage.advance(-HOUR_MS)
     alice.tick()
     alice.send()
-    for _ in range(3):
-        stage.advance(HOUR_MS // 2)
-        alice.tick()
+    tick_every(alice, HOUR_MS // 2, times=3)
     ask(stage, stage.peer("carol"), alice, *messages)
     missing(stage, alice, stage.peer("dave"))
     _asks(stage, alice)

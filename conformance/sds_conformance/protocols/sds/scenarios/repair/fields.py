@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry
 
-from ...register import scenario
-from .repairing import repairing, t_max
-from .requesting import say
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .repairing import repair_scenario, t_max
+from .requesting import say, say_both
 
 
-@scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
-def entries_name_senders(stage: Stage) -> None:
+@repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
+def entries_name_senders(stage: Stage, alice: Actor) -> None:
     """Messages of several senders are logged, own ones too, others are missing; what is sent then names senders."""
-    alice = repairing(stage)
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     alice.receive(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8))
     alice.send()
@@ -36,12 +34,9 @@ def entries_name_senders(stage: Stage) -> None:
     say(alice, content=False)
 
 
-@scenario("R-FIELDS-02")
-def requests_with_hints(stage: Stage) -> None:
+@repair_scenario("R-FIELDS-02", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
+def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """What is missing was named with retrieval hints, what is logged was, too; the requests repeat the former."""
-    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first, second, here = (bob.content(stage.now_ms - number) for number in (5, 4, 3))
     alice.receive(here)
     alice.receive(
@@ -61,28 +56,21 @@ def requests_with_hints(stage: Stage) -> None:
                 alice.receive(message)
 
 
-@scenario("R-FIELDS-02")
-def what_is_here_is_not_asked_for(stage: Stage) -> None:
+@repair_scenario("R-FIELDS-02")
+def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages depend on what is logged, own ones too, and on one that is missing; only that one is asked for."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first = bob.content(stage.now_ms - 5)
     alice.receive(first)
     own = alice.send()
     lost = bob.content(stage.now_ms - 4)
     alice.receive(carol.content(stage.now_ms + 1, *signed(first, own)))
     alice.receive(carol.content(stage.now_ms + 2, *signed(first, lost, own)))
-    for _ in range(3):
-        stage.advance(t_max(alice) // 2 + 1_000)
-        say(alice, content=False)
-        alice.send()
+    say_both(alice, *3 * [t_max(alice) // 2 + 1_000])
 
 
-@scenario("R-FIELDS-03", "R-FIELDS-04")
-def without_the_extension(stage: Stage) -> None:
+@scenario("R-FIELDS-03", "R-FIELDS-04", asked=pb.Configuration(sds_r=False))
+def without_the_extension(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant without SDS-R meets requests and senders in entries, and misses messages itself."""
-    alice = stage.open(configuration=pb.Configuration(sds_r=False))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     first = bob.content(stage.now_ms + 1)
     alice.receive(first)
     own = alice.send()
@@ -95,8 +83,5 @@ def without_the_extension(stage: Stage) -> None:
         alice.receive(bob.sync(stage.now_ms + 7, *signed(lost), requests=signed(own)))
     alice.settle()
     alice.send()
-    stage.advance(600_000)
-    alice.send()
-    say(alice, content=False)
-    alice.receive(lost)
-    alice.settle()
+    say_both(alice, 600_000, content_first=True)
+    take_in(alice, lost)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Stage
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from ...register import scenario
+from ..cast import Actor, Stage, scenario
 from .repairing import repairing, t_min
 from .responding import ask, holding, wait_out
 

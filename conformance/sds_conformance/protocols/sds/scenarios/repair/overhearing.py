@@ -7,16 +7,15 @@ one could not be.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Stage
+from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ...register import scenario
-from .repairing import repairing, t_max, t_min
-from .requesting import missing, say
+from ..cast import Actor, ScriptedPeer, Stage, take_in
+from .repairing import repair_scenario, repairing, t_max, t_min
+from .requesting import missing, say, say_both
 
 
 def _speak(stage: Stage, alice: Actor) -> None:
@@ -27,11 +26,9 @@ def _speak(stage: Stage, alice: Actor) -> None:
         say(alice, content=content)
 
 
-@scenario("R-RECV-01")
-def it_comes_before_its_time(stage: Stage) -> None:
+@repair_scenario("R-RECV-01")
+def it_comes_before_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Three are missing and come before T_min: one alone, one that waits for another itself, one from a third party."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     (first,) = missing(stage, alice, bob)
     never = carol.content(stage.now_ms - 5)
     blocked = carol.content(stage.now_ms - 4, *signed(never))
@@ -47,17 +44,13 @@ def _past_its_time(stage: Stage, alice: Actor) -> None:
     """From before T_req until no old entry can be left: a new one is due T_min after the old could have been."""
     alice.observe()
     for wait in (t_min(alice) // 2, t_max(alice) - t_min(alice), 1_000):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+        say_both(alice, wait)
         alice.observe()
 
 
-@scenario("R-RECV-01")
-def it_comes_late_and_blocked(stage: Stage) -> None:
+@repair_scenario("R-RECV-01")
+def it_comes_late_and_blocked(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """What is missing comes a second before T_max and has to wait itself; messages soon after do not ask for it."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     blocked = carol.content(stage.now_ms - 4, HistoryEntry("never-sent", None, carol.name))
     alice.receive(bob.content(stage.now_ms + 2, *signed(blocked)))
     alice.observe()
@@ -66,25 +59,19 @@ def it_comes_late_and_blocked(stage: Stage) -> None:
     _speak(stage, alice)
 
 
-@scenario("R-STATE-01", "R-RECV-03")
-def a_dependency_that_waits(stage: Stage) -> None:
+@repair_scenario("R-STATE-01", "R-RECV-03")
+def a_dependency_that_waits(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A message waits for one that never comes; then another depends on the one that waits, and time passes."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     waiting = carol.content(stage.now_ms - 4, HistoryEntry("never-sent", None, carol.name))
     alice.receive(waiting)
     alice.receive(bob.content(stage.now_ms + 2, *signed(waiting)))
     alice.observe()
-    stage.advance(t_max(alice) + 1_000)
-    say(alice, content=False)
-    say(alice, content=True)
+    say_both(alice, t_max(alice) + 1_000)
 
 
-@scenario("R-SEND-07")
-def it_comes_when_it_is_due(stage: Stage) -> None:
+@repair_scenario("R-SEND-07")
+def it_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """What is missing comes after T_req, before any message has asked for it."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content in (True, False):
         (lost,) = missing(stage, alice, bob)
         stage.advance(t_max(alice) + 1_000)
@@ -96,17 +83,14 @@ def it_comes_when_it_is_due(stage: Stage) -> None:
         alice.settle()
 
 
-@scenario("R-SEND-07")
-def one_of_two_comes_when_it_is_due(stage: Stage) -> None:
+@repair_scenario("R-SEND-07")
+def one_of_two_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two are due; one comes before a message goes out, which asks for the other alone."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     first, second = missing(stage, alice, bob, 2)
     stage.advance(t_max(alice) + 1_000)
     alice.receive(second)
     say(alice, content=False)
-    alice.receive(first)
-    alice.settle()
+    take_in(alice, first)
     alice.send()
 
 
@@ -140,53 +124,36 @@ def _overhears(stage: Stage, alice: Actor, message: Overheard, *before: HistoryE
     asking = message(stage, dave, [*before, entry])
     alice.receive(_renamed(asking, stage))
     _speak(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
 def _renamed(message: Message, stage: Stage) -> Message:
     """With an ID of its own: peers that are made anew count from one again."""
-    return Message(
-        message.sender_id,
-        f"{message.message_id}-at-{len(stage.trace.steps)}",
-        message.channel_id,
-        message.lamport_timestamp,
-        message.causal_history,
-        message.bloom_filter,
-        message.repair_request,
-        message.content,
-    )
+    return replace(message, message_id=f"{message.message_id}-at-{len(stage.trace.steps)}")
 
 
-@scenario("R-RECV-07")
-def somebody_else_asks(stage: Stage) -> None:
+@repair_scenario("R-RECV-07")
+def somebody_else_asks(stage: Stage, alice: Actor) -> None:
     """Others ask for what is missing, in a sync message and in content; the participant leaves it to them."""
-    alice = repairing(stage)
     _overhears(stage, alice, _sync)
     _overhears(stage, alice, _content)
 
 
-@scenario("R-RECV-07")
-def somebody_else_asks_early(stage: Stage) -> None:
+@repair_scenario("R-RECV-07")
+def somebody_else_asks_early(stage: Stage, alice: Actor, dave: ScriptedPeer) -> None:
     """Others ask for three that are missing before T_min is over; the participant speaks until T_max."""
-    alice = repairing(stage)
-    dave = stage.peer("dave")
     lost = missing(stage, alice, stage.peer("bob"), 3)
     alice.observe()
     stage.advance(t_min(alice) - 1_000)
     for message in lost:
         alice.receive(dave.sync(stage.now_ms, requests=signed(message)))
         alice.observe()
-    for _ in range(12):
-        stage.advance(t_max(alice) // 12)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, *12 * [t_max(alice) // 12])
 
 
-@scenario("R-RECV-12")
-def somebody_asks_for_many(stage: Stage) -> None:
+@repair_scenario("R-RECV-12")
+def somebody_asks_for_many(stage: Stage, alice: Actor) -> None:
     """Requests for many messages: what is missing comes last, after unknown ones, and once has no sender."""
-    alice = repairing(stage)
     unknown = HistoryEntry("nobody-knows-this")
     named = HistoryEntry("nor-this", None, stage.peer("carol").name)
     _overhears(stage, alice, _sync, unknown, named)
@@ -195,11 +162,9 @@ def somebody_asks_for_many(stage: Stage) -> None:
     _overhears(stage, alice, _sync, *(HistoryEntry(f"unknown-{n}", None, "carol") for n in range(150)))
 
 
-@scenario("R-RECV-12")
-def somebody_asks_for_a_thousand(stage: Stage) -> None:
+@repair_scenario("R-RECV-12")
+def somebody_asks_for_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """A request and a causal history of 1,000 entries, which may be refused, and after them all goes on as before."""
-    alice = repairing(stage)
-    carol = stage.peer("carol")
     alice.receive(carol.sync(stage.now_ms, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(stage.now_ms, *(f"unheard-of-{number}" for number in range(1_000))))
     stage.advance(t_max(alice) + 1_000)
@@ -207,50 +172,29 @@ def somebody_asks_for_a_thousand(stage: Stage) -> None:
     _overhears(stage, repairing(stage, "erin"), _sync, HistoryEntry("unknown-1", None, "carol"))
 
 
-@scenario("R-RECV-13")
-def requests_in_any_message(stage: Stage) -> None:
+@repair_scenario("R-RECV-13")
+def requests_in_any_message(stage: Stage, alice: Actor, bob: ScriptedPeer, dave: ScriptedPeer) -> None:
     """A sync message reveals a gap; others ask in a message that has to wait, and in a copy of a known one."""
-    alice = repairing(stage)
-    bob, dave = stage.peer("bob"), stage.peer("dave")
     lost = bob.content(stage.now_ms - 1)
     alice.receive(dave.sync(stage.now_ms, *signed(lost)))  # the gap is not in its author's words
     alice.observe()
-    stage.advance(t_max(alice))
-    for wait in (1_000, 0):
-        say(alice, content=False)
-        say(alice, content=True)
-        stage.advance(wait)
-    alice.receive(lost)
-    alice.settle()
+    say_both(alice, t_max(alice), 1_000)
+    take_in(alice, lost)
     _overhears(stage, alice, _blocked)
     _overhears(stage, alice, _gapped_sync)
     known = dave.content(stage.now_ms, message_id="known")
     alice.receive(known)
-
-    def copy(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-        return Message(
-            known.sender_id,
-            known.message_id,
-            known.channel_id,
-            known.lamport_timestamp,
-            known.causal_history,
-            known.bloom_filter,
-            tuple(requests),
-            known.content,
-        )
-
     lost = bob.content(stage.now_ms - 1)
     alice.receive(bob.content(stage.now_ms + 1, *signed(lost)))
     alice.observe()
     stage.advance(t_max(alice) - 1_000)
-    alice.receive(copy(stage, dave, list(signed(lost))))
+    alice.receive(replace(known, repair_request=signed(lost)))
     _speak(stage, alice)
 
 
-@scenario("R-RECV-04", "R-RECV-05")
-def nobody_answers_the_others(stage: Stage) -> None:
+@repair_scenario("R-RECV-04", "R-RECV-05")
+def nobody_answers_the_others(stage: Stage, alice: Actor) -> None:
     """Somebody else asks for what is missing, and nothing comes; the next message is about something else."""
-    alice = repairing(stage)
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     (lost,) = missing(stage, alice, bob)
     alice.observe()
@@ -262,8 +206,7 @@ def nobody_answers_the_others(stage: Stage) -> None:
         alice.receive(carol.content(stage.now_ms))
         alice.observe()
     _ask_again(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
 def _ask_again(stage: Stage, alice: Actor) -> None:
@@ -272,16 +215,12 @@ def _ask_again(stage: Stage, alice: Actor) -> None:
     say(alice, content=False)
     stage.advance(t_max(alice) - 1_000)
     say(alice, content=False)
-    stage.advance(1_000)
-    alice.send()
-    say(alice, content=False)
+    say_both(alice, 1_000, content_first=True)
 
 
-@scenario("R-RECV-04")
-def its_request_is_lost(stage: Stage) -> None:
+@repair_scenario("R-RECV-04", asked=pb.Configuration())
+def its_request_is_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
-    alice = repairing(stage, configuration=pb.Configuration())
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     stage.advance(t_max(alice))
@@ -290,22 +229,13 @@ def its_request_is_lost(stage: Stage) -> None:
     alice.send()
     alice.receive(carol.content(stage.now_ms))
     _ask_again(stage, alice)
-    alice.receive(lost)
-    alice.settle()
+    take_in(alice, lost)
 
 
-@scenario("R-RECV-03")
-def named_again_after_its_request(stage: Stage) -> None:
+@repair_scenario("R-RECV-03")
+def named_again_after_its_request(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant asks, and nothing comes; then another message depends on what is missing, and time passes."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     (lost,) = missing(stage, alice, bob)
-    for wait in (t_max(alice) - 1_000, 500, 500):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, t_max(alice) - 1_000, 500, 500)
     alice.receive(bob.content(stage.now_ms, *signed(lost)))
-    for wait in (t_max(alice), 1_000):
-        stage.advance(wait)
-        say(alice, content=False)
-        say(alice, content=True)
+    say_both(alice, t_max(alice), 1_000)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.stage import Stage
+from functools import partial
+
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..cast import Actor, Stage, scenario
 
 T_MIN_MS = 30_000
 T_MAX_MS = 120_000
@@ -40,6 +42,10 @@ def repairing(
     if t_max(actor) > LONGEST_MS:
         raise ScheduleStopped(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
     return actor
+
+
+repair_scenario = partial(scenario, opening=repairing)
+"""Registers a scenario in which alice uses SDS-R."""
 
 
 def t_min(actor: Actor) -> int:

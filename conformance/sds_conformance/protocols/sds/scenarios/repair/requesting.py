@@ -6,15 +6,13 @@ and a second later, by when it is over whatever the hash and the unit of time ar
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Stage
+from sds_harness.sds.peer import signed
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Message, t_req_offset
 
-from ...register import scenario
-from .repairing import repairing, t_max, t_min
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
+from .repairing import repair_scenario, repairing, t_max, t_min
 
 MANY = 12
 
@@ -33,6 +31,14 @@ def say(actor: Actor, *, content: bool) -> Message | None:
     return actor.send_sync()
 
 
+def say_both(actor: Actor, *waits_ms: int, content_first: bool = False) -> None:
+    """After each wait the participant sends a sync message and content, or content and a sync message."""
+    for wait_ms in waits_ms:
+        actor.stage.advance(wait_ms)
+        say(actor, content=content_first)
+        say(actor, content=not content_first)
+
+
 def t_req(actor: Actor, message_id: str) -> int | None:
     """T_req of what was found missing now: as shown, or by the declared hash."""
     state = actor.observe()
@@ -46,59 +52,46 @@ def t_req(actor: Actor, message_id: str) -> int | None:
     return actor.stage.now_ms + t_req_offset(profile, actor.party.participant_id, message_id, low, high)
 
 
-@scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
-def asks_for_what_is_missing(stage: Stage) -> None:
+@repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
+def asks_for_what_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A dependency is missing; sync messages go out until one must have asked for it, and then it comes."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, *signed(root)))
     for _ in range(26):
         stage.advance(t_max(alice) // 24)
         say(alice, content=False)
         alice.observe()
-    alice.receive(root)
-    alice.settle()
+    take_in(alice, root)
     say(alice, content=False)
 
 
-@scenario("R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
-def content_and_sync_ask(stage: Stage) -> None:
+@repair_scenario(
+    "R-SEND-01", "R-STATE-09", "R-STATE-01", "R-GLOBAL-10", "R-RECV-03", "MSG-08", "R-FIELDS-01", "R-FIELDS-02"
+)
+def content_and_sync_ask(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Twice something is missing until its time is over: once content is sent first, once a sync message."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content_first in (True, False):
         lost = missing(stage, alice, bob)
         alice.observe()
-        stage.advance(t_max(alice))
-        for wait in (1_000, 0):
-            say(alice, content=content_first)
-            say(alice, content=not content_first)
-            stage.advance(wait)
-        alice.receive(*lost)
-        alice.settle()
+        say_both(alice, t_max(alice), 1_000, content_first=content_first)
+        take_in(alice, *lost)
 
 
-@scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
-def at_the_very_millisecond(stage: Stage) -> None:
+@repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
+def at_the_very_millisecond(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent a second before T_req, a millisecond before it, at T_req and later."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content in (True, False, True):
         (lost,) = missing(stage, alice, bob)
         due = t_req(alice, lost.message_id)
         for until in (due - 1_000, due - 1, due, due + 1) if due is not None else ():
             stage.advance(max(0, until - stage.now_ms))
             say(alice, content=content)
-        alice.receive(lost)
-        alice.settle()
+        take_in(alice, lost)
 
 
-@scenario("R-SEND-01", "R-GLOBAL-10")
-def no_message_at_its_time(stage: Stage) -> None:
+@repair_scenario("R-SEND-01", "R-GLOBAL-10")
+def no_message_at_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two are missing and nothing is sent until some time after T_req; then content or a sync message asks."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     for content in (True, False):
         for _ in range(2):
             (lost,) = missing(stage, alice, bob)
@@ -106,15 +99,12 @@ def no_message_at_its_time(stage: Stage) -> None:
             wait = t_max(alice) + 1_000 if due is None else min(due - stage.now_ms + 2_000, t_max(alice))
             stage.advance(max(0, wait))
             say(alice, content=content)
-            alice.receive(lost)
-            alice.settle()
+            take_in(alice, lost)
 
 
-@scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
-def more_is_due_than_fits(stage: Stage) -> None:
+@repair_scenario("R-SEND-03", "R-SEND-04", "R-SEND-05", "R-FIELDS-02", "MSG-08")
+def more_is_due_than_fits(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A dozen are due at once; what is asked for comes, and the next message asks for the rest."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     lost = {message.message_id: message for message in missing(stage, alice, bob, MANY)}
     alice.observe()
     stage.advance(t_max(alice))
@@ -129,29 +119,19 @@ def more_is_due_than_fits(stage: Stage) -> None:
         stage.advance(250)
 
 
-@scenario("R-SEND-06")
-def nothing_to_ask_for(stage: Stage) -> None:
+@repair_scenario("R-SEND-06")
+def nothing_to_ask_for(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages are sent when nothing is missing, when what is missing is not due yet, and when it has come."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
-    alice.send()
-    say(alice, content=False)
+    say_both(alice, 0, content_first=True)
     (lost,) = missing(stage, alice, bob)
-    stage.advance(t_min(alice) // 2)
-    alice.send()
-    say(alice, content=False)
-    alice.receive(lost)
-    alice.settle()
-    stage.advance(t_max(alice))
-    alice.send()
-    say(alice, content=False)
+    say_both(alice, t_min(alice) // 2, content_first=True)
+    take_in(alice, lost)
+    say_both(alice, t_max(alice), content_first=True)
 
 
-@scenario("R-STATE-02", "R-STATE-09")
-def named_again_and_again(stage: Stage) -> None:
+@repair_scenario("R-STATE-02", "R-STATE-09")
+def named_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Again and again somebody depends on the same missing message; that must not put off the request for it."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     for number in range(1, 13):
@@ -160,19 +140,12 @@ def named_again_and_again(stage: Stage) -> None:
         if number % 3 == 0:
             alice.observe()
     # T_max is over to the millisecond, then by a second.
-    stage.advance(max(0, t_max(alice) - t_max(alice) // 12 * 12))
-    for _ in range(2):
-        alice.send()
-        say(alice, content=False)
-        stage.advance(1_000)
-    alice.receive(lost)
-    alice.settle()
+    say_both(alice, max(0, t_max(alice) - t_max(alice) // 12 * 12), 1_000, content_first=True)
+    stage.advance(1_000)
+    take_in(alice, lost)
     (once,) = missing(stage, alice, bob)
-    stage.advance(t_max(alice))
-    for _ in range(2):
-        alice.send()
-        say(alice, content=False)
-        stage.advance(1_000)
+    say_both(alice, t_max(alice), 1_000, content_first=True)
+    stage.advance(1_000)
     alice.receive(once)
 
 
@@ -211,51 +184,41 @@ def no_room_for_a_backoff(stage: Stage) -> None:
         alice.send()
         stage.advance(max(0, t_max(alice) - t_min(alice)))
         alice.send()
-        alice.receive(lost)
-        alice.settle()
+        take_in(alice, lost)
 
 
-def _syncing(stage: Stage) -> tuple[Actor, int]:
-    """A participant with automatic sync messages, and their interval: ten of them pass before a request may expire."""
+def _until_it_asks(stage: Stage, bob: ScriptedPeer, *others: ScriptedPeer) -> None:
+    """A participant with automatic sync messages misses something, and nobody or others send sync messages.
+
+    Ten of its intervals pass before a request may expire.
+    """
     stage.need(pb.CAPABILITY_PERIODIC_SYNC)
     asked = pb.Configuration(sync_interval_ms=2_000, t_min_ms=30_000, t_max_ms=60_000)
     alice = repairing(stage, configuration=asked)
     interval = alice.party.in_force.sync_interval_ms or 2_000
     if not 1_000 <= interval <= t_max(alice) // 4:
         raise ScheduleStopped("the sync interval in force is too long or too short to wait for")
-    return alice, interval
+    (lost,) = missing(stage, alice, bob)
+    alice.observe()
+    stage.advance(t_min(alice) - interval)
+    until = stage.now_ms + t_max(alice) + 12 * interval - t_min(alice)
+    while stage.now_ms < until:
+        stage.advance(interval // 2)
+        for other in others:
+            alice.receive(other.sync(stage.now_ms))
+        step = alice.tick()
+        if any(wire.message is not None and wire.message.repair_request for wire in step.broadcasts):
+            break
+    alice.receive(lost)
 
 
 @scenario("R-SYNC-02")
-def the_next_sync_asks(stage: Stage) -> None:
+def the_next_sync_asks(stage: Stage, bob: ScriptedPeer) -> None:
     """Something is missing, nobody speaks, and the participant is left to its scheduled sync messages."""
-    alice, interval = _syncing(stage)
-    bob = stage.peer("bob")
-    (lost,) = missing(stage, alice, bob)
-    alice.observe()
-    stage.advance(t_min(alice) - interval)
-    until = stage.now_ms + t_max(alice) + 12 * interval - t_min(alice)
-    while stage.now_ms < until:
-        stage.advance(interval // 2)
-        step = alice.tick()
-        if any(wire.message is not None and wire.message.repair_request for wire in step.broadcasts):
-            break
-    alice.receive(lost)
+    _until_it_asks(stage, bob)
 
 
 @scenario("R-SYNC-01")
-def others_sync_all_the_time(stage: Stage) -> None:
+def others_sync_all_the_time(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Something is missing, and others send sync messages more often than the participant would."""
-    alice, interval = _syncing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
-    (lost,) = missing(stage, alice, bob)
-    alice.observe()
-    stage.advance(t_min(alice) - interval)
-    until = stage.now_ms + t_max(alice) + 12 * interval - t_min(alice)
-    while stage.now_ms < until:
-        stage.advance(interval // 2)
-        alice.receive(carol.sync(stage.now_ms))
-        step = alice.tick()
-        if any(wire.message is not None and wire.message.repair_request for wire in step.broadcasts):
-            break
-    alice.receive(lost)
+    _until_it_asks(stage, bob, carol)

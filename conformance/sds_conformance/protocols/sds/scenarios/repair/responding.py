@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Stage
+from sds_harness.sds.peer import signed
 from sds_harness.sds.trace import Step
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ...register import scenario
 from ...view.repair_terms import repair_terms
-from .repairing import repairing, t_max, t_min
+from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from .repairing import repair_scenario, repairing, t_max, t_min
 
 LONG_MS = 600_000
 """A T_max against which the period of a sweep is short."""
@@ -40,6 +38,13 @@ def fine_ticks(stage: Stage, *actors: Actor, more: int = 3) -> list[Step]:
         stage.advance(t_max(actors[0]) // FINE)
         ticks += [actor.tick() for actor in actors]
     return ticks
+
+
+def watch(stage: Stage, actor: Actor) -> None:
+    """Look at what is asked for, and tick finely until no answer can be left."""
+    actor.observe()
+    fine_ticks(stage, actor)
+    wait_out(stage, actor)
 
 
 def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> list[Message]:
@@ -68,14 +73,12 @@ def ask_one_by_one(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Me
         ask(stage, peer, actor, message)
 
 
-@scenario(
+@repair_scenario(
     *("R-RECV-08", "R-STATE-04", "R-STATE-07", "R-GLOBAL-10"),
     *("R-SWEEP-01", "R-SWEEP-02", "R-SWEEP-04", "R-SWEEP-05", "R-TRESP-01"),
 )
-def asked_for_what_it_has(stage: Stage) -> None:
+def asked_for_what_it_has(stage: Stage, alice: Actor, bob: ScriptedPeer, dave: ScriptedPeer) -> None:
     """A participant is asked for the last of three messages; nobody else answers, and nothing else happens."""
-    alice = repairing(stage)
-    bob, dave = stage.peer("bob"), stage.peer("dave")
     base = stage.now_ms + AHEAD_MS
     root, side = bob.content(base), dave.content(base + 1)
     last = bob.content(base + 2, *signed(side, root), requests=["never-sent"])
@@ -90,10 +93,9 @@ def asked_for_what_it_has(stage: Stage) -> None:
     alice.tick()
 
 
-@scenario("R-RECV-12", "R-RECV-09")
-def asked_for_several_at_once(stage: Stage) -> None:
+@repair_scenario("R-RECV-12", "R-RECV-09")
+def asked_for_several_at_once(stage: Stage, alice: Actor) -> None:
     """One message asks for what is known and what is not, with an author and without; another for a single message."""
-    alice = repairing(stage)
     first, second, third = holding(stage, alice, 3)
     nameless = HistoryEntry("nobody-knows", None, None)
     unknown = HistoryEntry("never-sent", None, stage.label("erin"))
@@ -106,10 +108,9 @@ def asked_for_several_at_once(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-RECV-13")
-def asked_in_messages_of_all_kinds(stage: Stage) -> None:
+@repair_scenario("R-RECV-13")
+def asked_in_messages_of_all_kinds(stage: Stage, alice: Actor) -> None:
     """Requests come in a sync message, a blocked one, a copy and an ordinary one; one comes back from the network."""
-    alice = repairing(stage)
     in_sync, in_blocked, in_copy, in_content, in_own, known = holding(stage, alice, 6)
     carol = stage.peer("carol")
     own = alice.send()
@@ -122,44 +123,36 @@ def asked_in_messages_of_all_kinds(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
-def asked_for_all_that_came_in_other_ways(stage: Stage) -> None:
+@repair_scenario("R-STATE-08", "R-STATE-07", "R-SWEEP-05")
+def asked_for_all_that_came_in_other_ways(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages that waited, that came as repairs, and of the participant itself are asked for, and one that did not."""
-    alice = repairing(stage)
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     own = alice.send()
     root = bob.content(stage.now_ms + 1, *signed(own))  # acknowledges it, so that a copy is no resend
     waited = bob.content(stage.now_ms + 2, *signed(root))
-    alice.receive(waited, root)
-    alice.settle()
+    take_in(alice, waited, root)
     repaired = bob.content(stage.now_ms + 3)
     alice.receive(bob.content(stage.now_ms + 4, *signed(repaired)))
     stage.advance(t_max(alice) + 1_000)
     alice.send()
-    alice.receive(repaired)
-    alice.settle()
+    take_in(alice, repaired)
     ask_one_by_one(stage, carol, alice, root, waited, repaired, own)
     wait_out(stage, alice)
     alice.observe()
 
 
-@scenario("R-STATE-05", "R-RECV-02")
-def somebody_else_answers_first(stage: Stage) -> None:
+@repair_scenario("R-STATE-05", "R-RECV-02")
+def somebody_else_answers_first(stage: Stage, alice: Actor) -> None:
     """Six messages are asked for; copies of three come before the participant answers."""
-    alice = repairing(stage)
     messages = holding(stage, alice, 6)
     ask_one_by_one(stage, stage.peer("carol"), alice, *messages)
     alice.observe()
     alice.receive(*messages[::2])
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
-@scenario("R-STATE-06", "R-RECV-08")
-def asked_for_again_and_again(stage: Stage) -> None:
+@repair_scenario("R-STATE-06", "R-RECV-08", asked=pb.Configuration(t_max_ms=LONG_MS))
+def asked_for_again_and_again(stage: Stage, alice: Actor) -> None:
     """Messages are asked for once; later others ask for them over and over until they are answered."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = holding(stage, alice, 5)
     ask(stage, stage.peer("carol"), alice, *messages)
     alice.observe()
@@ -177,23 +170,18 @@ def asked_for_again_and_again(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03")
-def asked_again_after_the_answer(stage: Stage) -> None:
+@repair_scenario("R-SWEEP-04", "R-RECV-10", "R-TRESP-03", asked=pb.Configuration(t_max_ms=LONG_MS))
+def asked_again_after_the_answer(stage: Stage, alice: Actor) -> None:
     """One participant asks for four messages, and when all are answered again; then another does."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = holding(stage, alice, 4)
     for name in ("carol", "carol", "dave"):
         ask(stage, stage.peer(name), alice, *messages)
-        alice.observe()
-        fine_ticks(stage, alice)
-        wait_out(stage, alice)
+        watch(stage, alice)
 
 
-@scenario("R-RECV-09", "R-STATE-04")
-def asked_for_what_it_lacks(stage: Stage) -> None:
+@repair_scenario("R-RECV-09", "R-STATE-04")
+def asked_for_what_it_lacks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Of three messages one is there, one waits, and one has never arrived; it comes when it was asked for already."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     there, late = bob.content(stage.now_ms + 1), bob.content(stage.now_ms + 2)
     waiting = bob.content(stage.now_ms + 3, "never-sent")
     alice.receive(there, waiting)
@@ -201,15 +189,12 @@ def asked_for_what_it_lacks(stage: Stage) -> None:
     alice.observe()
     stage.advance(1_000)
     alice.receive(late)
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)
 
 
-@scenario("R-SWEEP-03", "R-SWEEP-02")
-def swept_at_the_very_moment(stage: Stage) -> None:
+@repair_scenario("R-SWEEP-03", "R-SWEEP-02")
+def swept_at_the_very_moment(stage: Stage, alice: Actor) -> None:
     """Eight messages are asked for; the periodic work runs just when some answers are due, and just before."""
-    alice = repairing(stage)
     messages = holding(stage, alice, 8)
     since = stage.now_ms
     ask(stage, stage.peer("carol"), alice, *messages)
@@ -238,10 +223,9 @@ def _times(stage: Stage, alice: Actor, messages: list[Message], since: int, stat
     return sorted(due)
 
 
-@scenario("R-TRESP-02", "R-STATE-08")
-def authors_are_asked(stage: Stage) -> None:
+@repair_scenario("R-TRESP-02", "R-STATE-08", asked=pb.Configuration(t_max_ms=LONG_MS))
+def authors_are_asked(stage: Stage, alice: Actor) -> None:
     """A participant is asked for messages of its own, and for some of another author at the same time."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     own = [alice.send() for _ in range(6)]
     messages = holding(stage, alice, 4)
     alice.receive(stage.peer("bob").content(stage.now_ms, *signed(*own), message_id="acknowledges"))
@@ -266,25 +250,18 @@ def no_time_to_answer_in(stage: Stage) -> None:
         own, (message, *_) = alice.send(), holding(stage, alice, 1)
         ask(stage, stage.peer("carol"), alice, own, message)
         alice.receive(stage.peer("dave").content(stage.now_ms, "never-sent"))
-        for _ in range(2):
-            stage.advance(60_000)
-            alice.tick()
+        tick_every(alice, 60_000, times=2)
         wait_out(stage, alice)
 
 
-@scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
-def what_had_waited_comes_again(stage: Stage) -> None:
+@repair_scenario("R-RECV-02", "R-STATE-05", "R-RECV-13")
+def what_had_waited_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Four messages waited before they were delivered. Some are asked for, and copies come; one copy asks for more."""
-    alice = repairing(stage)
-    bob = stage.peer("bob")
     root = bob.content(stage.now_ms + 1)
     waited = [bob.content(stage.now_ms + 2 + number, *signed(root)) for number in range(4)]
-    alice.receive(*waited, root)
-    alice.settle()
+    take_in(alice, *waited, root)
     ask(stage, stage.peer("carol"), alice, *waited[:3])
     alice.observe()
     alice.receive(waited[0], waited[1])
     alice.receive(replace(waited[3], repair_request=signed(root)))
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from sds_harness.sds.actor import Actor
-from sds_harness.sds.peer import ScriptedPeer, signed
-from sds_harness.sds.stage import Stage
+from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 from .groups import of_many
-from .repairing import repairing, t_max, t_min
-from .responding import LONG_MS, ask, fine_ticks, holding, wait_out
+from .repairing import repair_scenario, repairing, t_max, t_min
+from .responding import LONG_MS, ask, fine_ticks, holding, wait_out, watch
 
 CROWD = 20
 MANY = 50
@@ -60,34 +58,33 @@ def _look(stage: Stage, lost: dict[Actor, dict[str, Message]], looks: int = LOOK
         stage.advance(pace)
 
 
-@scenario("R-TREQ-04", "R-TREQ-01")
-def many_missing_at_once(stage: Stage) -> None:
+@repair_scenario("R-TREQ-04", "R-TREQ-01")
+def many_missing_at_once(stage: Stage, alice: Actor) -> None:
     """One message reveals that fifty are missing."""
-    alice = repairing(stage)
     lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
     if not _find_missing(alice, revealing):
         _look(stage, {alice: lost}, 4 * LOOKS)
 
 
-@scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
-def a_crowd_misses_the_same(stage: Stage) -> None:
-    """Twenty participants miss the same fifty messages, a thousand times in all."""
-    lost, revealing = _all_lost(stage, stage.peer("bob"), MANY)
-    asked = pb.Configuration(max_repair_requests=MANY)
+def _crowd(stage: Stage, count: int, asked: pb.Configuration | None = None) -> None:
+    """Twenty participants miss the same messages of bob."""
+    lost, revealing = _all_lost(stage, stage.peer("bob"), count)
     crowd = {repairing(stage, scattered("alice", number), asked): dict(lost) for number in range(CROWD)}
     shown = [_find_missing(actor, revealing) for actor in crowd]
     if not all(shown):
         _look(stage, crowd)
 
 
+@scenario("R-TREQ-02", "R-TREQ-03", "R-TREQ-04", long=True)
+def a_crowd_misses_the_same(stage: Stage) -> None:
+    """Twenty participants miss the same fifty messages, a thousand times in all."""
+    _crowd(stage, MANY, pb.Configuration(max_repair_requests=MANY))
+
+
 @scenario("R-TREQ-02", long=True)
 def a_crowd_misses_one(stage: Stage) -> None:
     """Twenty participants miss the same message, which leaves room in every request."""
-    lost, revealing = _all_lost(stage, stage.peer("bob"), 1)
-    crowd = {repairing(stage, scattered("alice", number)): dict(lost) for number in range(CROWD)}
-    shown = [_find_missing(actor, revealing) for actor in crowd]
-    if not all(shown):
-        _look(stage, crowd)
+    _crowd(stage, 1)
 
 
 @scenario("R-RECV-06", "R-TREQ-05")
@@ -139,13 +136,10 @@ def many_holders(stage: Stage) -> None:
     wait_out(stage, *holders)
 
 
-@scenario("R-TRESP-01", "R-TRESP-05", long=True)
-def many_authors(stage: Stage) -> None:
+@repair_scenario("R-TRESP-01", "R-TRESP-05", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
+def many_authors(stage: Stage, alice: Actor) -> None:
     """A participant is asked for messages of more than two hundred authors, one of each."""
-    alice = repairing(stage, configuration=pb.Configuration(t_max_ms=LONG_MS))
     messages = of_many(stage, alice, 240)
     for start in (0, 120):
         ask(stage, stage.peer("carol"), alice, *messages[start : start + 120])
-    alice.observe()
-    fine_ticks(stage, alice)
-    wait_out(stage, alice)
+    watch(stage, alice)

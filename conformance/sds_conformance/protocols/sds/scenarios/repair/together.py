@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
-from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from ...register import scenario
+from ..cast import Actor, ScriptedPeer, Stage, scenario
 from ..core.room import Room, nobody, requests_only
 from .repairing import repairing, t_max, t_min
 from .statistics import scattered
@@ -96,9 +94,8 @@ def _is_asked_for(stage: Stage, message: Message) -> bool:
 
 
 @scenario("R-GROUP-01", "R-GLOBAL-05", long=True)
-def holders_in_groups(stage: Stage) -> None:
+def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
     """Sixteen hold five messages of somebody who has left, in 1, 2, 4 and 8 response groups, and all are asked for."""
-    bob = stage.peer("bob")
     for groups in GROUPS:
         holders = [
             repairing(stage, scattered("holder", number), pb.Configuration(num_response_groups=groups), f"of {groups}")

@@ -1,0 +1,75 @@
+"""Scenarios whose cast stands in their signature. No scenarios here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+
+from sds_harness.sds.actor import Actor, Payload
+from sds_harness.sds.peer import ScriptedPeer
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ....judging.registry import ScenarioFunction
+from ..register import REGISTER
+
+__all__ = ["Actor", "ScriptedPeer", "Stage", "scenario", "take_in", "tick_every"]
+
+WIDE = pb.Configuration(causal_history_size=12)
+"""Causal histories that show more of the log."""
+QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
+
+
+def take_in(actor: Actor, *payloads: Payload) -> None:
+    """Messages arrive, and what they free is delivered."""
+    actor.receive(*payloads)
+    actor.settle()
+
+
+def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
+    """A sync message and, unless that is not wanted, an ephemeral one: each where the participant can."""
+    can = actor.stage.trace.declaration.can
+    if can(pb.CAPABILITY_SYNC):
+        actor.send_sync()
+    if ephemeral and can(pb.CAPABILITY_EPHEMERAL):
+        actor.send_ephemeral()
+
+
+def tick_every(actor: Actor, milliseconds: int, times: int) -> None:
+    """Time passes, and the periodic work runs each time."""
+    for _ in range(times):
+        actor.stage.advance(milliseconds)
+        actor.tick()
+
+
+def scenario(
+    *exercises: str,
+    needs: tuple[int, ...] = (),
+    opening: Callable[..., Actor] = Stage.open,
+    asked: pb.Configuration | None = None,
+    long: bool = False,
+    of_one_text: bool = False,
+) -> Callable[[Callable[..., None]], ScenarioFunction]:
+    """Register a scenario as ``Register.scenario`` does, with its cast for parameters beside the stage.
+
+    ``alice`` is a participant under test as ``opening`` makes it with the configuration ``asked``; any other name is
+    that of a scripted peer in channel c1. ``needs`` are capabilities without which the schedule ends before anybody
+    enters.
+    """
+
+    def register(plot: Callable[..., None]) -> ScenarioFunction:
+        cast = list(signature(plot).parameters)[1:]
+
+        @wraps(plot)
+        def play(stage: Stage) -> None:
+            stage.need(*needs)
+
+            def enter(name: str) -> Actor | ScriptedPeer:
+                return opening(stage, configuration=asked) if name == "alice" else stage.peer(name)
+
+            plot(stage, *map(enter, cast))
+
+        return REGISTER.scenario(*exercises, long=long, of_one_text=of_one_text)(play)
+
+    return register
