@@ -60,7 +60,10 @@ def test_an_answer_that_is_nothing_is_kept_as_well() -> None:
 
 
 def test_the_answer_is_the_same_object_each_time() -> None:
-    fresh = once(lambda of: [of.channel_id])
+    @once
+    def fresh(of: ChannelView) -> list[str]:
+        return [of.channel_id]
+
     on = stage()
     on.open()
     seen = view(on)

@@ -7,17 +7,16 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from ..protocols.sds.view.channel_view import ChannelView
-
+V = TypeVar("V")
 T = TypeVar("T")
 
 
-def once(function: Callable[[ChannelView], T]) -> Callable[[ChannelView], T]:
+def once(function: Callable[[V], T]) -> Callable[[V], T]:
     """``function`` with its answers kept for as long as the view lives, which does not change."""
-    known: WeakKeyDictionary[ChannelView, T] = WeakKeyDictionary()
+    known: WeakKeyDictionary[V, T] = WeakKeyDictionary()
 
     @wraps(function)
-    def asked(view: ChannelView) -> T:
+    def asked(view: V) -> T:
         if view not in known:
             known[view] = function(view)
         return known[view]

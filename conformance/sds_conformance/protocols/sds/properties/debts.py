@@ -17,13 +17,13 @@ from sds_harness.schedules import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
+from ....judging.once import once
 from ..view.repair_terms import SECOND_MS, RepairTerms
+from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 
 SWEEPS = 2
 """So many sweeps may find nothing before something is late: how often they run is not said (AMB-94)."""
-CAP = 3
-"""Copies after which giving up is no more than a warning (AMB-64)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,10 @@ class Debt:
     position: str = ""
 
 
+@once
 def debts(view: GroupView) -> list[Debt]:
-    """All debts of a performance, worked out once."""
-    known = view.memo.get("debts")
-    if not isinstance(known, list):
-        known = view.memo["debts"] = list(_debts(view))
-    return known
+    """All debts of a performance."""
+    return list(_debts(view))
 
 
 def _debts(view: GroupView) -> Iterator[Debt]:
@@ -156,20 +154,15 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     if ending is None or terms is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
         return
     author = view.origins[key].message.sender_id
-    naming = [a for a in side.received if any(e.message_id == message_id for e in a.message.causal_history)]
-    signed = all(
-        entry.sender_id == author
-        for a in naming
-        for entry in a.message.causal_history
-        if entry.message_id == message_id
-    )
+    named = [(a, e) for a in side.received for e in a.message.causal_history if e.message_id == message_id]
+    signed = all(entry.sender_id == author for _, entry in named)
     missing = [i for i in side.named if i not in side.sent and _missing_at(side, i, ending.first)]
-    if not naming or not naming[0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
+    if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
         return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
-    yield from _not_asked(view, side, naming[0], terms, message_id, ending.first)
+    yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
     yield from _not_answered(view, side, holders, author, message_id)
 
 

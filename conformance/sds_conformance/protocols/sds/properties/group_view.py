@@ -52,8 +52,6 @@ class GroupView:
         """All that scripted peers named in causal histories and repair requests."""
         self.odd: set[Key] = set()
         """What somebody may refuse."""
-        self.memo: dict[str, object] = {}
-        """Kept by properties that share something."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._said()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 
 from sds_harness.schedules import Act, Performance, Schedule
 
 from ....judging.judgement import Outcome
-from .group_view import GroupView
+from .group_view import GroupView, Side
 
 Replay = Callable[[Schedule], Performance]
 """Plays another schedule on the same cast."""
 PropertyFunction = Callable[[GroupView], Iterator["Sighting"]]
+SideFunction = Callable[[GroupView, Side], Iterator["Sighting"]]
 TwinFunction = Callable[[GroupView, Replay], Iterator["Sighting"]]
 
 
@@ -27,6 +29,67 @@ class Sighting:
     seen: str = ""
     position: str = ""
     """The position that softens a violation to a warning, "" if none does."""
+
+
+def held(act: Act, channel_id: str = "") -> Sighting:
+    """The property was exercised here and kept."""
+    return Sighting(Outcome.HELD, act, channel_id)
+
+
+def violated(act: Act, channel_id: str, expected: str, seen: str, position: str = "") -> Sighting:
+    """It was violated here: ``expected`` and ``seen`` as half sentences for the story."""
+    return Sighting(Outcome.VIOLATED, act, channel_id, expected, seen, position)
+
+
+def of_each_side(function: SideFunction) -> PropertyFunction:
+    """A property of a participant in a channel, of all of them: its faults, or where it held last if it has none."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        for side in view.sides.values():
+            last: Sighting | None = None
+            wrong = False
+            for sighting in function(view, side):
+                if sighting.outcome is Outcome.HELD:
+                    last = sighting
+                else:
+                    wrong = True
+                    yield sighting
+            if last is not None and not wrong:
+                yield last
+
+    return of_all
+
+
+def of_each_channel(function: PropertyFunction) -> PropertyFunction:
+    """Of each channel the first fault, or, after all faults, where the property held last if it has none."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        last: dict[str, Sighting] = {}
+        wrong: set[str] = set()
+        for sighting in function(view):
+            if sighting.outcome is Outcome.HELD:
+                last[sighting.channel_id] = sighting
+            elif sighting.channel_id not in wrong:
+                wrong.add(sighting.channel_id)
+                yield sighting
+        yield from (sighting for channel_id, sighting in last.items() if channel_id not in wrong)
+
+    return of_all
+
+
+def to_the_first_fault(function: PropertyFunction) -> PropertyFunction:
+    """One fault is enough: the same will be wrong wherever else it shows."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        for sighting in function(view):
+            yield sighting
+            if sighting.outcome is Outcome.VIOLATED:
+                return
+
+    return of_all
 
 
 @dataclass(frozen=True)

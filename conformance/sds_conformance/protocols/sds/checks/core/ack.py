@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
@@ -76,15 +76,13 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         if mention.certain or mention.hits != 1:
             continue
         acked = _acked_with(view, mention)
-        if acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED:
-            yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} at most possibly acknowledged by one filter",
-                "acknowledged",
-                "" if acked else given_up(view, mention.message_id, mention.received.step.index),
-            )
-        else:
-            yield held(mention.received.step)
+        yield judged(
+            mention.received.step,
+            not (acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED),
+            f"{mention.message_id!r} at most possibly acknowledged by one filter",
+            "acknowledged",
+            "" if acked else given_up(view, mention.message_id, mention.received.step.index),
+        )
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)

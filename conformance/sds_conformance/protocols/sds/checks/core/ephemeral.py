@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
@@ -20,10 +20,7 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     """Sending an ephemeral message broadcasts exactly one message."""
     for sent in view.ephemerals:
         count = len(sent.step.broadcasts)
-        if count == 1:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "one broadcast", f"{count}")
+        yield judged(sent.step, count == 1, "one broadcast", f"{count}")
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)
@@ -40,12 +37,8 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
             )
             if is_set
         ]
-        if fields:
-            yield violated(
-                sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set"
-            )
-        else:
-            yield held(sent.step)
+        expected = "lamport_timestamp, causal_history and bloom_filter unset"
+        yield judged(sent.step, not fields, expected, f"{', '.join(fields)} set")
 
 
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sds_harness.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -232,15 +232,13 @@ def _judge_rate(
     if found is None or found[1] < count // 2:
         return
     hits, asked = found
-    if hits < too_many(limit, asked, deviation, degenerate):
-        yield held(step)
-    else:
-        yield violated(
-            step,
-            f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}",
-            f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; by chance less than once in "
-            f"{1 / FALSE_ALARM:,.0f} times",
-        )
+    yield judged(
+        step,
+        hits < too_many(limit, asked, deviation, degenerate),
+        f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}",
+        f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; by chance less than once in "
+        f"{1 / FALSE_ALARM:,.0f} times",
+    )
 
 
 def _bytes(sent: Sent) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies
@@ -85,10 +85,8 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
         }
         if received.acceptable and received.unmet and entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
-            if received.unmet - received.unmet_buffered <= entries <= received.unmet:
-                yield held(received.step)
-            else:
-                yield violated(received.step, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
+            met = received.unmet - received.unmet_buffered <= entries <= received.unmet
+            yield judged(received.step, met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
 
 
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)

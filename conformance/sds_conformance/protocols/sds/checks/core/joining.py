@@ -9,7 +9,7 @@ from sds_harness.trace import Step, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import LogItem
@@ -83,14 +83,10 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
             f"the newcomer's message after those older than its clock, the last of which has Lamport {older}",
             f"{seen}, by a clock of {step.now_ms}",
         )
-    elif later is not None and seen >= later and not sent.lamport.tolerates(seen):
-        yield violated(
-            step,
-            f"the newcomer's message before those later than its clock, the first of which has Lamport {later}",
-            f"{seen}, by a clock of {step.now_ms}",
-        )
     else:
-        yield held(step)
+        met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
+        expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
+        yield judged(step, met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED)

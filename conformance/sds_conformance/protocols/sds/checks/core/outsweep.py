@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Copy
@@ -75,12 +75,8 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.rebroadcast and e.low > sent.step.now_ms:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}"
-                )
+            expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -97,12 +93,8 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
             continue  # somebody asked for a repair (AMB-120)
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due
-        if waited >= period:
-            yield held(copy.step)
-        else:
-            yield violated(
-                copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms"
-            )
+        expected = f"no copy before the resend period of {period} ms is over"
+        yield judged(copy.step, waited >= period, expected, f"one after {waited} ms")
 
 
 def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
@@ -196,14 +188,9 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         if True not in kinds or False not in kinds:
             continue
         early = copies[kinds.index(True)].message.message_id
-        if kinds.index(True) < len(kinds) - 1 - kinds[::-1].index(False):
-            yield violated(
-                copies[0].step,
-                "copies of unacknowledged messages before those of possibly acknowledged ones",
-                f"{early!r}, possibly acknowledged, before one of them",
-            )
-        else:
-            yield held(copies[0].step)
+        expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
+        seen = f"{early!r}, possibly acknowledged, before one of them"
+        yield judged(copies[0].step, kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False), expected, seen)
 
 
 def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies
@@ -257,20 +257,15 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
         waiting = _waiting_at(view, sent.step.index)
         if not waiting or not sent.certain:
             continue
-        shown = [message_id for message_id in sent.history if message_id in waiting]
-        if shown:
-            yield violated(sent.step, f"{shown[0]!r}, which still waits, in no causal history", f"{list(sent.history)}")
-        else:
-            yield held(sent.step)
+        shown = next((message_id for message_id in sent.history if message_id in waiting), None)
+        expected = f"{shown!r}, which still waits, in no causal history"
+        yield judged(sent.step, shown is None, expected, f"{list(sent.history)}")
     for observed in view.observed:
         waiting = set(observed.buffered)
         if not waiting or not observed.state.HasField("log"):
             continue
-        shown = [entry.message_id for entry in observed.state.log.entries if entry.message_id in waiting]
-        if shown:
-            yield violated(observed.step, f"{shown[0]!r}, which still waits, not in the log", "it is in the log")
-        else:
-            yield held(observed.step)
+        shown = next((e.message_id for e in observed.state.log.entries if e.message_id in waiting), None)
+        yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
 
 
 def _waiting_at(view: ChannelView, index: int) -> set[str]:
@@ -314,10 +309,8 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
     """A message with neither content nor timestamp is not delivered either."""
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
-            if received.delivered_at_once:
-                yield violated(received.step, "no delivery of a message without content", "a delivery")
-            else:
-                yield held(received.step)
+            expected = "no delivery of a message without content"
+            yield judged(received.step, not received.delivered_at_once, expected, "a delivery")
 
 
 @check("SDS-RECV-11")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -40,10 +40,7 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
         e = sent.lamport
         if e.source not in ("open", "send") or e.late_delivery or e.rebroadcast or e.ephemeral:
             continue
-        if e.tolerates(seen):
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, lamport_rule(sent), f"{seen}")
+        yield judged(sent.step, e.tolerates(seen), lamport_rule(sent), f"{seen}")
 
 
 @check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -52,10 +49,7 @@ def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.clock_stepped_back and e.source == "send" and not e.late_delivery:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
+            yield judged(sent.step, e.tolerates(seen), f"{lamport_rule(sent)}: the clock went back", f"{seen}")
 
 
 @check("SDS-SEND-03", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -81,14 +75,9 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         quiet = not any(last.step.index < step.index < observed.step.index for step in between)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
-            if observed.state.lamport_timestamp == last.message.lamport_timestamp:
-                yield held(observed.step)
-            else:
-                yield violated(
-                    observed.step,
-                    f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent",
-                    f"{last.message.lamport_timestamp} in it",
-                )
+            met = observed.state.lamport_timestamp == last.message.lamport_timestamp
+            expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
+            yield judged(observed.step, met, expected, f"{last.message.lamport_timestamp} in it")
 
 
 def _index(sent: Sent) -> int:
@@ -151,12 +140,8 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
     for received in view.received:
         if received.plain and not received.unmet:
             count = len(received.message.causal_history)
-            if received.delivered:
-                yield held(received.step)
-            else:
-                yield violated(
-                    received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing"
-                )
+            expected = f"a message with {count} dependencies, all met, to be delivered"
+            yield judged(received.step, bool(received.delivered), expected, "nothing")
 
 
 @check("SDS-SEND-07")
@@ -182,12 +167,9 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             given = view.hints.get(entry.message_id, set())
             if not given and entry.retrieval_hint is None:
                 continue
-            if entry.retrieval_hint is None or entry.retrieval_hint in given:
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}"
-                )
+            expected = f"the hint supplied for {entry.message_id!r}, or none"
+            seen = f"{entry.retrieval_hint!r}"
+            yield judged(sent.step, entry.retrieval_hint is None or entry.retrieval_hint in given, expected, seen)
 
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
@@ -268,10 +250,8 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
             continue
         if step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
-        elif not step.broadcasts:
-            yield violated(step, "ordinary content to be broadcast", "no broadcast")
         else:
-            yield held(step)
+            yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
 @check("SDS-SEND-11")
@@ -283,16 +263,12 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if expected is None or not own or tied_at_the_edge(sent, expected):
             continue
         everything_own = {item.message_id for item in sent.tail if item.own}
-        if not everything_own & set(sent.history):
-            yield violated(sent.step, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
-        else:
-            yield held(sent.step)
+        met = not everything_own.isdisjoint(sent.history)
+        yield judged(sent.step, met, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
     for received in view.received:
         ids = [entry.message_id for entry in received.message.causal_history]
         if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
-            if received.delivered:
-                yield held(received.step)
-            else:
-                yield violated(received.step, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
+            met = bool(received.delivered)
+            yield judged(received.step, met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")

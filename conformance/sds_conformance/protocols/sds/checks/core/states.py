@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention, Observed
@@ -94,12 +94,9 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
         if ack.message_id not in own:
             continue
         at = acknowledged.get(ack.message_id)
-        if ack.possibly and at is not None and at < ack.step.index:
-            yield violated(
-                ack.step, f"{ack.message_id!r} acknowledged for good, since step {at}", "possibly acknowledged again"
-            )
-        else:
-            yield held(ack.step)
+        met = not (ack.possibly and at is not None and at < ack.step.index)
+        expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
+        yield judged(ack.step, met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -58,10 +58,8 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
 def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     """Sync messages have no content."""
     for sync in view.syncs:
-        if sync.message.content:
-            yield violated(sync.step, "a sync message without content", f"{len(sync.message.content)} bytes of it")
-        else:
-            yield held(sync.step)
+        content = sync.message.content or b""
+        yield judged(sync.step, not content, "a sync message without content", f"{len(content)} bytes of it")
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -69,10 +67,8 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
     """A sync message carries max(now, previous + 1)."""
     for sync in view.syncs:
         seen, e = sync.message.lamport_timestamp, sync.lamport
-        if seen is not None and e.tolerates(seen):
-            yield held(sync.step)
-        else:
-            yield violated(sync.step, lamport_rule(sync), f"{'none' if seen is None else seen}")
+        expected = lamport_rule(sync)
+        yield judged(sync.step, seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}")
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC)
@@ -181,10 +177,8 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         if first.message.bloom_filter != second.message.bloom_filter:
             continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
-        if third.message.bloom_filter == second.message.bloom_filter:
-            yield held(third.step)
-        else:
-            yield violated(third.step, f"the same filter as before {between} sync messages arrived", "another")
+        expected = f"the same filter as before {between} sync messages arrived"
+        yield judged(third.step, third.message.bloom_filter == second.message.bloom_filter, expected, "another")
 
 
 def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
@@ -212,14 +206,8 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
             continue
         on_sync = received.unmet & _sync_ids(view, received.step.index)
         if on_sync:
-            if received.delivered:
-                yield violated(
-                    received.step,
-                    f"{received.message.message_id!r} to wait: {min(on_sync)!r} is a sync message, never in the log",
-                    "its delivery",
-                )
-            else:
-                yield held(received.step)
+            expected = f"{received.message.message_id!r} to wait: {min(on_sync)!r} is a sync message, never in the log"
+            yield judged(received.step, not received.delivered, expected, "its delivery")
 
 
 @check("SDS-SYNC-10")

@@ -11,7 +11,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
 from sds_reference.wire_fields import LEN, VARINT
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
@@ -49,10 +49,9 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
             yield violated(sent.step, "field 3 (lamport_timestamp) as a varint", "no such field")
-        elif values[-1] > FORUM_2024.wire.max_lamport:
-            yield violated(sent.step, "field 3 (lamport_timestamp) within 31 bits", f"{values[-1]}")
         else:
-            yield held(sent.step)
+            expected = "field 3 (lamport_timestamp) within 31 bits"
+            yield judged(sent.step, values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}")
 
 
 @check("FORUM-05")
@@ -102,10 +101,8 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         silent = first is None or observed.step.index < first.step.index
         if silent and not _heard_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
-            if observed.state.lamport_timestamp:
-                yield violated(observed.step, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
-            else:
-                yield held(observed.step)
+            met = not observed.state.lamport_timestamp
+            yield judged(observed.step, met, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
     if first is None or _heard_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
@@ -138,10 +135,8 @@ def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
     """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
     before = 0
     for sent, seen in lamport_sends(view):
-        if seen > before:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"a lamport_timestamp greater than {before}, that of the last message", f"{seen}")
+        expected = f"a lamport_timestamp greater than {before}, that of the last message"
+        yield judged(sent.step, seen > before, expected, f"{seen}")
         before = max(before, seen)
 
 
@@ -152,12 +147,8 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         reached = _delivered_up_to(view, sent.step.index)
         if reached <= _sent_up_to(view, sent.step.index):
             continue
-        if seen > reached:
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step, f"a lamport_timestamp greater than the {reached} of what was delivered", f"{seen}"
-            )
+        expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
+        yield judged(sent.step, seen > reached, expected, f"{seen}")
     for observed in view.observed:
         reached = _delivered_up_to(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
@@ -325,10 +316,8 @@ def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
         return
     for sent in view.sent:
         if sent.certain and sent.log_size >= 3 and not sent.repeat:
-            if 2 <= len(sent.history) <= 3:
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, "two or three entries in causal_history", f"{len(sent.history)}")
+            expected = "two or three entries in causal_history"
+            yield judged(sent.step, 2 <= len(sent.history) <= 3, expected, f"{len(sent.history)}")
 
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED)

@@ -8,7 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessage
 from sds_reference.wire_fields import LEN, WireField, split
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -105,10 +105,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             authors = view.repair.authors(entry.message_id)
             if entry.sender_id and authors and all(authors):
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                if entry.sender_id in authors:
-                    yield held(sent.step)
-                else:
-                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -223,15 +220,11 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
         return
     if view.terms.t_min_ms is not None:
         opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
-        if view.terms.t_min_ms >= _HALF_MINUTE:
-            yield held(opened)
-        else:
-            yield violated(opened, "a T_min of 30 seconds or more by default", f"{view.terms.t_min_ms} ms")
+        expected = "a T_min of 30 seconds or more by default"
+        yield judged(opened, view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
-        if waited >= _HALF_MINUTE:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "no request within 30 seconds of finding a message missing", f"after {waited} ms")
+        expected = "no request within 30 seconds of finding a message missing"
+        yield judged(sent.step, waited >= _HALF_MINUTE, expected, f"after {waited} ms")
 
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R)
@@ -241,10 +234,8 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
         return
     if view.terms.t_max_ms is not None:
         opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
-        if _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES:
-            yield held(opened)
-        else:
-            yield violated(opened, "a T_max of 120 to 600 seconds by default", f"{view.terms.t_max_ms} ms")
+        expected = "a T_max of 120 to 600 seconds by default"
+        yield judged(opened, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
             yield held(sent.step)

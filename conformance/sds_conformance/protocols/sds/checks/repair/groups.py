@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import default_response_groups
 
 from .....judging.chance import least, most
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.responder import FEW, TIMED, Turn, position, refused_for_good, turns, undisputed
@@ -81,14 +81,12 @@ def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     share = _Share(view)
     if not share.enough or share.last is None:
         return
-    if share.hits == 0 and share.least > 0:
-        yield violated(
-            share.last,
-            f"some of {share.samples} messages, each of another author, to be of its response group of {share.groups}",
-            "none of them was answered for",
-        )
-    else:
-        yield held(share.last)
+    yield judged(
+        share.last,
+        not (share.hits == 0 and share.least > 0),
+        f"some of {share.samples} messages, each of another author, to be of its response group of {share.groups}",
+        "none of them was answered for",
+    )
 
 
 class _Share:
@@ -190,10 +188,7 @@ def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         return
     participants, groups, opened = derived
     expected = default_response_groups(participants)
-    if groups == expected:
-        yield held(opened)
-    else:
-        yield violated(opened, f"{expected} response groups for {participants} participants", f"{groups}")
+    yield judged(opened, groups == expected, f"{expected} response groups for {participants} participants", f"{groups}")
 
 
 @check("SDS-R-GLOBAL-07", pb.CAPABILITY_SDS_R)
@@ -203,7 +198,4 @@ def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
     if derived is None or derived[0] > 127:
         return
     participants, groups, opened = derived
-    if groups == 1:
-        yield held(opened)
-    else:
-        yield violated(opened, f"one response group for {participants} participants", f"{groups}")
+    yield judged(opened, groups == 1, f"one response group for {participants} participants", f"{groups}")

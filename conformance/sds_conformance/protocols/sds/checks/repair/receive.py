@@ -12,7 +12,7 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
@@ -105,15 +105,13 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
     patience = (view.terms.t_max_ms if view.terms is not None else None) or 0
     if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
         return
-    if missing.message_id in shown.due:
-        yield held(shown.step)
-    else:
-        yield violated(
-            shown.step,
-            f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log, among what "
-            "is to be asked for",
-            "it is not",
-        )
+    yield judged(
+        shown.step,
+        missing.message_id in shown.due,
+        f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log, among what "
+        "is to be asked for",
+        "it is not",
+    )
 
 
 @check("SDS-R-RECV-03", *_TIMED)
@@ -363,10 +361,8 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
         shown = next((s for s in side.states(step.index, min(end, heard)) if missing.message_id in s.due), None)
         if shown is not None:
             due = shown.due[missing.message_id]
-            if any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed):
-                yield held(shown.step)
-            else:
-                yield violated(shown.step, expected, f"{due - step.now_ms} ms after it")
+            met = any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed)
+            yield judged(shown.step, met, expected, f"{due - step.now_ms} ms after it")
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
             own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
@@ -374,7 +370,5 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 asking = own.step
                 if not side.in_step(step, asking):
                     continue
-                if asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms:
-                    yield held(asking)
-                else:
-                    yield violated(asking, expected, f"a request {asking.now_ms - step.now_ms} ms after it")
+                seen = f"a request {asking.now_ms - step.now_ms} ms after it"
+                yield judged(asking, asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms, expected, seen)

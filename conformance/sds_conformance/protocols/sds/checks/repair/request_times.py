@@ -15,7 +15,7 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import chi_square_limit, least_distinct
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, Window
@@ -52,14 +52,10 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         step = _last_word(view, side, missing)
         # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
-        if seen.high >= expected.low - slack and seen.low <= expected.high + slack:
-            yield held(step)
-        else:
-            yield violated(
-                step,
-                f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing",
-                f"{_span(seen)}",
-            )
+        met = seen.high >= expected.low - slack and seen.low <= expected.high + slack
+        yield judged(
+            step, met, f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing", f"{_span(seen)}"
+        )
 
 
 def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
@@ -106,16 +102,14 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             if (apart < _NEAR_MS) is not near:
                 continue
             slack = max(side.slack_ms, first[key][0].slack_ms)
-            if seen.low <= before.high + slack and before.low <= seen.high + slack:
-                yield held(missing.detected.step)
-            else:
-                yield violated(
-                    missing.detected.step,
-                    f"T_req of {missing.message_id!r} {_span(before)} after it was found missing, as with the same "
-                    f"participant ID at step {other.detected.step.index}"
-                    + ("" if near else f", {apart} ms earlier or later"),
-                    _span(seen),
-                )
+            yield judged(
+                missing.detected.step,
+                seen.low <= before.high + slack and before.low <= seen.high + slack,
+                f"T_req of {missing.message_id!r} {_span(before)} after it was found missing, as with the same "
+                f"participant ID at step {other.detected.step.index}"
+                + ("" if near else f", {apart} ms earlier or later"),
+                _span(seen),
+            )
 
 
 @check("SDS-R-RECV-06", *_TIMED)

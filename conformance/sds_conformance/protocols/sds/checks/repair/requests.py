@@ -12,7 +12,7 @@ from itertools import pairwise
 from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -159,14 +159,8 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             waited = sent.step.now_ms - detected.now_ms
             if not side.in_step(detected, sent.step):
                 continue
-            if waited >= view.terms.t_min_ms - side.slack_ms:
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step,
-                    f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing",
-                    f"one after {waited} ms",
-                )
+            expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
+            yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, f"one after {waited} ms")
 
 
 @check("SDS-R-GLOBAL-10", *_TIMED)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from sds_harness.trace import Step
 from sds_reference import Kind, Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
@@ -136,14 +136,9 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                 yield violated(
                     observed.step, f"no answer planned for {message_id!r}, which never arrived", "a time for one"
                 )
-            elif message_id in outside:
-                yield violated(
-                    observed.step,
-                    f"no answer planned for {message_id!r}, of whose response group the participant is not",
-                    "a time for one",
-                )
             else:
-                yield held(observed.step)
+                expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
+                yield judged(observed.step, message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield held(observed.step)
@@ -242,14 +237,9 @@ def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
     for (before, first), (after, second) in pairwise(shown):
         if any(before.index < r.step.index < after.index for r in turn.repeats) and after.index < turn.end:
             moved = second - first
-            if moved:
-                yield violated(
-                    after,
-                    f"the time of the answer for {turn.message_id!r} as the first request fixed it",
-                    f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request",
-                )
-            else:
-                yield held(after)
+            expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
+            seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
+            yield judged(after, not moved, expected, seen)
 
 
 def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
@@ -260,15 +250,13 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         usual = bracket(view, other)
         if usual is None or between is None:
             continue
-        if between.high < usual.low or usual.high < between.low:
-            yield violated(
-                answer,
-                f"an answer for {turn.message_id!r} {usual.low} to {usual.high} ms after the first of several "
-                "requests, as when it was asked for once",
-                f"one after {between.high} ms",
-            )
-        else:
-            yield held(answer)
+        yield judged(
+            answer,
+            not (between.high < usual.low or usual.high < between.low),
+            f"an answer for {turn.message_id!r} {usual.low} to {usual.high} ms after the first of several "
+            "requests, as when it was asked for once",
+            f"one after {between.high} ms",
+        )
 
 
 def _lacks(original: Message, answer: Message) -> str:
@@ -295,10 +283,7 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
             continue
         for answer in asked.answers:
             lacking = _lacks(original, answer.message)
-            if lacking:
-                yield violated(answer.step, f"the full message {asked.message_id!r}", f"one with no {lacking}")
-            else:
-                yield held(answer.step)
+            yield judged(answer.step, not lacking, f"the full message {asked.message_id!r}", f"one with no {lacking}")
 
 
 @check("SDS-R-STATE-08", *TIMED)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import SECOND_MS, Window
@@ -81,10 +81,8 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         count, cap = len(sent.message.repair_request), view.terms.cap if view.terms is not None else None
         if cap is None or not count:
             continue
-        if count <= cap:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"at most {cap} entries in a repair request, the cap in force", f"{count}")
+        expected = f"at most {cap} entries in a repair request, the cap in force"
+        yield judged(sent.step, count <= cap, expected, f"{count}")
 
 
 @check("SDS-R-SEND-04", *_TIMED)
@@ -109,14 +107,9 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         if not left or not taken:
             continue
         latest = max(taken, key=lambda message_id: taken[message_id])
-        if taken[latest] <= min(left):
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step,
-                f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due",
-                f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out",
-            )
+        expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
+        seen = f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out"
+        yield judged(sent.step, taken[latest] <= min(left), expected, seen)
 
 
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
@@ -126,10 +119,7 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
-        if count <= 3:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "at most three entries in a repair request by default", f"{count}")
+        yield judged(sent.step, count <= 3, "at most three entries in a repair request by default", f"{count}")
 
 
 @check("SDS-R-SEND-06", *_TIMED)

@@ -13,7 +13,7 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import most
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, judged
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.repair_tracker import Asked, Missing
@@ -73,15 +73,13 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         bound = _bound(len(holders) - 1, heard - first + 2 * pause, t_max - (first - start), NO_BACKOFF)
         if bound is None or not steady:
             continue
-        if len(answers) <= 1 + bound:
-            yield held(answers[-1])
-        else:
-            yield violated(
-                answers[-1],
-                f"at most {1 + bound} of the {len(holders)} holders of {message_id!r} to answer before they hear an "
-                f"answer, with response times spread over {t_max} ms",
-                f"{len(answers)} answers",
-            )
+        yield judged(
+            answers[-1],
+            len(answers) <= 1 + bound,
+            f"at most {1 + bound} of the {len(holders)} holders of {message_id!r} to answer before they hear an "
+            f"answer, with response times spread over {t_max} ms",
+            f"{len(answers)} answers",
+        )
 
 
 @check("SDS-R-TREQ-02", *_TIMED)
@@ -117,12 +115,10 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         )
         if bound is None or not steady:
             continue
-        if len(asked) <= 1 + bound:
-            yield held(asked[-1])
-        else:
-            yield violated(
-                asked[-1],
-                f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r} to ask for it before they "
-                f"hear a request, with request times spread over {terms.t_max_ms - terms.t_min_ms} ms",
-                f"{len(asked)} requests",
-            )
+        yield judged(
+            asked[-1],
+            len(asked) <= 1 + bound,
+            f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r} to ask for it before they "
+            f"hear a request, with request times spread over {terms.t_max_ms - terms.t_min_ms} ms",
+            f"{len(asked)} requests",
+        )

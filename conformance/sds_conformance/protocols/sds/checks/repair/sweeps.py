@@ -10,7 +10,7 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
@@ -37,14 +37,9 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
         # After a further request, it may be that one which is answered, or which moved the answer (R-STATE-06).
         if turn.answer is None or not t_max or turn.repeats or _late_by_the_sweep(view, turn, t_max):
             continue
-        if turn.gone is not None and turn.gone.index < turn.answer.index:
-            yield violated(
-                turn.answer,
-                f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}",
-                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
-            )
-        else:
-            yield held(turn.answer)
+        expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
+        seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
+        yield judged(turn.answer, not (turn.gone is not None and turn.gone.index < turn.answer.index), expected, seen)
 
 
 def _with_traffic(view: ChannelView, turn: Turn) -> bool:
@@ -196,10 +191,7 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
             ):
                 continue
             differs = _differs(original, answer.message)
-            if differs:
-                yield violated(answer.step, f"{asked.message_id!r} as it was first sent", differs)
-            else:
-                yield held(answer.step)
+            yield judged(answer.step, not differs, f"{asked.message_id!r} as it was first sent", differs)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)
@@ -223,10 +215,8 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         if not between or others or synced:
             continue
         changed = _changed(before, after)
-        if changed:
-            yield violated(between[-1], "log, Lamport timestamp and outgoing buffer as before the answer", changed)
-        else:
-            yield held(between[-1])
+        expected = "log, Lamport timestamp and outgoing buffer as before the answer"
+        yield judged(between[-1], not changed, expected, changed)
 
 
 def _changed(before: Observed, after: Observed) -> str:
@@ -263,9 +253,5 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             or e.low <= sent.step.now_ms
         ):
             continue
-        if e.tolerates(seen) or seen < e.low:
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step, f"the Lamport timestamp {e.low}: answers before it are no new messages", f"{seen}"
-            )
+        expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
+        yield judged(sent.step, e.tolerates(seen) or seen < e.low, expected, f"{seen}")

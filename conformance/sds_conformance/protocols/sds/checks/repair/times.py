@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_harness.trace import Step
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.repair_terms import Window
@@ -82,15 +82,13 @@ def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     for earlier, before, turn, found in _again(view, same_requester=True):
         seen = turn.answer or turn.since
         slack = slack_ms(view)
-        if before.low <= found.high + slack and found.low <= before.high + slack:
-            yield held(seen)
-        else:
-            yield violated(
-                seen,
-                f"an answer for {turn.message_id!r} {_span(before)} after the request, as after that of step "
-                f"{earlier.since.index}",
-                f"one {'planned ' if turn.shown else ''}after {_span(found)}",
-            )
+        yield judged(
+            seen,
+            before.low <= found.high + slack and found.low <= before.high + slack,
+            f"an answer for {turn.message_id!r} {_span(before)} after the request, as after that of step "
+            f"{earlier.since.index}",
+            f"one {'planned ' if turn.shown else ''}after {_span(found)}",
+        )
 
 
 @check("SDS-R-TRESP-03", *TIMED)
@@ -147,15 +145,13 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
     enough = [list(found.values()) for found in delays.values() if len(found) >= _HOLDERS]
     if len(enough) < _MESSAGES or last is None:
         return
-    if all(map(_alike, enough)):
-        yield violated(
-            last,
-            f"{len(enough[0])} holders of the same message to answer with different delays for most of {len(enough)} "
-            "messages",
-            "the same delay for all of them, with each message",
-        )
-    else:
-        yield held(last)
+    yield judged(
+        last,
+        not all(map(_alike, enough)),
+        f"{len(enough[0])} holders of the same message to answer with different delays for most of {len(enough)} "
+        "messages",
+        "the same delay for all of them, with each message",
+    )
 
 
 @check("SDS-R-TRESP-06", *TIMED)
@@ -205,10 +201,7 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _uneven(list(delays.values()), t_max)
-    if uneven:
-        yield violated(last, f"{len(delays)} delays spread over {t_max} ms", uneven)
-    else:
-        yield held(last)
+    yield judged(last, not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
 def _uneven(delays: list[Window], t_max: int) -> str:
