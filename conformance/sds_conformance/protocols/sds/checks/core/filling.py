@@ -25,7 +25,7 @@ from ...view.false_positives import (
     spread,
     too_many,
 )
-from ...view.filters import hold_all, missing_from
+from .send import judge_members
 
 NEARLY_FULL = 0.95
 """So much of the capacity is full: with more, some implementations roll over."""
@@ -109,12 +109,8 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
         built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
         if built is not None:
             newest = members[-max(1, capacity // 10) :]
-            if missing := missing_from(built, newest):
-                yield violated(
-                    step, f"the newest {len(newest)} of {len(members)} IDs in the filter", f"{missing!r} is not"
-                )
-            elif hold_all(built, newest):
-                yield held(step)
+            expected = f"the newest {len(newest)} of {len(members)} IDs in the filter"
+            yield from judge_members(step, built, newest, expected, "{} is not")
     found = _rolled_over(view)
     if found is None or not reads_filters(view):
         return
@@ -125,11 +121,9 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
         if filling.received < view.configuration.bloom_capacity or holds is None:
             continue
         newest = _newest(view, entries, sent, bool(holds(sent.message.message_id)))
-        if missing := missing_from(holds, newest):
+        if newest:
             expected = f"the newest {len(newest)} IDs in the filter, whatever older ones were rolled out of it"
-            yield violated(sent.step, expected, f"{missing!r} is not")
-        elif newest and hold_all(holds, newest):
-            yield held(sent.step)
+            yield from judge_members(sent.step, holds, newest, expected, "{} is not")
 
 
 def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:

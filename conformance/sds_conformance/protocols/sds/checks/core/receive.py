@@ -12,7 +12,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies
-from ...view.facts import Mention, Observed, Received, Sent
+from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.resends import given_up
 from .send import received_before
@@ -230,24 +230,24 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
     return sweeps >= 2
 
 
+def judge_waiting(view: ChannelView, received: Received, expected: str, seen: str) -> Iterator[Observation]:
+    """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been."""
+    if received.delivered and not received.delivered_at_once:
+        yield held(received.step)
+    elif not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received):
+        yield violated(received.step, expected, seen)
+
+
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
     if view.gives_up:
         return
-    logged = view.logged_ids
     for received in view.received:
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
-        deps = received.unmet
-        if received.delivered and not received.delivered_at_once:
-            yield held(received.step)
-        elif deps <= logged and not received.delivered and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} to be kept, and delivered when {min(deps)!r} had come",
-                "it was never delivered",
-            )
+        expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
+        yield from judge_waiting(view, received, expected, "it was never delivered")
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
@@ -289,7 +289,8 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
             for event in received.step.events
             if event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
         ]
-        logged = next((o for o in view.observed if o.step.index > received.step.index and _in_log(o, message_id)), None)
+        later = (o for o in view.observed if o.step.index > received.step.index)
+        logged = next((o for o in later if message_id in [e.message_id for e in o.state.log.entries]), None)
         if events:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
@@ -298,10 +299,6 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
             )
         else:
             yield held(received.step)
-
-
-def _in_log(observed: Observed, message_id: str) -> bool:
-    return any(entry.message_id == message_id for entry in observed.state.log.entries)
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)

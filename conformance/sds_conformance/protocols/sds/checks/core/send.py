@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.filters import hold_all, missing_from
+from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.odd_messages import LARGEST_CONTENT
 from ...view.resends import given_up
 
@@ -84,6 +85,15 @@ def _index(sent: Sent) -> int:
     return sent.step.index
 
 
+def judge_history(sent: Sent, expected: list[str]) -> Iterator[Observation]:
+    """Does its causal history hold these? That own messages are not in the log at all is SEND-11's to say."""
+    own = {item.message_id for item in sent.before if item.own}
+    if set(sent.history) == set(expected):
+        yield held(sent.step)
+    elif not own or own & set(sent.history):
+        yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
+
+
 def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
     """The IDs that belong in the causal history, ascending; None where the log before is not certain."""
     size = view.history_size
@@ -104,15 +114,8 @@ def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
     """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
     for sent in view.sent:
         expected = history_end(view, sent)
-        if expected is None or tied_at_the_edge(sent, expected):
-            continue
-        own = {item.message_id for item in sent.before if item.own}
-        if set(sent.history) == set(expected):
-            yield held(sent.step)
-        elif own and not own & set(sent.history):
-            continue  # Own messages are not in the log at all: that is SEND-11's to say.
-        else:
-            yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
+        if expected is not None and not tied_at_the_edge(sent, expected):
+            yield from judge_history(sent, expected)
 
 
 @check("SDS-SEND-05")
@@ -201,6 +204,23 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     return newest[::-1]
 
 
+def judge_members(
+    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in it"
+) -> Iterator[Observation]:
+    """Does a filter hold all of these? One that is known to be missing takes the place of ``{}`` in the words."""
+    if missing := missing_from(holds, message_ids):
+        yield violated(step, expected.format(repr(missing)), seen.format(repr(missing)))
+    elif hold_all(holds, message_ids):
+        yield held(step)
+
+
+def judge_strangers(step: Step, holds: Membership, ids: Collection[str], expected: str) -> Iterator[Observation]:
+    """Does a filter hold what it has no reason to? A few of them may be in it by chance, but not all of enough."""
+    found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
+    if found is not None:
+        yield judged(step, not found, expected, f"all {len(ids)} of them")
+
+
 @check("SDS-SEND-09")
 def filter_is_current(view: ChannelView) -> Iterator[Observation]:
     """The filter in a message holds what was delivered before it was sent."""
@@ -209,10 +229,7 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_in(sent.message)
         if holds is None or not expected or sent.repeat:
             continue
-        if missing := missing_from(holds, expected):
-            yield violated(sent.step, f"{missing!r}, delivered before, in the filter of the message", "it is not in it")
-        elif hold_all(holds, expected):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, expected, "{}, delivered before, in the filter of the message")
 
 
 @check("SDS-SEND-10", pb.CAPABILITY_RESEND)

@@ -11,11 +11,10 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
-from ...view.filters import ENOUGH, hold_all, missing_from
 from ...view.log_orders import neighbours
 from ...view.resends import given_up, spoken_for
 from .outsweep import no_copies_after_acknowledgement
-from .send import lamport_rule, lamport_sends, received_before
+from .send import judge_members, judge_strangers, lamport_rule, lamport_sends, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
 
@@ -79,12 +78,8 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         holds = view.filter_in(sent.message)
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
-        if missing := missing_from(holds, expected):
-            yield violated(
-                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing!r} is not"
-            )
-        elif hold_all(holds, expected):
-            yield held(sent.step)
+        what = f"all of the {len(expected)} newest received IDs in the filter"
+        yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
 @check("SDS-STATE-05")
@@ -102,13 +97,7 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
             _note_foreign_ids(view, step, met, foreign)
         passed = sent.step.index - 1
         for what, ids in foreign.items():
-            if len(ids) < ENOUGH:
-                continue
-            result = hold_all(holds, ids)
-            if result:
-                yield violated(sent.step, f"no IDs {what} in the filter", f"all {len(ids)} of them")
-            elif result is False:
-                yield held(sent.step)
+            yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
 
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:

@@ -15,10 +15,9 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
-from ...view.filters import hold_all, missing_from
 from ...view.resends import runs_on
 from ..core.receive import quiet_after
-from ..core.send import lamport_sends
+from ..core.send import judge_members, lamport_sends
 from ..core.state import most_ahead_elsewhere
 from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
 
@@ -206,10 +205,7 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
         # A roll-over may take the older ones.
         if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
             continue
-        if missing := missing_from(holds, syncs):
-            yield violated(sent.step, f"{missing!r}, a sync message received before, in the filter", "it is not in it")
-        elif hold_all(holds, syncs):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
 
 
 @check("FORUM-37", pb.CAPABILITY_DELIVERED)
@@ -233,9 +229,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
-    for observed in view.observed:
-        if not observed.state.HasField("log"):
-            continue
+    for observed in (o for o in view.observed if o.state.HasField("log")):
         shown = {entry.message_id for entry in observed.state.log.entries}
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
@@ -291,22 +285,13 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
         return
     for sent in view.outgoing:
         holds = view.filter_in(sent.message)
-        recent = [
-            r
-            for r in view.received
-            if r.acceptable
-            and not r.rejected
-            and r.step.index < sent.step.index
-            and r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS
-        ]
+        before = (r for r in view.received if r.acceptable and not r.rejected and r.step.index < sent.step.index)
+        recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
         if holds is None or sent.repeat or not old or len(recent) > _CROWD or not runs_on(view, old[0].step, sent.step):
             continue
         ids = [r.message.message_id for r in recent]
-        if missing := missing_from(holds, ids):
-            yield violated(sent.step, f"{missing!r}, received within ten minutes, in the filter", "it is not in it")
-        elif hold_all(holds, ids):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
 
 
 @check("FORUM-41")
