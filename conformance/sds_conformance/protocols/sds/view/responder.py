@@ -21,7 +21,6 @@ from .facts import Observed, Received
 from .repair_terms import SECOND_MS, Window
 from .repair_tracker import NEVER, Asked
 
-TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 SWEEP_MS = 60_000
 """Longest period of a sweep that is reckoned with."""
 TICKS = 2
@@ -78,6 +77,11 @@ class Turn:
     @property
     def since(self) -> Step:
         return self.request.step
+
+    @property
+    def told(self) -> Step:
+        """Where its answer, or the request itself, is to be seen."""
+        return self.answer or self.request.step
 
     @property
     def due(self) -> bool:

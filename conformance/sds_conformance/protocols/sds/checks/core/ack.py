@@ -44,12 +44,8 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         if said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED):
             yield held(mention.received.step)
         elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None:
-            yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received",
-                "no sign of it",
-                given_up(view, mention.message_id, index),
-            )
+            expected = f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received"
+            yield violated(mention.received.step, expected, "no sign of it", given_up(view, mention.message_id, index))
 
 
 def _acked_with(view: ChannelView, mention: Mention) -> bool:
@@ -94,11 +90,8 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
         signalled = [a for a in view.acks if a.step is received.step and not a.outstanding]
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
         if signalled:
-            yield violated(
-                received.step,
-                "acknowledgements of own outstanding messages only",
-                f"an acknowledgement of {signalled[0].message_id!r}",
-            )
+            expected = "acknowledgements of own outstanding messages only"
+            yield violated(received.step, expected, f"an acknowledgement of {signalled[0].message_id!r}")
         elif strangers:
             yield held(received.step)
 
@@ -116,9 +109,8 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
             silent = view.standing(entry.message_id).unmentioned
             passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
-                yield violated(
-                    observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again"
-                )
+                expected = f"{entry.message_id!r} still possibly acknowledged"
+                yield violated(observed.step, expected, "unacknowledged again")
             elif passed:
                 yield held(observed.step)
 
@@ -148,11 +140,9 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
         if gap.looked >= shorter:
             yield held(gap.second)
         elif kept and gap.fits(shorter) and gap.waited < longer:
-            yield violated(
-                gap.second,
-                f"{message_id!r} still possibly acknowledged, and resent every {longer} ms",
-                f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)",
-            )
+            expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
+            seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
+            yield violated(gap.second, expected, seen)
 
 
 @check("SDS-ACK-07")

@@ -50,9 +50,8 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
             if seen <= e.high:
                 yield held(sent.step)
             elif seen <= e.buffered_high:
-                yield violated(
-                    sent.step, f"{lamport_rule(sent)}: the message from further ahead still waits", f"{seen}", "AMB-15"
-                )
+                expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
+                yield violated(sent.step, expected, f"{seen}", "AMB-15")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)

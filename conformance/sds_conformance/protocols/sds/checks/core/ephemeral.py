@@ -73,17 +73,11 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         if received.delivered_at_once:
             yield held(received.step)
         elif received.delivered:
-            yield violated(
-                received.step,
-                f"the ephemeral message {received.message.message_id!r} delivered at once",
-                f"its delivery only at step {received.delivered[0].step.index}",
-            )
+            expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
+            yield violated(received.step, expected, f"its delivery only at step {received.delivered[0].step.index}")
         else:
-            yield violated(
-                received.step,
-                f"the ephemeral message {received.message.message_id!r} delivered to the application",
-                "nothing",
-            )
+            expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
+            yield violated(received.step, expected, "nothing")
 
 
 def _is_hybrid(received: Received) -> bool:

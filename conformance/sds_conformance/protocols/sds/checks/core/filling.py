@@ -92,11 +92,8 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
         return
     seen, most = len(_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
     if seen > most:
-        yield violated(
-            last.sent.step,
-            f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes",
-            f"{seen} bytes after {last.received} IDs",
-        )
+        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
+        yield violated(last.sent.step, expected, f"{seen} bytes after {last.received} IDs")
     elif reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None:
         # A length alone does not show a roll-over.
         yield held(last.sent.step)

@@ -19,7 +19,7 @@ _STILL = "it still waits after two quiet sweeps"
 
 
 def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterator[Observation]:
-    """Was it delivered by a sweep? Where an implementation goes by its own clock, ticks do not tell that one has run."""
+    """Was it delivered by a sweep? Where an implementation goes by its own clock, ticks do not tell of one."""
     if received.delivered or view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from judge_waiting(view, received, expected, _STILL)
 
@@ -125,9 +125,8 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
             continue
         first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
         if any(d.step.command == "tick" for d in again):
-            yield violated(
-                again[0].step, f"{received.message.message_id!r} delivered once", "delivered by a second sweep"
-            )
+            expected = f"{received.message.message_id!r} delivered once"
+            yield violated(again[0].step, expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
     for observed in view.observed:

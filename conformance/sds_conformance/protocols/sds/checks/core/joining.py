@@ -104,11 +104,8 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             continue  # its timestamp is wrong already, which is no fault of the one that receives it
         if not received.delivered:
             if quiet_after(view, received):
-                yield violated(
-                    received.step,
-                    f"{message.message_id!r}, the first message of a newcomer, among the recent ones",
-                    "it was never delivered",
-                )
+                expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
+                yield violated(received.step, expected, "it was never delivered")
             continue
         for step, order in shown_orders(view):
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)

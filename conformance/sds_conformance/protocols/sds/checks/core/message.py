@@ -63,11 +63,7 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
             if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
                 yield held(sent.step)
             elif view.hints.get(entry.message_id) or any(entry.retrieval_hint in h for h in view.hints.values()):
-                yield violated(
-                    sent.step,
-                    f"the hint of {entry.message_id!r}, or none",
-                    f"{entry.retrieval_hint!r}",
-                )
+                yield violated(sent.step, f"the hint of {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}")
 
 
 @check("SDS-MSG-13")
@@ -109,11 +105,8 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         elif not message_id:
             yield violated(step, "a non-empty message_id", "an empty one")
         elif message_id in first_use:
-            yield violated(
-                step,
-                "an ID that no other message has",
-                f"{message_id!r} again, the ID of the message of step {first_use[message_id]}",
-            )
+            seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
+            yield violated(step, "an ID that no other message has", seen)
         else:
             first_use[message_id] = step.index
             if len(first_use) > 1:

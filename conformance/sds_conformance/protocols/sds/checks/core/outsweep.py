@@ -122,12 +122,8 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
             )
         yield from (held(gap.second) for gap in between if not gap.fits(shared))
         if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
-            yield violated(
-                tick,
-                f"{message_id!r}, possibly acknowledged, to be resent at a period of its own",
-                f"no copy for {tick.now_ms - possibly.since.now_ms} ms",
-                "AMB-66",
-            )
+            expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
+            yield violated(tick, expected, f"no copy for {tick.now_ms - possibly.since.now_ms} ms", "AMB-66")
 
 
 def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:

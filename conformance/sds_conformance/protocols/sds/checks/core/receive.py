@@ -118,11 +118,8 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
         received = [r for r in view.received if r.step.index < after.step.index]
         fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
         if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
-            yield violated(
-                after.step,
-                f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between",
-                f"the same {len(after.message.bloom_filter or b'')} bytes",
-            )
+            expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
+            yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
@@ -138,11 +135,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
         if never and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             names = sorted(never)
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived",
-                "its delivery",
-            )
+            expected = f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived"
+            yield violated(delivery.step, expected, "its delivery")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
@@ -178,12 +172,8 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
                 "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else "",
             )
         elif delivery.message_id in delivery.unmet:
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for ever: it depends on itself",
-                "its delivery",
-                "AMB-44",
-            )
+            expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
+            yield violated(delivery.step, expected, "its delivery", "AMB-44")
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
@@ -294,9 +284,8 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         if events:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
-            yield violated(
-                logged.step, f"{message_id!r}, a message without content, not in the log", "it is in the log"
-            )
+            expected = f"{message_id!r}, a message without content, not in the log"
+            yield violated(logged.step, expected, "it is in the log")
         else:
             yield held(received.step)
 
@@ -319,12 +308,9 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         acks = [a for a in view.acks if a.step is received.step]
         mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
         if acks:
-            yield violated(
-                received.step,
-                "no acknowledgement from the participant's own message: its own copy is no receipt",
-                f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged",
-                "AMB-21" if all(ack.possibly for ack in acks) else "",
-            )
+            expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
+            seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
+            yield violated(received.step, expected, seen, "AMB-21" if all(ack.possibly for ack in acks) else "")
         elif mentions_own:
             yield held(received.step)
     for mention in view.mentions:
@@ -334,8 +320,5 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
             if reviewed and filtered and filtered[0]:
                 yield held(mention.received.step)
             elif reviewed is False and filtered and not filtered[0]:
-                yield violated(
-                    mention.received.step,
-                    "ACK review and filter update to happen although the message must wait",
-                    "neither",
-                )
+                expected = "ACK review and filter update to happen although the message must wait"
+                yield violated(mention.received.step, expected, "neither")

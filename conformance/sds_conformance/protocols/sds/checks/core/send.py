@@ -243,12 +243,9 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
             if message_id in buffered:
                 yield held(observed.step)
             elif not spoken_for:
-                yield violated(
-                    observed.step,
-                    f"{message_id!r}, not acknowledged, in the outgoing buffer",
-                    f"{buffered or 'none'}",
-                    given_up(view, message_id, observed.step.index),
-                )
+                expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
+                seen = f"{buffered or 'none'}"
+                yield violated(observed.step, expected, seen, given_up(view, message_id, observed.step.index))
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:

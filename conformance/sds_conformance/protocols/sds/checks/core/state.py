@@ -153,9 +153,8 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                 if message_id in kept:
                     yield held(observed.step)
                 elif _unmet_now(view, message_id, observed.step.index):
-                    yield violated(
-                        observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}"
-                    )
+                    expected = f"{message_id!r}, which waits, in the incoming buffer"
+                    yield violated(observed.step, expected, f"{sorted(kept)}")
 
 
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
@@ -208,11 +207,8 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
         events = [ack for ack in standing.acks if ack.step is step]
         before = any(mention.received.step.index < step.index for mention in standing.mentions)
         if events and not before:
-            yield violated(
-                step,
-                f"{silent.message_id!r} unacknowledged: neither history nor filter names it",
-                f"{'possibly ' if events[0].possibly else ''}acknowledged",
-            )
+            expected = f"{silent.message_id!r} unacknowledged: neither history nor filter names it"
+            yield violated(step, expected, f"{'possibly ' if events[0].possibly else ''}acknowledged")
         elif not before:
             yield held(step)
 

@@ -32,11 +32,10 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
         if result is True:
             yield held(mention.received.step)
         elif result is False:
+            expected = f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough"
+            seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
             yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough",
-                f"no acknowledgement while the {len(known - {named_by})} others known have not named it",
-                given_up(view, mention.message_id, mention.received.step.index),
+                mention.received.step, expected, seen, given_up(view, mention.message_id, mention.received.step.index)
             )
 
 

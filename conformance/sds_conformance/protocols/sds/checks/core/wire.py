@@ -200,11 +200,9 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     if later_message.delivered:
                         yield held(later_message.step)
                     elif not later_message.unmet:
-                        yield violated(
-                            later_message.step,
-                            f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message",
-                            "the message that depends on it was never delivered",
-                        )
+                        expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
+                        seen = "the message that depends on it was never delivered"
+                        yield violated(later_message.step, expected, seen)
 
 
 @check("SDS-MSG-06")

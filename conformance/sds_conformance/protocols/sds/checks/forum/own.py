@@ -271,11 +271,8 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
             continue
         came = received.unmet & view.logged_ids or received.delivered
         if not came and runs_on(view, received.step, overdue):
-            yield violated(
-                overdue,
-                f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms",
-                f"nothing, after {overdue.now_ms - received.step.now_ms} ms",
-            )
+            expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
+            yield violated(overdue, expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms")
 
 
 @check("FORUM-40")

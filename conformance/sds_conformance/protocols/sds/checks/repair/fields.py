@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessage
 from sds_reference.wire_fields import LEN, WireField, split
@@ -183,11 +184,8 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         if count:
             yield violated(sent.step, "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it")
         elif named is not None:
-            yield violated(
-                sent.step,
-                "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use",
-                f"{named.sender_id!r} in that of {named.message_id!r}",
-            )
+            expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
+            yield violated(sent.step, expected, f"{named.sender_id!r} in that of {named.message_id!r}")
         elif sent.message.causal_history:
             yield held(sent.step)
 
@@ -219,7 +217,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.terms is None or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
-        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
+        opened = _opened(view)
         expected = "a T_min of 30 seconds or more by default"
         yield judged(opened, view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
@@ -233,12 +231,16 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
     if view.terms is None or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
-        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
+        opened = _opened(view)
         expected = "a T_max of 120 to 600 seconds by default"
         yield judged(opened, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
             yield held(sent.step)
+
+
+def _opened(view: ChannelView) -> Step:
+    return next(step for step in view.trace.of(view.party.name) if step.command == "open")
 
 
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:

@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sds_harness.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
-from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, Shown, requester
-
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-
 
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-RECV-01", *_TIMED)
+@check("SDS-R-RECV-01", *TIMED)
 def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """With its arrival, even a blocked one, a message leaves the outgoing repair request buffer.
 
@@ -51,9 +47,8 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
                 "it is",
             )
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
-            yield violated(
-                asked.step, f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}", "one"
-            )
+            expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
+            yield violated(asked.step, expected, "one")
         elif states and old is not None:
             yield held(states[0].step)
         elif asked is None and (due := side.due(missing)) is not None:
@@ -114,7 +109,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
     )
 
 
-@check("SDS-R-RECV-03", *_TIMED)
+@check("SDS-R-RECV-03", *TIMED)
 def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     """Each unmet dependency of a content message that has not arrived gets an entry.
 
@@ -125,7 +120,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
             yield from _added(view, missing)
 
 
-@check("SDS-R-RECV-03", *_TIMED)
+@check("SDS-R-RECV-03", *TIMED)
 def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
     """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
 
@@ -156,7 +151,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
             )
 
 
-@check("SDS-R-RECV-13", *_TIMED)
+@check("SDS-R-RECV-13", *TIMED)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""
     for missing in requester(view).wanted:
@@ -227,12 +222,8 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
             yield held(shown.step)
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
-            yield violated(
-                shown.step,
-                expected,
-                f"it is still to be asked for, {waited} ms after it was found missing, as before",
-                soft,
-            )
+            seen = f"it is still to be asked for, {waited} ms after it was found missing, as before"
+            yield violated(shown.step, expected, seen, soft)
         else:
             continue
         return
@@ -242,33 +233,29 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
         if side.asks(sent, missing.message_id):
             seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
             if not seen_gone:
-                yield violated(
-                    sent.step,
-                    expected,
-                    f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due",
-                    soft,
-                )
+                seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
+                yield violated(sent.step, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
             yield held(sent.step)
             return
 
 
-@check("SDS-R-RECV-07", *_TIMED)
+@check("SDS-R-RECV-07", *TIMED)
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """What somebody else asks for leaves the outgoing repair request buffer."""
     for missing, received in _overheard(requester(view), "plain"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-12", *_TIMED)
+@check("SDS-R-RECV-12", *TIMED)
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
     """That holds of every entry of a repair request: behind others, unknown ones too, and without a sender."""
     for missing, received in _overheard(requester(view), "among others"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-13", *_TIMED)
+@check("SDS-R-RECV-13", *TIMED)
 def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
     """That holds of requests in blocked messages and in copies of known ones, too (AMB-23)."""
     for missing, received in _overheard(requester(view), "blocked", "known"):
@@ -307,7 +294,7 @@ def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
             yield missing, index, received
 
 
-@check("SDS-R-RECV-04", *_TIMED)
+@check("SDS-R-RECV-04", *TIMED)
 def entries_come_back(view: ChannelView) -> Iterator[Observation]:
     """After others asked for it, or its own request was lost, the next message gives what is missing an entry again.
 
@@ -343,7 +330,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
             yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 
-@check("SDS-R-RECV-05", *_TIMED)
+@check("SDS-R-RECV-05", *TIMED)
 def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
     """An entry that came back has a T_req that counts from then, not the one it had."""
     side = requester(view)

@@ -16,11 +16,10 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.repair_terms import SECOND_MS
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import Missing
 from ...view.requester import Requester, requester
 
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 _LENIENT_INTERVALS = 10
 """Sync intervals within which a sync message must have gone out: a random backoff is no fault."""
 
@@ -28,7 +27,7 @@ _LENIENT_INTERVALS = 10
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-STATE-01", *_TIMED)
+@check("SDS-R-STATE-01", *TIMED)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for."""
     side = requester(view)
@@ -76,19 +75,15 @@ def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
     return side.first_asked(missing.message_id, sent.step.index) < side.until(missing)
 
 
-@check("SDS-R-STATE-01", *_TIMED)
+@check("SDS-R-STATE-01", *TIMED)
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
     """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70)."""
     side = requester(view)
     for sent in side.carriers if view.terms is not None else ():
         for entry in sent.message.repair_request:
             if side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms):
-                yield violated(
-                    sent.step,
-                    "requests for messages that are missing only",
-                    f"one for {entry.message_id!r}, which has arrived and waits for its dependencies",
-                    "AMB-70",
-                )
+                seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
+                yield violated(sent.step, "requests for messages that are missing only", seen, "AMB-70")
 
 
 def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
@@ -98,7 +93,7 @@ def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
     return now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
-@check("SDS-R-STATE-02", *_TIMED)
+@check("SDS-R-STATE-02", *TIMED)
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
     """T_req counts from the moment the gap was found: that more messages name it does not postpone the request."""
     side = requester(view)
@@ -137,7 +132,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 )
 
 
-@check("SDS-R-STATE-09", *_TIMED)
+@check("SDS-R-STATE-09", *TIMED)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
     side = requester(view)
@@ -147,7 +142,7 @@ def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
 # ---- R-GLOBAL --------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-GLOBAL-09", *_TIMED)
+@check("SDS-R-GLOBAL-09", *TIMED)
 def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
     """No message is requested sooner than T_min after it was found missing."""
     if view.terms is None or view.terms.t_min_ms is None:
@@ -163,7 +158,7 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, f"one after {waited} ms")
 
 
-@check("SDS-R-GLOBAL-10", *_TIMED)
+@check("SDS-R-GLOBAL-10", *TIMED)
 def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
     """A first request is made by T_max after detection, if there is a message to carry it.
 
@@ -201,13 +196,13 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-SYNC-01", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
 def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
     """With requests due, a scheduled sync message goes out although others keep sending theirs."""
     return _scheduled(view, noisy=True)
 
 
-@check("SDS-R-SYNC-02", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
 def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
     """With requests due and nobody else speaking, the next scheduled sync message goes out."""
     return _scheduled(view, noisy=False)

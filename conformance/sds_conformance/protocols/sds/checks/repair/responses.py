@@ -12,10 +12,10 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
+from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
     FEW,
-    TIMED,
     Turn,
     answers_at_all,
     bracket,
@@ -98,7 +98,7 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
         if not turn.due or (turn.never and not _answers(view, turn)) or matter_of(view, turn) != matter:
             continue
         if turn.in_time and turn.sure:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.never and turn.overdue is not None:
             detail = {"STATE-08": _came(view, turn), "RECV-13": _carrier(turn)}.get(matter, "")
             yield violated(
@@ -154,9 +154,8 @@ def _unbidden(view: ChannelView) -> list[Answer]:
 def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     """Messages of others go out only after a request for them."""
     for answer in _unbidden(view):
-        yield violated(
-            answer.step, f"{answer.message.message_id!r} left alone, which nobody asked for", "a broadcast of it"
-        )
+        expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
+        yield violated(answer.step, expected, "a broadcast of it")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
             yield held(turn.answer)
@@ -178,9 +177,8 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
     for turn in turns(view):
         answer, silent = _after_copy(view, turn)
         if answer is not None:
-            yield violated(
-                answer, f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}", "one more copy"
-            )
+            expected = f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+            yield violated(answer, expected, "one more copy")
         elif silent is not None:
             yield held(silent)
 
@@ -202,11 +200,8 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued:
-                    yield violated(
-                        observed.step,
-                        f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}",
-                        "one that is still planned",
-                    )
+                    expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+                    yield violated(observed.step, expected, "one that is still planned")
                 elif turn.shown:
                     yield held(observed.step)
                 break
@@ -221,11 +216,8 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
             continue
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
-            yield violated(
-                answers[1].step,
-                f"one answer for {turn.message_id!r}, asked for {most} times before it came",
-                f"{len(answers)} answers",
-            )
+            expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
+            yield violated(answers[1].step, expected, f"{len(answers)} answers")
         yield from _moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
             yield from _moved_unseen(view, turn, turn.answer)
@@ -302,7 +294,7 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
         if not turn.due:
             continue
         if turn.in_time and turn.sure:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.never and turn.overdue is not None and _unexplained(view, turn):
             yield violated(
                 turn.overdue,
@@ -361,8 +353,7 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             since, t_max = received.step, view.terms.t_max_ms if view.terms is not None else None
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
-                yield violated(
-                    after[0], f"no answer to its own request for {entry.message_id!r}, which came back", "an answer"
-                )
+                expected = f"no answer to its own request for {entry.message_id!r}, which came back"
+                yield violated(after[0], expected, "an answer")
             elif silent:
                 yield held(silent[0])

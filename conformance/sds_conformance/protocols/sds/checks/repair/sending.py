@@ -9,11 +9,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester
-
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 
 
 def _exact(side: Requester, missing: Missing) -> Window | None:
@@ -21,7 +19,7 @@ def _exact(side: Requester, missing: Missing) -> Window | None:
     return due if due is not None and due.exact else None
 
 
-@check("SDS-R-SEND-01", *_TIMED)
+@check("SDS-R-SEND-01", *TIMED)
 def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
     """Every content and sync message carries what is due and was not asked for yet, within the cap."""
     side = requester(view)
@@ -44,7 +42,7 @@ def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
             break
 
 
-@check("SDS-R-SEND-02", *_TIMED)
+@check("SDS-R-SEND-02", *TIMED)
 def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
     """No request before T_req, and one from the very millisecond on, where T_req is known exactly (AMB-110)."""
     side = requester(view)
@@ -58,9 +56,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if not side.in_step(detected, sent.step):
                 continue
             if early > side.slack_ms and side.asks(sent, missing.message_id):
-                yield violated(
-                    sent.step, f"no request for {missing.message_id!r} before its T_req", f"one {early} ms before it"
-                )
+                expected = f"no request for {missing.message_id!r} before its T_req"
+                yield violated(sent.step, expected, f"one {early} ms before it")
             elif early > 0:
                 yield held(sent.step)
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
@@ -69,9 +66,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if asks:
                 yield held(sent.step)
             elif sent.message.kind in side.kinds:
-                yield violated(
-                    sent.step, f"{missing.message_id!r} asked for at T_req, which is this very millisecond", "it is not"
-                )
+                expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
+                yield violated(sent.step, expected, "it is not")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
@@ -85,7 +81,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, count <= cap, expected, f"{count}")
 
 
-@check("SDS-R-SEND-04", *_TIMED)
+@check("SDS-R-SEND-04", *TIMED)
 def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
     """Where more is due than the cap allows, what is asked for has the lowest T_req."""
     side = requester(view)
@@ -122,7 +118,7 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, count <= 3, "at most three entries in a repair request by default", f"{count}")
 
 
-@check("SDS-R-SEND-06", *_TIMED)
+@check("SDS-R-SEND-06", *TIMED)
 def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
     """When nothing can be due, field 13 does not occur at all, not even with an empty entry.
 
@@ -148,7 +144,7 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-R-SEND-07", *_TIMED)
+@check("SDS-R-SEND-07", *TIMED)
 def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
     """What arrived after its T_req and before the message is sent is not asked for any more.
 
@@ -170,9 +166,6 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
             if not side.asks(sent, missing.message_id):
                 yield held(sent.step)
             elif not any(missing.message_id in shown.due for shown in side.states(arrived.index, sent.step.index)):
-                yield violated(
-                    sent.step,
-                    f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}",
-                    "a request for it",
-                )
+                expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
+                yield violated(sent.step, expected, "a request for it")
             break

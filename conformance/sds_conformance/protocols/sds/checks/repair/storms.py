@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from sds_harness.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import most
 from .....judging.judgement import Observation, judged
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
+from ...view.repair_terms import TIMED
 from ...view.repair_tracker import Asked, Missing
 from ...view.resends import in_step
 
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 FEWEST = 10
 """With fewer participants, chance allows any number of messages."""
 NO_BACKOFF = 0.0625
@@ -48,7 +47,7 @@ def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
     return max(after - before for before, after in pairwise(times))
 
 
-@check("SDS-R-TRESP-04", *_TIMED)
+@check("SDS-R-TRESP-04", *TIMED)
 def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
     """Of many holders that hear each other, only a few answer: their response times differ."""
     everybody = _together(view)
@@ -82,7 +81,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         )
 
 
-@check("SDS-R-TREQ-02", *_TIMED)
+@check("SDS-R-TREQ-02", *TIMED)
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}

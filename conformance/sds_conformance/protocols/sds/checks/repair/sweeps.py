@@ -14,7 +14,8 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
-from ...view.responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
+from ...view.repair_terms import TIMED
+from ...view.responder import TICKS, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
 from .responses import answered
 
 
@@ -54,7 +55,7 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
     """An answer goes out within a sweep of its time, whether or not anything else happens."""
     for turn in _foreign(view):
         if turn.in_time:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.overdue is None or turn.window is None:
             continue
         elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
@@ -88,11 +89,8 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
         passed_over = [step for step in passed_over if step.index in ticks]
         if passed_over and not turn.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
-            yield violated(
-                passed_over[0],
-                f"the answer for {turn.message_id!r} as well, which is due",
-                f"{others} other{'s' if others > 1 else ''} and not this one",
-            )
+            expected = f"the answer for {turn.message_id!r} as well, which is due"
+            yield violated(passed_over[0], expected, f"{others} other{'s' if others > 1 else ''} and not this one")
         elif turn.in_time and turn.answer is not None:
             yield held(turn.answer)
 
@@ -107,11 +105,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             continue
         wait = turn.window.low - turn.since.now_ms
         if turn.answer.now_ms < turn.window.low - slack_ms(view):
-            yield violated(
-                turn.answer,
-                f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}",
-                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
-            )
+            expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
+            yield violated(turn.answer, expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms")
             continue
         yield held(turn.answer)
         # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
@@ -122,11 +117,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             if 0 < answers[tick.index] < max(answers.values())
         ]
         if missed and turn.since.now_ms < turn.window.low:
-            yield violated(
-                missed[0],
-                f"the answer for {turn.message_id!r}, whose time is just now, with the others",
-                f"it came {turn.answer.now_ms - turn.window.low} ms later",
-            )
+            expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
+            yield violated(missed[0], expected, f"it came {turn.answer.now_ms - turn.window.low} ms later")
 
 
 @check("SDS-R-SWEEP-04", *TIMED)
@@ -140,11 +132,8 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         # As many as there were requests: that further ones add none is another requirement.
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
-            yield violated(
-                answers[allowed],
-                f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}",
-                "another answer without another request",
-            )
+            expected = f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}"
+            yield violated(answers[allowed], expected, "another answer without another request")
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
 
