@@ -3,7 +3,6 @@ text says its state must have been at that moment."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from sds_harness.trace import Step, Wire
@@ -190,32 +189,6 @@ class Unmentioned:
 
     received: Received
     message_id: str
-
-
-@dataclass(slots=True)
-class Standing:
-    """All that was said of one message and its acknowledgement."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    unmentioned: list[Unmentioned] = field(default_factory=list)
-    acks: list[AckEvent] = field(default_factory=list)
-    copies: list[Copy] = field(default_factory=list)
-
-    @classmethod
-    def by_message(
-        cls, mentions: list[Mention], unmentioned: list[Unmentioned], acks: list[AckEvent], copies: list[Copy]
-    ) -> dict[str, Standing]:
-        """The same facts by message ID."""
-        out: defaultdict[str, Standing] = defaultdict(cls)
-        for mention in mentions:
-            out[mention.message_id].mentions.append(mention)
-        for silent in unmentioned:
-            out[silent.message_id].unmentioned.append(silent)
-        for ack in acks:
-            out[ack.message_id].acks.append(ack)
-        for copy in copies:
-            out[copy.message.message_id].copies.append(copy)
-        return dict(out)
 
 
 @dataclass(slots=True)

@@ -72,13 +72,10 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         if mention.certain or mention.hits != 1:
             continue
         acked = _acked_with(view, mention)
-        yield judged(
-            mention.received.step,
-            not (acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED),
-            f"{mention.message_id!r} at most possibly acknowledged by one filter",
-            "acknowledged",
-            "" if acked else given_up(view, mention.message_id, mention.received.step.index),
-        )
+        met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
+        expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
+        soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
+        yield judged(mention.received.step, met, expected, "acknowledged", soft)
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)

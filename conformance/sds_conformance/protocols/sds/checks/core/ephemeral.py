@@ -87,12 +87,9 @@ def _is_hybrid(received: Received) -> bool:
 
 
 def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
-    received = {
-        r.message.message_id
-        for r in view.received
-        if r.kind is Kind.EPHEMERAL and r.step.index < before and not _is_hybrid(r)
-    }
-    return (received | {s.message.message_id for s in view.ephemerals if s.step.index < before}) - view.known_ids
+    messages = [(r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not _is_hybrid(r)]
+    messages += [(sent.step, sent.message) for sent in view.ephemerals]
+    return {message.message_id for step, message in messages if step.index < before} - view.known_ids
 
 
 @check("SDS-EPHEMERAL-05")
@@ -140,11 +137,8 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             continue
         due = received.unmet <= view.logged_ids and quiet_after(view, received)
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
-            yield violated(
-                received.step,
-                f"{message_id!r}, ephemeral because it has no Lamport timestamp, delivered: all that it names has been",
-                "nothing",
-            )
+            why = "ephemeral because it has no Lamport timestamp"
+            yield violated(received.step, f"{message_id!r}, {why}, delivered: all that it names has been", "nothing")
 
 
 @check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)

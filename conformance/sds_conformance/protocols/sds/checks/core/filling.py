@@ -223,13 +223,10 @@ def _judge_rate(
     if found is None or found[1] < count // 2:
         return
     hits, asked = found
-    yield judged(
-        step,
-        hits < too_many(limit, asked, deviation, degenerate),
-        f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}",
-        f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; by chance less than once in "
-        f"{1 / FALSE_ALARM:,.0f} times",
-    )
+    expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
+    chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
+    seen = f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; {chance}"
+    yield judged(step, hits < too_many(limit, asked, deviation, degenerate), expected, seen)
 
 
 def _bytes(sent: Sent) -> bytes:

@@ -78,11 +78,8 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
     said = [m.lamport_timestamp or 0 for s, m in _talk(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
-        yield violated(
-            step,
-            f"the newcomer's message after those older than its clock, the last of which has Lamport {older}",
-            f"{seen}, by a clock of {step.now_ms}",
-        )
+        expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
+        yield violated(step, expected, f"{seen}, by a clock of {step.now_ms}")
     else:
         met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
         expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
@@ -113,12 +110,9 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
                 continue
             wrong = _misplaced(order, place)
             if wrong is not None:
-                yield violated(
-                    step,
-                    f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp}) "
-                    f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})",
-                    "the other way round",
-                )
+                newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
+                where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
+                yield violated(step, f"{newcomer} {where}", "the other way round")
             else:
                 yield held(step)
 

@@ -20,13 +20,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
     for delivery in view.delivered:
         if delivery.received is None or not delivery.received.message.content:
             continue
-        expected = delivery.received.message.content
-        yield judged(
-            delivery.step,
-            delivery.content == expected,
-            f"the {len(expected)} bytes of content that were received",
-            f"{len(delivery.content)} bytes delivered that differ from them",
-        )
+        content = delivery.received.message.content
+        expected = f"the {len(content)} bytes of content that were received"
+        seen = f"{len(delivery.content)} bytes delivered that differ from them"
+        yield judged(delivery.step, delivery.content == content, expected, seen)
 
 
 @check("SDS-MSG-10")

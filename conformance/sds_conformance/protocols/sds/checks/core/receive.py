@@ -99,11 +99,8 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             if hit:
                 yield held(sent.step)
             elif waiting and hit is False:
-                yield violated(
-                    sent.step,
-                    f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
-                    "it is not in it",
-                )
+                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
+                yield violated(sent.step, f"{which}, in the filter", "it is not in it")
 
 
 @check("SDS-RECV-04")
@@ -165,12 +162,11 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
         if waiting:
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log",
-                "its delivery",
-                "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else "",
+            expected = (
+                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
             )
+            soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
+            yield violated(delivery.step, expected, "its delivery", soft)
         elif delivery.message_id in delivery.unmet:
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
             yield violated(delivery.step, expected, "its delivery", "AMB-44")
@@ -274,14 +270,10 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue
         message_id = received.message.message_id
-        events = [
-            event
-            for event in received.step.events
-            if event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
-        ]
+        delivered = [e.delivered for e in received.step.events if e.WhichOneof("event") == "delivered"]
         later = (o for o in view.observed if o.step.index > received.step.index)
         logged = next((o for o in later if message_id in [e.message_id for e in o.state.log.entries]), None)
-        if events:
+        if message_id in [delivery.message_id for delivery in delivered]:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
             expected = f"{message_id!r}, a message without content, not in the log"

@@ -9,6 +9,7 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -177,10 +178,16 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
     """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
-    key = (sent.step.index, delivered)
-    if key not in view.received_before:
-        view.received_before[key] = _received_before(view, sent, delivered)
-    return view.received_before[key]
+    known, key = _known_received(view), (sent.step.index, delivered)
+    if key not in known:
+        known[key] = _received_before(view, sent, delivered)
+    return known[key]
+
+
+@once
+def _known_received(_: ChannelView) -> dict[tuple[int, bool], list[str]]:
+    """Kept by step, for checks ask again and again what a filter has to hold."""
+    return {}
 
 
 def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str]:
@@ -189,7 +196,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
     others = sum(1 for s in own if s.step.index < index)
-    holds = view.filter_in(sent.message)
+    holds = view.filter_of(sent.message.bloom_filter)
     others += holds is not None and bool(holds(sent.message.message_id))
     newest: list[str] = []
     room = kept - others
@@ -226,7 +233,7 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
     """The filter in a message holds what was delivered before it was sent."""
     for sent in view.sent:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or not expected or sent.repeat:
             continue
         yield from judge_members(sent.step, holds, expected, "{}, delivered before, in the filter of the message")

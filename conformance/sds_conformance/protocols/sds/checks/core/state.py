@@ -75,7 +75,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
     """The bloom filter has no false negatives for the newest received IDs."""
     for sent in view.outgoing:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
         what = f"all of the {len(expected)} newest received IDs in the filter"
@@ -90,7 +90,7 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     foreign: dict[str, set[str]] = {}
     passed = 0
     for sent in view.outgoing:
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None:
             continue
         for step in view.trace.steps[passed : sent.step.index - 1]:

@@ -97,7 +97,7 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
     """A sync message's filter holds every received content ID."""
     for sync in view.syncs:
         expected = received_before(view, sync, delivered=True)
-        holds = view.filter_in(sync.message)
+        holds = view.filter_of(sync.message.bloom_filter)
         if expected and holds is not None:
             yield from judge_members(sync.step, holds, expected, "{}, received before, in the filter of the sync")
 
@@ -176,7 +176,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
     for sent in view.outgoing:
         syncs = _sync_ids(view, sent.step.index)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
         kinds: dict[str, set[str]] = {"own": {s.message.message_id for s in view.syncs} & syncs}

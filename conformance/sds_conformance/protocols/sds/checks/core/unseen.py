@@ -83,9 +83,7 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         if copies:
             yield held(copies[0])
         elif len(late) > LENIENT_SWEEPS and runs_on(view, possibly.sent.step, late[-1]):
-            yield violated(
-                late[LENIENT_SWEEPS],
-                f"{possibly.sent.message.message_id!r}, possibly acknowledged, sent again after {period} ms",
-                "no copy: it is no longer in the outgoing buffer",
-                given_up(view, possibly.sent.message.message_id, late[LENIENT_SWEEPS].index),
-            )
+            message_id, overdue = possibly.sent.message.message_id, late[LENIENT_SWEEPS]
+            expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
+            seen = "no copy: it is no longer in the outgoing buffer"
+            yield violated(overdue, expected, seen, given_up(view, message_id, overdue.index))

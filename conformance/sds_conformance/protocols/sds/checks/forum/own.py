@@ -201,7 +201,7 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
         syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
         entries = sum(r.step.index < sent.step.index for r in view.received)
         entries += sum(s.step.index < sent.step.index for s in [*view.outgoing, *view.ephemerals])
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         # A roll-over may take the older ones.
         if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
             continue
@@ -219,11 +219,9 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             yield held(received.step)
         elif received.unmet <= view.logged_ids and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} delivered: the sync message {named[0]!r} that it names was received",
-                "it still waits after two quiet sweeps",
-            )
+            why = f"the sync message {named[0]!r} that it names was received"
+            expected = f"{received.message.message_id!r} delivered: {why}"
+            yield violated(received.step, expected, "it still waits after two quiet sweeps")
     yield from _shown_in_the_log(view)
 
 
@@ -281,7 +279,7 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
     if view.party.asked.HasField("bloom_capacity"):
         return
     for sent in view.outgoing:
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         before = (r for r in view.received if r.acceptable and not r.rejected and r.step.index < sent.step.index)
         recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]

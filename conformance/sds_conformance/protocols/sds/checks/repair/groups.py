@@ -31,12 +31,9 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             continue
         if turn.asked.answers and turn.clear:
             groups = view.terms.groups if view.terms is not None else 0
-            yield violated(
-                turn.asked.answers[0].step,
-                f"no answer for {turn.message_id!r} of {turn.author!r}, of whose {groups} response groups the "
-                "participant is in another by the declared hash",
-                "a broadcast of it",
-            )
+            why = f"of whose {groups} response groups the participant is in another by the declared hash"
+            expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
+            yield violated(turn.asked.answers[0].step, expected, "a broadcast of it")
         elif turn.never and turn.overdue is not None:
             yield held(turn.overdue)
 

@@ -41,11 +41,8 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         kept = next((s for s in states if _still_shown(side, missing, s, old)), None)
         asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
         if kept is not None:
-            yield violated(
-                kept.step,
-                f"{missing.message_id!r}, arrived at step {arrived.index}, no longer among what is to be asked for",
-                "it is",
-            )
+            which = f"{missing.message_id!r}, arrived at step {arrived.index}"
+            yield violated(kept.step, f"{which}, no longer among what is to be asked for", "it is")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
             expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
             yield violated(asked.step, expected, "one")
@@ -83,30 +80,20 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
         asked = side.first_asked(missing.message_id, detected.index)
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
-        elif (
-            (sent := side.both_kinds(list(side.owed(missing))))
-            and asked >= side.until(missing)
-            and len(missing.named) == 1
-        ):
-            yield violated(
-                sent.step,
-                f"a request for {missing.message_id!r}, a dependency that step {detected.index} named and that has not "
-                "come",
-                "none",
-            )
+        elif asked < side.until(missing) or len(missing.named) > 1:
+            return
+        elif (sent := side.both_kinds(list(side.owed(missing)))) is not None:
+            which = f"a dependency that step {detected.index} named and that has not come"
+            yield violated(sent.step, f"a request for {missing.message_id!r}, {which}", "none")
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)
     patience = (view.terms.t_max_ms if view.terms is not None else None) or 0
     if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
         return
-    yield judged(
-        shown.step,
-        missing.message_id in shown.due,
-        f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log, among what "
-        "is to be asked for",
-        "it is not",
-    )
+    which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
+    expected = f"{which}, among what is to be asked for"
+    yield judged(shown.step, missing.message_id in shown.due, expected, "it is not")
 
 
 @check("SDS-R-RECV-03", *TIMED)
@@ -143,12 +130,9 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         if asking is not None:
             yield held(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
-            yield violated(
-                late[-1].step,
-                f"{missing.message_id!r} asked for again: step {asked} asked for it, it has not come, and step "
-                f"{again.step.index} has named it once more",
-                "no further request, although T_max is over again",
-            )
+            why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it once more"
+            expected = f"{missing.message_id!r} asked for again: {why}"
+            yield violated(late[-1].step, expected, "no further request, although T_max is over again")
 
 
 @check("SDS-R-RECV-13", *TIMED)
@@ -166,14 +150,9 @@ def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received
     """What others asked for while it was missing, beyond doubt: in a plain way, or as ``_way`` says."""
     for missing in side.wanted:
         for received in missing.overheard:
-            detected = missing.detected.step
-            if (
-                not _sure(received)
-                or not side.in_step(detected, received.step)
-                or received.step.now_ms == detected.now_ms
-            ):
-                continue
-            if _way(missing, received) in kinds:
+            detected, step = missing.detected.step, received.step
+            later = side.in_step(detected, step) and step.now_ms != detected.now_ms
+            if _sure(received) and later and _way(missing, received) in kinds:
                 yield missing, received
 
 
@@ -287,11 +266,9 @@ def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
             message, here = received.message, received.step.index
             if any(e.message_id == missing.message_id for e in message.repair_request) or not _blocks(missing, here):
                 continue
-            if side.touched_after(missing.message_id, index) <= here or not side.in_step(
-                missing.detected.step, received.step
-            ):
-                continue
-            yield missing, index, received
+            untouched = side.touched_after(missing.message_id, index) > here
+            if untouched and side.in_step(missing.detected.step, received.step):
+                yield missing, index, received
 
 
 @check("SDS-R-RECV-04", *TIMED)

@@ -42,13 +42,9 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
                 yield held(shown.step)
                 continue
             waited = shown.step.now_ms - detected.now_ms
-            yield violated(
-                shown.step,
-                f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago, in the outgoing repair "
-                "request buffer",
-                "it is not in it",
-                "" if side.terms is not None and side.terms.sound else "AMB-08",
-            )
+            which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
+            soft = "" if side.terms is not None and side.terms.sound else "AMB-08"
+            yield violated(shown.step, f"{which}, in the outgoing repair request buffer", "it is not in it", soft)
             break
     if not side.shown:
         yield from _asked_for_at_all(side)
@@ -62,12 +58,9 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
         elif (sent := side.both_kinds(list(side.owed(missing)))) and not _asked_later(side, missing, sent):
-            yield violated(
-                sent.step,
-                f"{missing.message_id!r}, missing since step {missing.detected.step.index}, asked for: its T_req is "
-                "over",
-                "no message asks for it, neither content nor sync",
-            )
+            which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
+            seen = "no message asks for it, neither content nor sync"
+            yield violated(sent.step, f"{which}, asked for: its T_req is over", seen)
 
 
 def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
@@ -112,24 +105,17 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 if due <= first:
                     yield held(shown.step)
                     continue
-                yield violated(
-                    shown.step,
-                    f"T_req of {missing.message_id!r} as it was, {first - detected.now_ms} ms after step "
-                    f"{detected.index}, which found it missing",
-                    f"{due - first} ms later, after step {again[0].index} has named it again",
-                )
+                since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
+                seen = f"{due - first} ms later, after step {again[0].index} has named it again"
+                yield violated(shown.step, f"T_req of {missing.message_id!r} as it was, {since}", seen)
                 break
         elif missing in side.owing:
             if (asking := side.in_time(missing)) is not None and asking.step.index > again[0].index:
                 yield held(asking.step)
             elif asking is None and (sent := side.both_kinds(list(side.owed(missing)))):
-                waited = sent.step.now_ms - detected.now_ms
-                yield violated(
-                    sent.step,
-                    f"a request for {missing.message_id!r}, missing for {waited} ms: that step {again[0].index} and "
-                    "others name it again postpones nothing",
-                    "none",
-                )
+                which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
+                why = f"that step {again[0].index} and others name it again postpones nothing"
+                yield violated(sent.step, f"a request for {which}: {why}", "none")
 
 
 @check("SDS-R-STATE-09", *TIMED)
@@ -184,12 +170,9 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
-                yield violated(
-                    sent.step,
-                    f"a request for {missing.message_id!r} by T_max, {view.terms.t_max_ms} ms after it was found "
-                    "missing",
-                    f"the first one comes after {late} ms, at step {asked}",
-                )
+                by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
+                seen = f"the first one comes after {late} ms, at step {asked}"
+                yield violated(sent.step, f"a request for {missing.message_id!r} {by}", seen)
                 break
 
 
@@ -238,12 +221,9 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
                 break
             if tick.now_ms > since + _LENIENT_INTERVALS * interval:
                 others = ", whatever others send" if noisy else ""
-                yield violated(
-                    tick,
-                    f"a sync message{others}: {missing.message_id!r} is to be asked for, and {_LENIENT_INTERVALS} "
-                    f"intervals of {interval} ms have passed since",
-                    "none",
-                )
+                passed = f"{_LENIENT_INTERVALS} intervals of {interval} ms have passed since"
+                expected = f"a sync message{others}: {missing.message_id!r} is to be asked for, and {passed}"
+                yield violated(tick, expected, "none")
                 break
 
 

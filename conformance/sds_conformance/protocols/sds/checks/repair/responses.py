@@ -101,11 +101,11 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
             yield held(turn.told)
         elif turn.never and turn.overdue is not None:
             detail = {"STATE-08": _came(view, turn), "RECV-13": _carrier(turn)}.get(matter, "")
+            which = f"{turn.message_id!r}, {why.format(detail)}"
+            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered"
+            soft = "AMB-23" if matter == "RECV-13" and turn.request.duplicate else ""
             yield violated(
-                turn.overdue,
-                f"{turn.message_id!r}, {why.format(detail)}, sent again after the request of step {turn.since.index}",
-                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered",
-                "AMB-23" if matter == "RECV-13" and turn.request.duplicate else "",
+                turn.overdue, f"{which}, sent again after the request of step {turn.since.index}", seen, soft
             )
 
 
@@ -117,13 +117,10 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
     if view.terms is None or not shows(view):
         return
-    arrived = {
-        received.message.message_id: received.step.index
-        for received in reversed(view.received)
-        if received.kind is Kind.CONTENT and not received.rejected
-    }
+    content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
+    arrived = {received.message.message_id: received.step.index for received in content}
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
-    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    named = _first_named(view)
     outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
     for observed in view.observed:
         if not observed.state.HasField("incoming_repairs"):
@@ -144,9 +141,14 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
             yield held(observed.step)
 
 
+def _first_named(view: ChannelView) -> dict[str, int]:
+    """Index of the first step that asks for a message, by its ID."""
+    return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+
+
 def _unbidden(view: ChannelView) -> list[Answer]:
     """Broadcasts of messages of others that no message at all has asked for."""
-    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    named = _first_named(view)
     return [a for a in view.repair.unasked if named.get(a.message.message_id, NEVER) > a.step.index]
 
 
@@ -242,13 +244,9 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         usual = bracket(view, other)
         if usual is None or between is None:
             continue
-        yield judged(
-            answer,
-            not (between.high < usual.low or usual.high < between.low),
-            f"an answer for {turn.message_id!r} {usual.low} to {usual.high} ms after the first of several "
-            "requests, as when it was asked for once",
-            f"one after {between.high} ms",
-        )
+        span = f"{usual.low} to {usual.high} ms after the first of several requests"
+        expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
+        yield judged(answer, between.meets(usual), expected, f"one after {between.high} ms")
 
 
 def _lacks(original: Message, answer: Message) -> str:
@@ -296,11 +294,9 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
         if turn.in_time and turn.sure:
             yield held(turn.told)
         elif turn.never and turn.overdue is not None and _unexplained(view, turn):
-            yield violated(
-                turn.overdue,
-                f"{turn.message_id!r}, which is in its log, sent again after the request of step {turn.since.index}",
-                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms",
-            )
+            again = f"sent again after the request of step {turn.since.index}"
+            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
+            yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
 def _unexplained(view: ChannelView, turn: Turn) -> bool:
@@ -317,11 +313,8 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
         if asked.answers and not asked.own:
-            yield violated(
-                asked.answers[0].step,
-                f"no answer to the request of step {since.index} for {asked.message_id!r}, which was not there then",
-                "a broadcast of it",
-            )
+            request = f"the request of step {since.index} for {asked.message_id!r}, which was not there then"
+            yield violated(asked.answers[0].step, f"no answer to {request}", "a broadcast of it")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:

@@ -72,13 +72,9 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         bound = _bound(len(holders) - 1, heard - first + 2 * pause, t_max - (first - start), NO_BACKOFF)
         if bound is None or not steady:
             continue
-        yield judged(
-            answers[-1],
-            len(answers) <= 1 + bound,
-            f"at most {1 + bound} of the {len(holders)} holders of {message_id!r} to answer before they hear an "
-            f"answer, with response times spread over {t_max} ms",
-            f"{len(answers)} answers",
-        )
+        some = f"at most {1 + bound} of the {len(holders)} holders of {message_id!r}"
+        expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
+        yield judged(answers[-1], len(answers) <= 1 + bound, expected, f"{len(answers)} answers")
 
 
 @check("SDS-R-TREQ-02", *TIMED)
@@ -109,15 +105,10 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         last = max(heard, asked[-1].now_ms)
         sends = [[sent.step for sent in other.repair.requesting] for other, _ in requesters]
         pause = max(_longest_pause(steps, min(start, first), last) for steps in sends)
-        bound = _bound(
-            len(requesters) - 1, heard - first + 2 * pause, terms.t_max_ms - terms.t_min_ms - (first - start)
-        )
+        room = terms.t_max_ms - terms.t_min_ms
+        bound = _bound(len(requesters) - 1, heard - first + 2 * pause, room - (first - start))
         if bound is None or not steady:
             continue
-        yield judged(
-            asked[-1],
-            len(asked) <= 1 + bound,
-            f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r} to ask for it before they "
-            f"hear a request, with request times spread over {terms.t_max_ms - terms.t_min_ms} ms",
-            f"{len(asked)} requests",
-        )
+        some = f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r}"
+        expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
+        yield judged(asked[-1], len(asked) <= 1 + bound, expected, f"{len(asked)} requests")

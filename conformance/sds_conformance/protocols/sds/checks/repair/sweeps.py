@@ -59,12 +59,9 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
         elif turn.overdue is None or turn.window is None:
             continue
         elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
-            yield violated(
-                turn.overdue,
-                f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago, to have "
-                "been sent by the periodic work",
-                "none" if turn.answer is None else f"none until step {turn.answer.index}",
-            )
+            which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
+            seen = "none" if turn.answer is None else f"none until step {turn.answer.index}"
+            yield violated(turn.overdue, f"{which}, to have been sent by the periodic work", seen)
 
 
 def _late(view: ChannelView, turn: Turn) -> bool:
@@ -81,12 +78,8 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
     ticks = {tick.index for tick in view.ticks}
     for turn in pending:
         until = turn.answer.index if turn.answer is not None else turn.end if turn.shown else 0
-        passed_over = [
-            step
-            for step in sweeps.values()
-            if turn.window and turn.window.high < step.now_ms and turn.since.index < step.index < until
-        ]
-        passed_over = [step for step in passed_over if step.index in ticks]
+        before = [s for s in sweeps.values() if turn.since.index < s.index < until and s.index in ticks]
+        passed_over = [step for step in before if turn.window and turn.window.high < step.now_ms]
         if passed_over and not turn.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
             expected = f"the answer for {turn.message_id!r} as well, which is due"
