@@ -10,7 +10,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from ..view.log_orders import only_in_utf16_order
-from .group_view import LARGEST_LAMPORT, GroupView, Side, dependencies
+from ..view.odd_messages import LARGEST_LAMPORT
+from .group_view import GroupView, Side, dependencies
 from .registry import (
     Sighting,
     global_property,

@@ -108,6 +108,10 @@ class ChannelView:
         """Content and sync messages in the order they were sent."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
+    def showing(self, part: str) -> list[Observed]:
+        """The states that show a part of it, a buffer or the log."""
+        return [observed for observed in self.observed if observed.state.HasField(part)]
+
     def own(self, message_id: str) -> Sent | None:
         """The own content message of that ID."""
         return self._own.get(message_id)

@@ -140,6 +140,11 @@ class Received:
         return self.kind is Kind.CONTENT and not self.own and not self.duplicate and not self.odd
 
     @property
+    def binding(self) -> bool:
+        """A message that nobody may refuse, and whose repair request nobody may ignore (AMB-84)."""
+        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
+
+    @property
     def delivered_at_once(self) -> bool:
         return any(delivery.step is self.step for delivery in self.delivered)
 
@@ -205,3 +210,14 @@ class Observed:
     """Content that has arrived and waits for dependencies."""
     lamport: LamportExpectation
     """For the next message; the state's own value is one less at most."""
+
+
+def same(one: Message, other: Message) -> bool:
+    """Are they the same message in all that never changes (AMB-65)?"""
+    return _lasting(one) == _lasting(other)
+
+
+def _lasting(message: Message) -> tuple[object, ...]:
+    ids = tuple(entry.message_id for entry in message.causal_history)
+    where = (message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp)
+    return (*where, ids, message.content or b"")

@@ -11,6 +11,7 @@ from .....judging.registry import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies
 from ...view.facts import Received
+from .message import surfaced
 from .receive import judge_waiting
 
 _OTHERS = 2
@@ -45,9 +46,7 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
 def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]:
     """A message that waits for one that the participant then sends itself is delivered by a sweep at the latest."""
-    if view.gives_up:
-        return
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.unmet:
             continue
         own = [view.own(message_id) for message_id in received.unmet]
@@ -62,12 +61,7 @@ def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
     for received in view.received:
-        entries = {
-            entry.message_id
-            for event in received.step.events
-            if event.channel_id == view.channel_id and event.WhichOneof("event") == "missing"
-            for entry in event.missing.entries
-        }
+        entries = {entry.message_id for entry in surfaced(view, received)}
         if received.acceptable and received.unmet and entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
@@ -77,9 +71,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
 def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Once the root has come, a whole chain of waiting messages is delivered."""
-    if view.gives_up:
-        return
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
@@ -129,9 +121,7 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
             yield violated(again[0].step, expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
-    for observed in view.observed:
-        if not observed.state.HasField("incoming"):
-            continue
+    for observed in view.showing("incoming"):
         waited = {
             r.message.message_id
             for r in view.received

@@ -12,6 +12,7 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from .....judging.registry import check
 from ...view.channel_view import ChannelView
+from ...view.facts import Received
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
@@ -40,14 +41,17 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
         given = {e.message_id: e.retrieval_hint for e in received.message.causal_history if e.retrieval_hint}
-        for event in received.step.events:
-            if event.channel_id != view.channel_id or event.WhichOneof("event") != "missing":
-                continue
-            for entry in event.missing.entries:
-                if entry.message_id in given and entry.HasField("retrieval_hint"):
-                    expected = f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged"
-                    seen = f"{entry.retrieval_hint!r}"
-                    yield judged(received.step, entry.retrieval_hint in view.hints[entry.message_id], expected, seen)
+        for entry in surfaced(view, received):
+            if entry.message_id in given and entry.HasField("retrieval_hint"):
+                expected = f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged"
+                met = entry.retrieval_hint in view.hints[entry.message_id]
+                yield judged(received.step, met, expected, f"{entry.retrieval_hint!r}")
+
+
+def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
+    """The missing dependencies that were signalled when a message arrived."""
+    here = (e for e in received.step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "missing")
+    return [entry for event in here for entry in event.missing.entries]
 
 
 @check("SDS-MSG-11")

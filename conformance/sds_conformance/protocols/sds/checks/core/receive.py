@@ -227,9 +227,7 @@ def judge_waiting(view: ChannelView, received: Received, expected: str, seen: st
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
-    if view.gives_up:
-        return
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"

@@ -242,9 +242,7 @@ def filter_is_current(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SEND-10", pb.CAPABILITY_RESEND)
 def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """A sent message is in the outgoing buffer until it is acknowledged."""
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for message_id, spoken_for in observed.outstanding.items():
             if message_id in buffered:

@@ -122,9 +122,7 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND)
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged own messages are shown as such."""
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
         for message_id, anything_speaks in observed.outstanding.items():
             if anything_speaks:
@@ -176,8 +174,8 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             expected = f"{absent!r} in the causal history, which has room for all of the log"
             yield judged(sent.step, absent is None, expected, "not there")
     bound = view.trace.declaration.log_entries
-    for observed in view.observed:
-        if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
+    for observed in view.showing("log"):
+        if bound is not None and len(observed.log) > bound:
             continue
         shown = {entry.message_id for entry in observed.state.log.entries}
         sure = {item.message_id for item in observed.log if not item.unseen}
@@ -230,9 +228,7 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
 def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message stays in the outgoing buffer."""
     once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for mention in once_in_a_filter:
             if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:

@@ -105,9 +105,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     """Shown again and again, a message is in one state at a time and in none it has left."""
     own = _used_once(view)
     reached: dict[str, int] = {}
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         states = _shown(observed)
         # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}

@@ -215,11 +215,9 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
         if not entries:
             yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
             continue
-        bad = next((entry for entry in entries if not _entry_id(entry)), None)
-        if bad is None:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "each entry of field 11 a HistoryEntry with its ID in field 1", f"{bad[:40]!r}")
+        bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
+        expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
+        yield judged(sent.step, bad is None, expected, f"{bad!r}")
 
 
 def _entry_id(entry: bytes) -> str | None:

@@ -227,7 +227,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
-    for observed in (o for o in view.observed if o.state.HasField("log")):
+    for observed in view.showing("log"):
         shown = {entry.message_id for entry in observed.state.log.entries}
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:

@@ -15,17 +15,13 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.requester import requester
 from ..core.receive import quiet_after
+from ..core.wire import text_of
 
 _HISTORY = 11
 _REQUEST = 13
 _HALF_MINUTE = 30_000
 _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
-
-
-def _entries(fields: list[WireField] | None, number: int) -> list[WireField]:
-    """The occurrences of a repeated field, as they stand on the wire."""
-    return [field for field in fields or [] if field.number == number]
 
 
 def _inside(field: WireField) -> list[WireField] | None:
@@ -40,13 +36,6 @@ def _split(wire: bytes) -> list[WireField] | None:
         return None
 
 
-def _text(field: WireField) -> str | None:
-    try:
-        return field.value.decode() if isinstance(field.value, bytes) else None
-    except UnicodeDecodeError:
-        return None
-
-
 # ---- MSG -------------------------------------------------------------------------------------------------------------
 
 
@@ -58,9 +47,11 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """
     due = bool(view.repair.missing)
     for sent in view.repair.requesting if view.terms is not None else ():
-        for field in _entries(sent.wire.fields, _REQUEST):
+        for field in sent.wire.fields or ():
+            if field.number != _REQUEST:
+                continue
             inside = _inside(field)
-            ids = [_text(inner) for inner in inside or () if inner.number == 1]
+            ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
                 yield violated(sent.step, "each occurrence of field 13 a HistoryEntry", f"{str(field.value)[:40]!r}")
             elif len(ids) == 1 and ids[0]:
@@ -75,9 +66,11 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms is not None else ():
         # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
-        for field in _entries(_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields, _HISTORY):
+        for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
+            if field.number != _HISTORY:
+                continue
             inside = _inside(field) or []
-            message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
+            message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]
             if not authors or not all(authors):
@@ -85,7 +78,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
                 yield violated(sent.step, expected, "no such field", "AMB-87")
-            elif _text(senders[-1]) is None:
+            elif text_of([senders[-1].value]) is None:
                 yield violated(sent.step, expected, "a field 3 that is no string")
             else:
                 yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01

@@ -122,9 +122,7 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
     named = _first_named(view)
     outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
-    for observed in view.observed:
-        if not observed.state.HasField("incoming_repairs"):
-            continue
+    for observed in view.showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if named.get(message_id, NEVER) > at:
