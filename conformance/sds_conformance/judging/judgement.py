@@ -43,3 +43,8 @@ def violated(step: Step, expected: str, seen: str, position: str = "") -> Observ
 def noted(step: Step, seen: str) -> Observation:
     """Exercised, with something to tell."""
     return Observation(Outcome.NOTED, step.index, "", seen)
+
+
+def judged(step: Step, met: bool, expected: str, seen: str, position: str = "") -> Observation:
+    """The requirement was exercised here, and ``met`` or violated."""
+    return held(step) if met else violated(step, expected, seen, position)

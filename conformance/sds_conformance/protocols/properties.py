@@ -30,6 +30,16 @@ class Sighting:
     """The position that softens a violation to a warning, "" if none does."""
 
 
+def held(act: Act, channel_id: str = "") -> Sighting:
+    """The property was exercised here and kept."""
+    return Sighting(Outcome.HELD, act, channel_id)
+
+
+def violated(act: Act, channel_id: str, expected: str, seen: str, position: str = "") -> Sighting:
+    """It was violated here: ``expected`` and ``seen`` as half sentences for the story."""
+    return Sighting(Outcome.VIOLATED, act, channel_id, expected, seen, position)
+
+
 @dataclass(frozen=True)
 class GlobalProperty:
     """Something that all participants together have to keep, whatever the network does."""

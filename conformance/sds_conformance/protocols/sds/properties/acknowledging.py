@@ -8,48 +8,42 @@ from sds_harness.schedules import Act, Packet
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ....judging.judgement import Outcome
-from ...properties import Sighting
+from ....judging.once import once
+from ...properties import Sighting, held, violated
 from ..view.repair_terms import SECOND_MS
+from ..view.resends import CAP
 from .convergence import converged
-from .debts import CAP, SWEEPS
-from .group_view import Arrival, GroupView, Side, dependencies
-from .registry import global_property
+from .debts import SWEEPS
+from .group_view import Arrival, GroupView, Key, Side, dependencies
+from .registry import global_property, of_each_side, to_the_first_fault
 
 
 @global_property("G-10", "Only what was received is acknowledged", "STATE-12", "ACK-04", "ACK-05", "OUTSWEEP-01")
-def only_what_was_received_is_acknowledged(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def only_what_was_received_is_acknowledged(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message is acknowledged only after somebody else got it: not by time, not by its own copies (AMB-21, AMB-64).
 
     What scripted peers claim counts as good faith, and so do two filters that hold the ID, by chance or not.
     """
-    got = _first_arrivals(view)
-    for side in view.sides.values():
-        held: Act | None = None
-        wrong = False
-        for message_id, act in _acknowledged(side).items():
-            if message_id not in side.sent:
-                continue
-            if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
-                held = act
-            elif not _claimed(view, side, message_id, act):
-                wrong = True
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    side.channel_id,
-                    f"{message_id!r} of {side.who} unacknowledged, as it reached nobody",
-                    "it is acknowledged",
-                )
-        if held is None and not wrong and side.can(pb.CAPABILITY_ACKNOWLEDGED):
-            held = _alone(view, side, got)
-        if held is not None and not wrong:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+    got, told = _first_arrivals(view), False
+    for message_id, act in _acknowledged(side).items():
+        if message_id not in side.sent:
+            continue
+        if any(who != side.who and at < act.number for who, at in got.get((side.channel_id, message_id), ())):
+            told = True
+            yield held(act, side.channel_id)
+        elif not _claimed(view, side, message_id, act):
+            expected = f"{message_id!r} of {side.who} unacknowledged, as it reached nobody"
+            yield violated(act, side.channel_id, expected, "it is acknowledged")
+    alone = _alone(side, got) if not told and side.can(pb.CAPABILITY_ACKNOWLEDGED) else None
+    if alone is not None:
+        yield held(alone, side.channel_id)
 
 
-def _first_arrivals(view: GroupView) -> dict[tuple[str, str], list[tuple[str, int]]]:
+@once
+def _first_arrivals(view: GroupView) -> dict[Key, list[tuple[str, int]]]:
     """Of each content message: who got it, and at which act."""
-    out: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    out: dict[Key, list[tuple[str, int]]] = {}
     for side in view.sides.values():
         for message_id, arrival in side.arrivals.items():
             out.setdefault((side.channel_id, message_id), []).append((side.who, arrival.act.number))
@@ -81,7 +75,7 @@ def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
     return hits > 1
 
 
-def _alone(view: GroupView, side: Side, got: dict[tuple[str, str], list[tuple[str, int]]]) -> Act | None:
+def _alone(side: Side, got: dict[Key, list[tuple[str, int]]]) -> Act | None:
     """The last message to a participant that had sent something which nobody else ever got."""
     lost = [act.number for i, act in side.sent.items() if (side.channel_id, i) not in got]
     heard = [a.act for a in side.received if lost and a.act.number > lost[0] and a.message.sender_id != side.id]
@@ -89,58 +83,52 @@ def _alone(view: GroupView, side: Side, got: dict[tuple[str, str], list[tuple[st
 
 
 @global_property("G-11", "Who says something acknowledges what it got", "ACK-01", "ACK-02", "RECV-03", "SYNC-12")
-def who_says_something_acknowledges_what_it_got(view: GroupView) -> Iterator[Sighting]:
+@to_the_first_fault
+@of_each_side
+def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message that names another acknowledges it; one from somebody who got the other does so at least possibly.
 
     The second is told by filters, so it needs a profile that both can read. More is not promised (AMB-61).
     """
-    by_packet = {id(m): (side, act) for side in view.sides.values() for act, m in side.outgoing}
-    for side in view.sides.values():
-        sure, maybe = side.can(pb.CAPABILITY_ACKNOWLEDGED), side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
-        if not side.sent or not sure:
+    if not side.sent or not side.can(pb.CAPABILITY_ACKNOWLEDGED):
+        return
+    known: set[str] = set()
+    done: set[str] = set()
+    for arrival in side.received:
+        act, message = arrival.act, arrival.message
+        odd = (message.channel_id, message.message_id) in view.odd
+        if not arrival.taken or act.step.answer != "effects" or odd:
             continue
-        known: set[str] = set()
-        done: set[str] = set()
-        held: Act | None = None
-        for arrival in side.received:
-            act, message = arrival.act, arrival.message
-            if (
-                not arrival.taken
-                or act.step.answer != "effects"
-                or (message.channel_id, message.message_id) in view.odd
-            ):
+        if message.kind is Kind.CONTENT and (message.message_id in known or message.message_id in side.sent):
+            continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
+        known.add(message.message_id)
+        named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
+        for message_id in named - done:
+            done.add(message_id)
+            acked = side.acks.get(message_id)
+            if acked is None or acked.number > act.number:
+                yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
+            yield held(act, side.channel_id)
+        speaker = _speakers(view).get(id(message)) if side.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else None
+        if speaker is None or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
+            continue
+        other, sent_at = speaker
+        for message_id in [i for i in side.sent if i not in done]:
+            received = other.arrivals.get(message_id)
+            if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
                 continue
-            if message.kind is Kind.CONTENT and (message.message_id in known or message.message_id in side.sent):
-                continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
-            known.add(message.message_id)
-            named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
-            for message_id in named - done:
-                done.add(message_id)
-                acked = side.acks.get(message_id)
-                if acked is None or acked.number > act.number:
-                    yield _unacknowledged(view, side, act, message_id, f"the message {message.message_id!r} names it")
-                    return
-                held = act
-            speaker = by_packet.get(id(message))
-            if speaker is None or not maybe or len(done) == len(side.sent) or not _readable(view, side, speaker[0]):
-                continue
-            other, sent_at = speaker
-            for message_id in side.sent:
-                if message_id in done:
-                    continue
-                received = other.arrivals.get(message_id)
-                if received is None or received.act.number >= sent_at.number or received.act.step.answer != "effects":
-                    continue
-                told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
-                if not any(a.number <= act.number for a in told):
-                    yield _unacknowledged(
-                        view, side, act, message_id, f"{other.who} got it and says {message.message_id!r}", "possibly "
-                    )
-                    return
-                done.add(message_id)
-                held = act
-        if held is not None:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+            told = [a for a in (side.acks.get(message_id), side.possibly.get(message_id)) if a is not None]
+            if not any(a.number <= act.number for a in told):
+                why = f"{other.who} got it and says {message.message_id!r}"
+                yield _unacknowledged(view, side, act, message_id, why, "possibly ")
+            done.add(message_id)
+            yield held(act, side.channel_id)
+
+
+@once
+def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
+    """Who sent a message, and where, by its identity."""
+    return {id(message): (side, act) for side in view.sides.values() for act, message in side.outgoing}
 
 
 def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
@@ -150,14 +138,9 @@ def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why:
         if tick.number < act.number
         for wire in tick.step.broadcasts
     )
-    return Sighting(
-        Outcome.VIOLATED,
-        act,
-        side.channel_id,
-        f"{message_id!r} of {side.who} {how}acknowledged, as {why}",
-        "nothing tells that it is",
-        "AMB-64" if copies >= CAP else "",  # it may have given up, and forgotten it
-    )
+    position = "AMB-64" if copies >= CAP else ""  # it may have given up, and forgotten it
+    expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
+    return violated(act, side.channel_id, expected, "nothing tells that it is", position)
 
 
 def _readable(view: GroupView, side: Side, other: Side) -> bool:
@@ -188,9 +171,9 @@ def buffers_drain(view: GroupView) -> Iterator[Sighting]:
             act, state = side.looks[-1]
             fault = _left(view, side, act, state)
             if fault is not None:
-                yield Sighting(Outcome.VIOLATED, act, channel_id, *fault)
+                yield violated(act, channel_id, *fault)
             elif _exercised(side, state) and converged(view, channel_id):
-                yield Sighting(Outcome.HELD, act, channel_id)
+                yield held(act, channel_id)
 
 
 def _exercised(side: Side, state: pb.State) -> bool:
@@ -205,39 +188,27 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
     log = {entry.message_id for entry in state.log.entries} or set(side.logged)
     for message_id in state.incoming.message_ids:
         if message_id in log:
-            return (
-                f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log",
-                "it is still in it",
-            )
-    named = _namers(view, side)
+            expected = f"{message_id!r} out of the incoming buffer of {side.who}, which has it in its log"
+            return expected, "it is still in it"
+    named = _namers(view)[side.who, side.channel_id]
     for entry in state.outgoing.entries:
         unacknowledged = entry.state == pb.ACK_STATE_UNACKNOWLEDGED
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
-            return (
-                f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged",
-                "it is still in it, unacknowledged",
-            )
+            expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
+            return expected, "it is still in it, unacknowledged"
         if view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC and entry.message_id not in side.sent:
             return f"no sync message in the outgoing buffer of {side.who}", f"{entry.message_id!r} is in it"
     for wanted in state.outgoing_repairs.entries:
-        arrival = side.arrivals.get(wanted.message_id)
-        if (
-            arrival is not None
-            and (side.channel_id, wanted.message_id) not in view.other_ids
-            and wanted.message_id in log
-        ):
-            return (
-                f"nothing that arrived in the outgoing repair request buffer of {side.who}",
-                f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}",
-            )
+        arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
+        if arrival is not None and not other and wanted.message_id in log:
+            expected = f"nothing that arrived in the outgoing repair request buffer of {side.who}"
+            return expected, f"{wanted.message_id!r} is in it, which came at step {arrival.act.number}"
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
     for asked in state.incoming_repairs.entries:
         if 0 < asked.due_ms <= overdue and side.terms is not None:
-            return (
-                f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer",
-                f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago",
-            )
+            expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
+            return expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
     return None
 
 
@@ -261,14 +232,14 @@ def at_rest_there_are_only_sync_messages(view: GroupView) -> Iterator[Sighting]:
             continue
         fault = _unrest(view, side, packet, message)
         if fault is not None:
-            faults[message.channel_id] = Sighting(Outcome.VIOLATED, acts[packet.act - 1], message.channel_id, *fault)
+            faults[message.channel_id] = violated(acts[packet.act - 1], message.channel_id, *fault)
         elif message.kind is Kind.SYNC:
             quiet[message.channel_id] = acts[packet.act - 1]
     yield from faults.values()
     if view.performance.settled:
         for channel_id, act in quiet.items():
             if channel_id not in faults and converged(view, channel_id) and not _misses(view, channel_id):
-                yield Sighting(Outcome.HELD, act, channel_id)
+                yield held(act, channel_id)
 
 
 def _misses(view: GroupView, channel_id: str) -> bool:
@@ -279,28 +250,24 @@ def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tu
     for entry in message.repair_request if message.kind is Kind.SYNC else ():
         logged = side.logged.get(entry.message_id, packet.act)
         if logged < packet.act and (side.channel_id, entry.message_id) not in view.other_ids:
-            return (
-                f"no request of {side.who} for {entry.message_id!r}, which it has",
-                f"{message.message_id!r} asks for it",
-            )
+            expected = f"no request of {side.who} for {entry.message_id!r}, which it has"
+            return expected, f"{message.message_id!r} asks for it"
     if message.kind is not Kind.CONTENT or message.message_id in side.requested:
         return None
-    arrival = _namers(view, side).get(message.message_id)
+    arrival = _namers(view)[side.who, side.channel_id].get(message.message_id)
     if arrival is None or arrival.act.number >= packet.act:
         return None
-    return (
-        f"no copy of {message.message_id!r} from {side.who}, as {arrival.message.message_id!r} acknowledged it at step "
-        f"{arrival.act.number}",
-        "it is broadcast again",
-    )
+    why = f"as {arrival.message.message_id!r} acknowledged it at step {arrival.act.number}"
+    return f"no copy of {message.message_id!r} from {side.who}, {why}", "it is broadcast again"
 
 
-def _namers(view: GroupView, side: Side) -> dict[str, Arrival]:
+@once
+def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
     """What first acknowledged each own message for certain; copies may be dropped before they are reviewed (AMB-23)."""
-    name = f"namers of {side.who} in {side.channel_id}"
-    known = view.memo.get(name)
-    if isinstance(known, dict):
-        return known
+    return {place: _namers_of(side) for place, side in view.sides.items()}
+
+
+def _namers_of(side: Side) -> dict[str, Arrival]:
     out: dict[str, Arrival] = {}
     for arrival in side.received:
         first = arrival.message.kind is Kind.SYNC or side.arrivals.get(arrival.message.message_id) is arrival
@@ -309,5 +276,4 @@ def _namers(view: GroupView, side: Side) -> dict[str, Arrival]:
         for message_id in dependencies(arrival.message):
             if message_id in side.sent and side.sent[message_id].number < arrival.act.number:
                 out.setdefault(message_id, arrival)
-    view.memo[name] = out
     return out

@@ -8,8 +8,8 @@ from sds_harness.schedules import Act
 from sds_harness.schedules.operations import Cut, Join
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ....judging.judgement import Outcome
-from ...properties import Sighting
+from ....judging.once import once
+from ...properties import Sighting, held, violated
 from .debts import Debt, debts
 from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property
@@ -18,11 +18,7 @@ from .registry import global_property
 def _owed(view: GroupView, which: Callable[[Debt], bool] = lambda _: True) -> Iterator[Sighting]:
     for debt in debts(view):
         if which(debt):
-            yield Sighting(Outcome.VIOLATED, debt.act, debt.side.channel_id, debt.expected, debt.seen, debt.position)
-
-
-def _held(act: Act, channel_id: str) -> Sighting:
-    return Sighting(Outcome.HELD, act, channel_id)
+            yield violated(debt.act, debt.side.channel_id, debt.expected, debt.seen, debt.position)
 
 
 def converged(view: GroupView, channel_id: str) -> set[str]:
@@ -47,7 +43,7 @@ def all_logs_have_the_same_entries(view: GroupView) -> Iterator[Sighting]:
     yield from _owed(view)
     for channel_id in view.steady:
         if converged(view, channel_id):
-            yield _held(_last(view, channel_id), channel_id)
+            yield held(_last(view, channel_id), channel_id)
 
 
 @global_property("G-06", "Nothing is lost while its sender lives", "OUTSWEEP-01", "SEND-10", "ACK-04", "STATE-12")
@@ -56,7 +52,7 @@ def nothing_is_lost_while_its_sender_lives(view: GroupView) -> Iterator[Sighting
     yield from _owed(view, lambda debt: debt.kind == "resending")
     for side, arrival in _after_a_loss(view):
         if arrival.packet.sender == _author(view, side, arrival) and arrival.message.message_id in side.logged:
-            yield _held(arrival.act, side.channel_id)
+            yield held(arrival.act, side.channel_id)
             return
 
 
@@ -71,7 +67,7 @@ def nothing_is_lost_while_somebody_has_it(view: GroupView) -> Iterator[Sighting]
     yield from _owed(view, lambda debt: debt.kind == "repair" and _sender_is_gone(view, debt))
     for side, arrival in _after_a_loss(view):
         if _is_repair_without_sender(view, side, arrival) and arrival.message.message_id in side.logged:
-            yield _held(arrival.act, side.channel_id)
+            yield held(arrival.act, side.channel_id)
             return
 
 
@@ -85,7 +81,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
         author = view.origins[key].message.sender_id if key in view.origins else ""
         gone = view.side_of(side.channel_id, author) is not None and not view.is_alive(side.channel_id, author)
         if gone and side.terms is not None and everybody and all(key[1] in view.claims(s) for s in everybody):
-            yield _held(_last(view, side.channel_id), side.channel_id)
+            yield held(_last(view, side.channel_id), side.channel_id)
             return
 
 
@@ -99,7 +95,7 @@ def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Si
         wrong = list(_owed(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
         yield from wrong
         if not wrong and converged(view, channel_id) and _mixed(view, channel_id):
-            yield _held(_last(view, channel_id), channel_id)
+            yield held(_last(view, channel_id), channel_id)
 
 
 @global_property("G-27", "Who joins late finds its place, and the past", "STATE-04", "STATE-02", "R-RECV-03")
@@ -118,21 +114,17 @@ def who_joins_late_finds_its_place(view: GroupView) -> Iterator[Sighting]:
 @global_property("G-28", "Halves that were apart become one log", "DELIVER-04", "SYNC-12", "STATE-11")
 def halves_that_were_apart_become_one_log(view: GroupView) -> Iterator[Sighting]:
     """What two halves sent while they were cut off from each other stands in all logs after the calm."""
-    cuts = [(i, op) for i, op in enumerate(view.schedule.operations) if isinstance(op, Cut) and op.both]
+    cuts = [op for op in view.schedule.operations if isinstance(op, Cut) and op.both]
     if not cuts or view.ending is None:
         return
     for channel_id, sides in view.steady.items():
         apart = _cut_off(view, channel_id)
-        if not any(
-            {view.origins[key].packet.sender for key in apart} & set(half)
-            and {view.origins[key].packet.sender for key in apart} & set(other)
-            for _, cut in cuts
-            for half, other in [(cut.senders, cut.listeners)]
-        ):
+        senders = {view.origins[key].packet.sender for key in apart}
+        if not any(senders & set(cut.senders) and senders & set(cut.listeners) for cut in cuts):
             continue
         yield from _owed(view, lambda debt, c=channel_id, a=apart: (c, debt.message_id) in a)  # type: ignore[misc]
         if all(apart <= {(channel_id, i) for i in view.claims(side)} for side in sides) and len(sides) > 1:
-            yield _held(_last(view, channel_id), channel_id)
+            yield held(_last(view, channel_id), channel_id)
 
 
 @global_property("G-29", "Clocks that differ do no harm", "SEND-01", "DELIVER-01")
@@ -145,21 +137,16 @@ def clocks_that_differ_do_no_harm(view: GroupView) -> Iterator[Sighting]:
     for channel_id, sides in view.steady.items():
         skewed = {m.clock_ms for m in view.schedule.members if m.name in {side.who for side in sides}}
         if (len(skewed) > 1 or view.stepped & {side.who for side in sides}) and converged(view, channel_id):
-            yield _held(_last(view, channel_id), channel_id)
+            yield held(_last(view, channel_id), channel_id)
 
 
 # ---- What was lost and came again ------------------------------------------------------------------------------------
 
 
+@once
 def _after_a_loss(view: GroupView) -> list[tuple[Side, Arrival]]:
     """Messages of which the first copy to a participant was lost, with the one that came instead over the network."""
-    known = view.memo.get("after a loss")
-    if not isinstance(known, list):
-        known = view.memo["after a loss"] = list(_find_after_a_loss(view))
-    return known
-
-
-def _find_after_a_loss(view: GroupView) -> Iterator[tuple[Side, Arrival]]:
+    out = []
     for loss in view.performance.losses:
         message = loss.packet.wire.message
         if message is None or not view.is_sound((message.channel_id, message.message_id)):
@@ -169,7 +156,8 @@ def _find_after_a_loss(view: GroupView) -> Iterator[tuple[Side, Arrival]]:
         if side is None or arrival is None or arrival.packet.number <= loss.packet.number:
             continue
         if arrival.act.source == "network" and arrival.packet.act:
-            yield side, arrival
+            out.append((side, arrival))
+    return out
 
 
 def _author(view: GroupView, side: Side, arrival: Arrival) -> str:
@@ -180,11 +168,8 @@ def _author(view: GroupView, side: Side, arrival: Arrival) -> str:
 def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> bool:
     author = _author(view, side, arrival)
     crashed = view.performance.crashed.get(author)
-    return (
-        side.terms is not None
-        and arrival.packet.sender != author
-        and (not author or (crashed is not None and crashed <= arrival.act.operation))
-    )
+    gone = not author or (crashed is not None and crashed <= arrival.act.operation)
+    return gone and side.terms is not None and arrival.packet.sender != author
 
 
 def _sender_is_gone(view: GroupView, debt: Debt) -> bool:
@@ -217,37 +202,32 @@ def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
     act, message = first
     older = [
         (lamport, key[1])
-        for key, origin in view.origins.items()
-        if key[0] == side.channel_id and origin.act is not None and origin.act.number < act.number
-        for lamport in [view.lamport(*key)]
-        if lamport is not None and lamport < act.step.now_ms
+        for key in _sent_before(view, side.channel_id, act)
+        if (lamport := view.lamport(*key)) is not None and lamport < act.step.now_ms
     ]
     if not older:
         return
     lamport, message_id = max(older)
     if first[1].lamport_timestamp > lamport:
-        yield _held(act, side.channel_id)
+        yield held(act, side.channel_id)
     else:
-        yield Sighting(
-            Outcome.VIOLATED,
-            act,
-            side.channel_id,
-            f"the first message of {side.who}, {message.message_id!r}, to sort after {message_id!r}, whose Lamport "
-            f"timestamp {lamport} is before its clock",
-            f"it has Lamport timestamp {message.lamport_timestamp}",
-        )
+        where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
+        expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
+        yield violated(act, side.channel_id, expected, f"it has Lamport timestamp {message.lamport_timestamp}")
 
 
 def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:
     if side not in view.steady.get(side.channel_id, []):
         return
-    past: set[Key] = {
-        key
-        for key, origin in view.origins.items()
-        if key[0] == side.channel_id and origin.act is not None and origin.act.number < side.opened.number
-    }
+    past = _sent_before(view, side.channel_id, side.opened)
     if past and all(view.is_sound(key) for key in past) and {key[1] for key in past} <= view.claims(side):
-        yield _held(view.last_act(side), side.channel_id)
+        yield held(view.last_act(side), side.channel_id)
+
+
+def _sent_before(view: GroupView, channel_id: str, act: Act) -> set[Key]:
+    """What participants had sent in a channel before an act."""
+    sent = ((key, origin.act) for key, origin in view.origins.items() if key[0] == channel_id)
+    return {key for key, at in sent if at is not None and at.number < act.number}
 
 
 def _cut_off(view: GroupView, channel_id: str) -> set[Key]:

@@ -17,13 +17,13 @@ from sds_harness.schedules import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
+from ....judging.once import once
 from ..view.repair_terms import SECOND_MS, RepairTerms
+from ..view.resends import CAP
 from .group_view import REPAIR_CAP, Arrival, GroupView, Key, Side, dependencies
 
 SWEEPS = 2
 """So many sweeps may find nothing before something is late: how often they run is not said (AMB-94)."""
-CAP = 3
-"""Copies after which giving up is no more than a warning (AMB-64)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,10 @@ class Debt:
     position: str = ""
 
 
+@once
 def debts(view: GroupView) -> list[Debt]:
-    """All debts of a performance, worked out once."""
-    known = view.memo.get("debts")
-    if not isinstance(known, list):
-        known = view.memo["debts"] = list(_debts(view))
-    return known
+    """All debts of a performance."""
+    return list(_debts(view))
 
 
 def _debts(view: GroupView) -> Iterator[Debt]:
@@ -77,15 +75,10 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
         allowed += len(side.arrivals)
     last = view.last_act(side).number
     if sum(1 for tick in ticks if ready < tick.number <= last) >= allowed:
-        yield Debt(
-            side,
-            message_id,
-            "delivery",
-            view.last_act(side),
-            f"{message_id!r} in the log of {side.who}, which got it at step {arrival.act.number} and has all that it "
-            "depends on",
-            f"it is missing, {allowed} sweeps after the last of these",
-        )
+        got = f"which got it at step {arrival.act.number} and has all that it depends on"
+        expected = f"{message_id!r} in the log of {side.who}, {got}"
+        seen = f"it is missing, {allowed} sweeps after the last of these"
+        yield Debt(side, message_id, "delivery", view.last_act(side), expected, seen)
 
 
 # ---- Resending -------------------------------------------------------------------------------------------------------
@@ -99,15 +92,10 @@ def _not_resent(view: GroupView, side: Side, key: Key) -> Iterator[Debt]:
     overdue = overdue_resend(view, sender, key[1])
     if overdue is not None:
         tick, copies = overdue
-        yield Debt(
-            side,
-            key[1],
-            "resending",
-            tick,
-            f"{sender.who} to resend {key[1]!r}, of which nothing that it received speaks, and {side.who} to get it",
-            f"the tick passes without a copy, and {side.who} never gets it",
-            "AMB-64" if copies >= CAP else "",
-        )
+        which = f"{key[1]!r}, of which nothing that it received speaks"
+        expected = f"{sender.who} to resend {which}, and {side.who} to get it"
+        seen = f"the tick passes without a copy, and {side.who} never gets it"
+        yield Debt(side, key[1], "resending", tick, expected, seen, "AMB-64" if copies >= CAP else "")
 
 
 def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act, int] | None:
@@ -156,20 +144,15 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     if ending is None or terms is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
         return
     author = view.origins[key].message.sender_id
-    naming = [a for a in side.received if any(e.message_id == message_id for e in a.message.causal_history)]
-    signed = all(
-        entry.sender_id == author
-        for a in naming
-        for entry in a.message.causal_history
-        if entry.message_id == message_id
-    )
+    named = [(a, e) for a in side.received for e in a.message.causal_history if e.message_id == message_id]
+    signed = all(entry.sender_id == author for _, entry in named)
     missing = [i for i in side.named if i not in side.sent and _missing_at(side, i, ending.first)]
-    if not naming or not naming[0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
+    if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
         return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
-    yield from _not_asked(view, side, naming[0], terms, message_id, ending.first)
+    yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
     yield from _not_answered(view, side, holders, author, message_id)
 
 
@@ -207,28 +190,17 @@ def _not_asked(
         if act.number >= until:
             return
         if act.number >= first and due <= act.step.now_ms < expires:
-            yield Debt(
-                side,
-                message_id,
-                "repair",
-                act,
-                f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}",
-                f"its message does not ask for it, {act.step.now_ms - detected} ms later",
-            )
+            expected = f"{side.who} to ask for {message_id!r}, which it misses since step {naming.act.number}"
+            seen = f"its message does not ask for it, {act.step.now_ms - detected} ms later"
+            yield Debt(side, message_id, "repair", act, expected, seen)
             return
 
 
 def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str, message_id: str) -> Iterator[Debt]:
     ending = view.ending
     assert ending is not None
-    copies = [
-        p
-        for p in view.performance.packets
-        if p.wire.message is not None
-        and p.wire.message.message_id == message_id
-        and p.wire.message.channel_id == side.channel_id
-        and p.wire.message.kind is Kind.CONTENT
-    ]
+    content = ((p, m) for p in view.performance.packets if (m := p.wire.message) is not None and m.kind is Kind.CONTENT)
+    copies = [p for p, m in content if (m.channel_id, m.message_id) == (side.channel_id, message_id)]
     for holder in holders:
         terms = holder.terms
         assert terms is not None
@@ -243,18 +215,12 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
                 continue
             if any(a.act.number > act.number and a.message.message_id == message_id for a in holder.received):
                 continue
-            late = [
-                tick
-                for tick in view.ticks.get(holder.who, ())
-                if tick.number > act.number and tick.step.now_ms >= act.step.now_ms + terms.t_max_ms + SECOND_MS
-            ]
+            over = act.step.now_ms + terms.t_max_ms + SECOND_MS
+            ticks = (tick for tick in view.ticks.get(holder.who, ()) if tick.number > act.number)
+            late = [tick for tick in ticks if tick.step.now_ms >= over]
             if len(late) >= SWEEPS:
-                yield Debt(
-                    side,
-                    message_id,
-                    "repair",
-                    late[SWEEPS - 1],
-                    f"{holder.who}, which has {message_id!r}, to answer the request of {side.who} at step {act.number}",
-                    f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later",
-                )
+                request = f"the request of {side.who} at step {act.number}"
+                expected = f"{holder.who}, which has {message_id!r}, to answer {request}"
+                seen = f"nobody does, {late[SWEEPS - 1].step.now_ms - act.step.now_ms} ms later"
+                yield Debt(side, message_id, "repair", late[SWEEPS - 1], expected, seen)
                 return

@@ -16,8 +16,9 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter, Kind, Message
 
-from ..view.odd_messages import oddness
-from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies, same
+from ..view.facts import same
+from ..view.odd_messages import LARGEST_LAMPORT, oddness
+from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "same"]
 
@@ -27,8 +28,6 @@ NOISE = "noise"
 """Who sends what a schedule garbles."""
 ENOUGH_ROUNDS = 20
 """Of calm, where it never became quiet (G-01)."""
-LARGEST_LAMPORT = 2**53 + 10
-"""Beyond, a clock may stand still or refuse (AMB-14)."""
 REPAIR_CAP = 3
 """Of a repair request, where none is told (AMB-86)."""
 
@@ -52,8 +51,6 @@ class GroupView:
         """All that scripted peers named in causal histories and repair requests."""
         self.odd: set[Key] = set()
         """What somebody may refuse."""
-        self.memo: dict[str, object] = {}
-        """Kept by properties that share something."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._said()

@@ -8,10 +8,10 @@ from sds_harness.schedules import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.judgement import Outcome
-from ...properties import Sighting
+from ....judging.once import once
+from ...properties import Sighting, held, violated
 from .group_view import Delivery, GroupView, Key, Side, same
-from .registry import global_property
+from .registry import global_property, of_each_channel, of_each_side
 
 EVERY = 10
 """Of so many messages one filter is looked at, and the last of each participant."""
@@ -21,85 +21,55 @@ KINDS = {"send": {Kind.CONTENT}, "send_sync": {Kind.SYNC}, "send_ephemeral": {Ki
 
 
 @global_property("G-08", "Nothing is delivered twice", "DELIVER-06", "RECV-02", "INSWEEP-06")
-def nothing_is_delivered_twice(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def nothing_is_delivered_twice(view: GroupView, side: Side) -> Iterator[Sighting]:
     """However often a message arrives, it is in the log once; that it is delivered once is a warning (AMB-24)."""
-    for side in view.sides.values():
-        seen: set[str] = set()
-        wrong = False
-        for delivery in side.deliveries:
-            twice = delivery.message_id in seen
-            seen.add(delivery.message_id)
-            if twice and delivery.message_id in side.arrivals and delivery.message_id not in side.ephemerals:
-                wrong = True
-                yield _wrong(
-                    side,
-                    delivery.act,
-                    f"{delivery.message_id!r} delivered once at {side.who}",
-                    "it is delivered again",
-                    "AMB-24",
-                )
-        for act, state in side.looks:
-            shown = [entry.message_id for entry in state.log.entries]
-            if len(set(shown)) < len(shown):
-                double = next(i for i in shown if shown.count(i) > 1)
-                wrong = True
-                yield _wrong(
-                    side,
-                    act,
-                    f"{double!r} once in the log of {side.who}",
-                    f"it stands there {shown.count(double)} times",
-                )
-                break
-        copied = [i for i, number in side.copies.items() if number > 1 and i in side.logged]
-        if copied and not wrong and (side.shows_log or side.can(pb.CAPABILITY_DELIVERED)):
-            yield Sighting(
-                Outcome.HELD,
-                side.arrivals[copied[-1]].act if copied[-1] in side.arrivals else side.opened,
-                side.channel_id,
-            )
-
-
-def _wrong(side: Side, act: Act, expected: str, seen: str, position: str = "") -> Sighting:
-    return Sighting(Outcome.VIOLATED, act, side.channel_id, expected, seen, position)
+    delivered: set[str] = set()
+    for delivery in side.deliveries:
+        twice = delivery.message_id in delivered
+        delivered.add(delivery.message_id)
+        if twice and delivery.message_id in side.arrivals and delivery.message_id not in side.ephemerals:
+            expected = f"{delivery.message_id!r} delivered once at {side.who}"
+            yield violated(delivery.act, side.channel_id, expected, "it is delivered again", "AMB-24")
+    for act, state in side.looks:
+        shown = [entry.message_id for entry in state.log.entries]
+        if len(set(shown)) < len(shown):
+            double = next(i for i in shown if shown.count(i) > 1)
+            seen = f"it stands there {shown.count(double)} times"
+            yield violated(act, side.channel_id, f"{double!r} once in the log of {side.who}", seen)
+            break
+    copied = [i for i, number in side.copies.items() if number > 1 and i in side.logged]
+    if copied and (side.shows_log or side.can(pb.CAPABILITY_DELIVERED)):
+        arrival = side.arrivals.get(copied[-1])
+        yield held(arrival.act if arrival is not None else side.opened, side.channel_id)
 
 
 @global_property("G-09", "What is delivered is what was sent", "MSG-20", "MSG-21", "R-STATE-07", "R-SWEEP-05")
-def what_is_delivered_is_what_was_sent(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def what_is_delivered_is_what_was_sent(view: GroupView, side: Side) -> Iterator[Sighting]:
     """Nothing is logged or delivered that nobody sent, and content is the same from the sender to every receiver."""
-    contents = _contents(view)
-    for side in view.sides.values():
-        held: Act | None = None
-        wrong = False
-        for act, message in side.outgoing:
-            asked = act.step.request.send.content if act.step.command == "send" else None
-            if asked is not None and message.message_id in side.sent and message.content != asked:
-                wrong = True
-                yield _wrong(
-                    side,
-                    act,
-                    f"{message.message_id!r} of {side.who} with the content that it was asked to send",
-                    f"it has {message.content!r:.80} instead of {asked!r:.80}",
-                )
-                break
-        for delivery in side.deliveries:
-            if (fault := _made_up(view, side, delivery, contents)) is not None:
-                wrong = True
-                yield fault
-                break
-            held = delivery.act
-        for act, state in side.looks:
-            known = side.sent.keys() | side.copies.keys()
-            made_up = next((e.message_id for e in state.log.entries if e.message_id not in known), None)
-            if made_up is not None:
-                wrong = True
-                yield _wrong(
-                    side, act, f"only what {side.who} sent or received as content in its log", f"{made_up!r} is in it"
-                )
-                break
-        if held is not None and not wrong:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+    for act, message in side.outgoing:
+        asked = act.step.request.send.content if act.step.command == "send" else None
+        if asked is not None and message.message_id in side.sent and message.content != asked:
+            expected = f"{message.message_id!r} of {side.who} with the content that it was asked to send"
+            seen = f"it has {message.content!r:.80} instead of {asked!r:.80}"
+            yield violated(act, side.channel_id, expected, seen)
+            break
+    for delivery in side.deliveries:
+        if (fault := _made_up(view, side, delivery)) is not None:
+            yield fault
+            break
+        yield held(delivery.act, side.channel_id)
+    known = side.sent.keys() | side.copies.keys()
+    for act, state in side.looks:
+        made_up = next((e.message_id for e in state.log.entries if e.message_id not in known), None)
+        if made_up is not None:
+            expected = f"only what {side.who} sent or received as content in its log"
+            yield violated(act, side.channel_id, expected, f"{made_up!r} is in it")
+            break
 
 
+@once
 def _contents(view: GroupView) -> dict[str, set[bytes]]:
     """All that was ever on the wire under an ID, and what applications asked to send under it."""
     out: dict[str, set[bytes]] = {}
@@ -119,127 +89,86 @@ def _contents(view: GroupView) -> dict[str, set[bytes]]:
     return out
 
 
-def _made_up(view: GroupView, side: Side, delivery: Delivery, contents: dict[str, set[bytes]]) -> Sighting | None:
-    message_id = delivery.message_id
+def _made_up(view: GroupView, side: Side, delivery: Delivery) -> Sighting | None:
+    message_id, act, contents = delivery.message_id, delivery.act, _contents(view)
     if message_id not in side.copies and message_id not in side.ephemerals and message_id not in side.sent:
-        return _wrong(
-            side,
-            delivery.act,
-            f"only what arrived delivered at {side.who}",
-            f"{message_id!r} is, which never came to it",
-        )
+        expected = f"only what arrived delivered at {side.who}"
+        return violated(act, side.channel_id, expected, f"{message_id!r} is, which never came to it")
     if delivery.content not in contents.get(message_id, ()):
         said = min(contents.get(message_id, {b""}))
-        return _wrong(
-            side,
-            delivery.act,
-            f"{message_id!r} delivered at {side.who} with the content it was sent with",
-            f"{delivery.content!r:.80} is delivered instead of {said!r:.80}",
-        )
+        expected = f"{message_id!r} delivered at {side.who} with the content it was sent with"
+        seen = f"{delivery.content!r:.80} is delivered instead of {said!r:.80}"
+        return violated(act, side.channel_id, expected, seen)
     return None
 
 
 @global_property("G-31", "All copies of a message are the same", "MSG-21", "OUTSWEEP-05", "R-SWEEP-05")
+@of_each_channel
 def all_copies_of_a_message_are_the_same(view: GroupView) -> Iterator[Sighting]:
     """Resends and repairs have the sender, channel, Lamport timestamp, causal history and content of the original.
 
     Filters, hints and repair requests may be refreshed (AMB-65).
     """
-    acts = view.performance.acts
     originals: dict[str, list[str]] = {}
     for channel_id, message_id in view.origins:
         originals.setdefault(message_id, []).append(channel_id)
-    said = (
-        {
-            (p.wire.message.channel_id, p.wire.message.message_id, p.wire.raw)
-            for p in view.performance.packets
-            if not p.act and p.wire.message is not None
-        }
-        if view.disputed
-        else set()
-    )
-    held: dict[str, Act] = {}
-    wrong: set[str] = set()
+    # What a scripted peer, or noise, made another version of (AMB-25).
+    scripted = [p.wire.message for p in view.performance.packets if not p.act] if view.disputed else []
+    said = {(message.channel_id, message.message_id) for message in scripted if message is not None}
     for packet in view.performance.packets:
         message = packet.wire.message
         if message is None or not packet.act or message.kind is Kind.SYNC:
             continue
         channels = originals.get(message.message_id, ())
-        if not channels or (
-            message.kind is Kind.EPHEMERAL and (message.channel_id, message.message_id) in view.other_ids
-        ):
+        other = message.kind is Kind.EPHEMERAL and (message.channel_id, message.message_id) in view.other_ids
+        if not channels or other:
             continue
         channel_id = message.channel_id if message.channel_id in channels else channels[0]
         origin = view.origins[channel_id, message.message_id]
         if origin.packet is packet:
             continue
-        act = acts[packet.act - 1]
+        act = view.performance.acts[packet.act - 1]
         if channel_id == message.channel_id and same(origin.message, message):
-            held[channel_id] = act
-        elif not _was_said(view, said, channel_id, message.message_id) and channel_id not in wrong:
-            wrong.add(channel_id)
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                channel_id,
-                f"a copy of {message.message_id!r} with the sender, channel, Lamport timestamp, causal history and "
-                "content of the original",
-                f"{act.who} broadcasts one that differs",
-            )
-    for channel_id, act in held.items():
-        if channel_id not in wrong:
-            yield Sighting(Outcome.HELD, act, channel_id)
-
-
-def _was_said(view: GroupView, said: set[tuple[str, str, bytes]], channel_id: str, message_id: str) -> bool:
-    """Did a scripted peer, or noise, make another version of it (AMB-25)?"""
-    return any(key[0] == channel_id and key[1] == message_id for key in said)
+            yield held(act, channel_id)
+        elif (channel_id, message.message_id) not in said:
+            what = "the sender, channel, Lamport timestamp, causal history and content of the original"
+            seen = f"{act.who} broadcasts one that differs"
+            yield violated(act, channel_id, f"a copy of {message.message_id!r} with {what}", seen)
 
 
 @global_property("G-32", "Filters hold what was received", "STATE-05", "RECV-04", "SEND-09")
-def filters_hold_what_was_received(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def filters_hold_what_was_received(view: GroupView, side: Side) -> Iterator[Sighting]:
     """Every content message that arrived is in each later filter of the participant, up to the filter's capacity.
 
     Read by the declared bloom profile, and as the implementation itself answers when it is looked at.
     """
-    for side in view.sides.values():
-        if not view.filter_is_complete(side):
+    for act, message_id in _looked_for(view, side) if view.filter_is_complete(side) else ():
+        if message_id:
+            since = side.arrivals[message_id].act.number
+            expected = f"{message_id!r}, which arrived at step {since}, in the filter of {side.who}"
+            yield violated(act, side.channel_id, expected, "it is not in it")
+            return
+        yield held(act, side.channel_id)
+
+
+def _looked_for(view: GroupView, side: Side) -> Iterator[tuple[Act, str]]:
+    """Where filters can be read, with an ID that is not in one and should be, "" if there is none."""
+    arrived = [(a.act.number, i) for i, a in side.arrivals.items() if a.act.step.answer == "effects"]
+    for place in sorted({*range(EVERY - 1, len(side.outgoing), EVERY), len(side.outgoing) - 1} - {-1}):
+        act, message = side.outgoing[place]
+        ids = [i for number, i in arrived if number < act.number][-NEWEST:]
+        ids = [i for i in ids if (side.channel_id, i) not in view.odd]
+        if not ids or message.bloom_filter is None:
             continue
-        held: Act | None = None
-        fault: tuple[Act, str] | None = None
-        arrived = [(a.act.number, i) for i, a in side.arrivals.items() if a.act.step.answer == "effects"]
-        for place in sorted({*range(EVERY - 1, len(side.outgoing), EVERY), len(side.outgoing) - 1} - {-1}):
-            act, message = side.outgoing[place]
-            ids = [i for number, i in arrived if number < act.number][-NEWEST:]
-            ids = [i for i in ids if (side.channel_id, i) not in view.odd]
-            if not ids or message.bloom_filter is None:
+        if hits := view.filter_hits(side, message.bloom_filter, ids):
+            yield act, ids[hits.index(False)] if False in hits else ""
+    for act, state in side.looks:
+        for message_id, hit in zip(act.step.request.observe.filter_ids, state.filter_hits, strict=False):
+            arrival = side.arrivals.get(message_id)
+            if arrival is None or arrival.act.step.answer != "effects" or arrival.act.number > act.number:
                 continue
-            hits = view.filter_hits(side, message.bloom_filter, ids)
-            held = act if hits else held
-            if False in hits and fault is None:
-                fault = act, ids[hits.index(False)]
-        for act, state in side.looks:
-            if fault is not None or not state.filter_hits:
-                continue
-            asked = list(act.step.request.observe.filter_ids)
-            for message_id, hit in zip(asked, state.filter_hits, strict=False):
-                arrival = side.arrivals.get(message_id)
-                if arrival is None or arrival.act.step.answer != "effects" or arrival.act.number > act.number:
-                    continue
-                held = act
-                if not hit and (side.channel_id, message_id) not in view.odd and fault is None:
-                    fault = act, message_id
-        if fault is not None:
-            act, message_id = fault
-            arrival = side.arrivals[message_id]
-            yield _wrong(
-                side,
-                act,
-                f"{message_id!r}, which arrived at step {arrival.act.number}, in the filter of {side.who}",
-                "it is not in it",
-            )
-        elif held is not None:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+            yield act, "" if hit or (side.channel_id, message_id) in view.odd else message_id
 
 
 @global_property("G-33", "The wire is sane", "MSG-01", "SYNC-07", "EPHEMERAL-05", "R-FIELDS-02")
@@ -249,7 +178,7 @@ def the_wire_is_sane(view: GroupView) -> Iterator[Sighting]:
     IDs of ephemeral messages in a causal history are a warning (AMB-40); sync messages may share an ID with content
     (AMB-43), and what scripted peers named may be asked for.
     """
-    acts, last = view.performance.acts, None
+    last: Act | None = None
     no_content = {
         (channel_id, message_id): kind
         for (channel_id, message_id), kind in view.other_ids.items()
@@ -258,38 +187,26 @@ def the_wire_is_sane(view: GroupView) -> Iterator[Sighting]:
     for packet in view.performance.packets:
         if not packet.act:
             continue
-        act, message = acts[packet.act - 1], packet.wire.message
+        act, message = view.performance.acts[packet.act - 1], packet.wire.message
         last = act
         if message is None:
-            yield Sighting(
-                Outcome.VIOLATED, act, "", f"an SDS message from {act.who}", f"bytes that are none: {packet.wire.error}"
-            )
+            yield violated(act, "", f"an SDS message from {act.who}", f"bytes that are none: {packet.wire.error}")
             return
         first = act.step.broadcasts[0] is packet.wire
         allowed = KINDS.get(act.step.command) if first else None
         if message.kind is Kind.UNDEFINED or (allowed is not None and message.kind not in allowed):
-            expected = " or ".join(kind.value for kind in allowed or (Kind.CONTENT, Kind.SYNC, Kind.EPHEMERAL))
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                message.channel_id,
-                f"a {expected} message from {act.who}",
-                "what it broadcasts has neither timestamp nor content"
-                if message.kind is Kind.UNDEFINED
-                else f"{message.message_id!r} is {message.kind.value}",
-            )
+            kinds = " or ".join(kind.value for kind in allowed or (Kind.CONTENT, Kind.SYNC, Kind.EPHEMERAL))
+            seen = f"{message.message_id!r} is {message.kind.value}"
+            if message.kind is Kind.UNDEFINED:
+                seen = "what it broadcasts has neither timestamp nor content"
+            yield violated(act, message.channel_id, f"a {kinds} message from {act.who}", seen)
             return
         for entry in (*message.causal_history, *message.repair_request) if no_content else ():
             kind = no_content.get((message.channel_id, entry.message_id))
             if kind is not None:
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    message.channel_id,
-                    f"only content messages named by {act.who}",
-                    f"{message.message_id!r} names {entry.message_id!r}, which is {kind.value}",
-                    "AMB-40" if kind is Kind.EPHEMERAL else "",
-                )
+                expected = f"only content messages named by {act.who}"
+                seen = f"{message.message_id!r} names {entry.message_id!r}, which is {kind.value}"
+                yield violated(act, message.channel_id, expected, seen, "AMB-40" if kind is Kind.EPHEMERAL else "")
                 return
     if last is not None:
-        yield Sighting(Outcome.HELD, last)
+        yield held(last)

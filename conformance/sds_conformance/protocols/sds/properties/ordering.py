@@ -9,10 +9,11 @@ from sds_harness.schedules import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ....judging.judgement import Outcome
-from ...properties import Sighting
-from .group_view import LARGEST_LAMPORT, GroupView, Side, dependencies
-from .registry import global_property
+from ...properties import Sighting, held, violated
+from ..view.log_orders import only_in_utf16_order
+from ..view.odd_messages import LARGEST_LAMPORT
+from .group_view import GroupView, Side, dependencies
+from .registry import global_property, of_each_channel, of_each_side, to_the_first_fault
 
 Place = tuple[int, bytes]
 """Lamport timestamp and message ID as UTF-8: the order of these is the order of the log (AMB-88)."""
@@ -26,24 +27,20 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     """
     for channel_id, sides in view.channels.items():
         shown = [(side, *last) for side in sides if (last := _last_log(side)) is not None]
-        held: Act | None = None
+        last_act: Act | None = None
         for (one, _, first), (other, act, second) in itertools.pairwise(shown):
             common = {i for i in set(first) & set(second) if (channel_id, i) not in view.disputed}
             mine, theirs = [i for i in first if i in common], [i for i in second if i in common]
             differ = next((pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]), None)
             if differ is None:
-                held = act if len(common) > 1 else held
+                last_act = act if len(common) > 1 else last_act
             else:
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    channel_id,
-                    f"{differ[0]!r} before {differ[1]!r} in the log of {other.who}, as in that of {one.who}",
-                    f"{differ[1]!r} stands before {differ[0]!r}",
-                    "" if (differ[0] + differ[1]).isascii() else "AMB-88",
-                )
-        if held is not None:
-            yield Sighting(Outcome.HELD, held, channel_id)
+                before, after = differ
+                expected = f"{before!r} before {after!r} in the log of {other.who}, as in that of {one.who}"
+                position = "" if (before + after).isascii() else "AMB-88"
+                yield violated(act, channel_id, expected, f"{after!r} stands before {before!r}", position)
+        if last_act is not None:
+            yield held(last_act, channel_id)
 
 
 def _last_log(side: Side) -> tuple[Act, list[str]] | None:
@@ -57,28 +54,22 @@ def _last_log(side: Side) -> tuple[Act, list[str]] | None:
 
 
 @global_property("G-03", "Every log is in order at every instant", "STATE-11", "DELIVER-06", "CONFLICT-01")
-def every_log_is_in_order(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
     """At every look a log is strictly sorted by Lamport timestamp and ID, and nothing stands in it twice.
 
     Where it cannot be seen, causal histories tell of its end, in a direction that never changes (AMB-28, AMB-29).
     """
-    for side in view.sides.values():
-        held, wrong = None, False
-        for act, state in side.looks:
-            shown = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
-            fault = _fault(view, side.channel_id, shown)
-            if fault is not None and not wrong:
-                wrong = True
-                yield _disorder(side, act, *fault)
-            elif len(shown) > 1:
-                held = act
-        if not side.shows_log and not wrong:
-            held, fault_at = _tails(view, side)
-            if fault_at is not None:
-                wrong = True
-                yield _disorder(side, fault_at[0], fault_at[1], fault_at[2])
-        if held is not None and not wrong:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+    for act, state in side.looks:
+        shown = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+        fault = _fault(view, side.channel_id, shown)
+        if fault is not None:
+            yield _disorder(side, act, *fault)
+            return
+        if len(shown) > 1:
+            yield held(act, side.channel_id)
+    if not side.shows_log:
+        yield from _tails(view, side)
 
 
 def _place(view: GroupView, channel_id: str, message_id: str, told: int | None = None) -> Place | None:
@@ -102,27 +93,15 @@ def _fault(view: GroupView, channel_id: str, shown: list[tuple[str, int]]) -> tu
 
 def _disorder(side: Side, act: Act, first: str, second: str) -> Sighting:
     if first == second:
-        return Sighting(
-            Outcome.VIOLATED, act, side.channel_id, f"{first!r} once in the log of {side.who}", "it stands there twice"
-        )
-    return Sighting(
-        Outcome.VIOLATED,
-        act,
-        side.channel_id,
-        f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID",
-        f"{first!r} stands before {second!r}",
-        "AMB-88" if _only_in_utf16_order(first, second) else "",
-    )
+        return violated(act, side.channel_id, f"{first!r} once in the log of {side.who}", "it stands there twice")
+    expected = f"{second!r} before {first!r} in the log of {side.who}, by Lamport timestamp and ID"
+    position = "AMB-88" if only_in_utf16_order(first, second) else ""
+    return violated(act, side.channel_id, expected, f"{first!r} stands before {second!r}", position)
 
 
-def _only_in_utf16_order(first: str, second: str) -> bool:
-    units = [text.encode("utf-16-be", "surrogatepass") for text in (first, second)]
-    return not (first + second).isascii() and units[0] < units[1]
-
-
-def _tails(view: GroupView, side: Side) -> tuple[Act | None, tuple[Act, str, str] | None]:
-    """Causal histories: where they show an order last, and the first that shows a wrong one."""
-    direction, held = 0, None
+def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
+    """Causal histories: where they show an order, up to the first that shows a wrong one."""
+    direction = 0
     for act, message in side.outgoing:
         placed = [
             (p, e.message_id) for e in message.causal_history if (p := _place(view, side.channel_id, e.message_id))
@@ -130,40 +109,30 @@ def _tails(view: GroupView, side: Side) -> tuple[Act | None, tuple[Act, str, str
         for (one, first), (other, second) in itertools.pairwise(placed):
             goes = (other > one) - (other < one)
             if goes == 0 or (direction and goes != direction):
-                return held, (act, first, second)
-            direction, held = goes, act
-    return held, None
+                yield _disorder(side, act, first, second)
+                return
+            direction = goes
+            yield held(act, side.channel_id)
 
 
 @global_property("G-05", "What a message depends on stands before it", "SEND-01", "DELIVER-01", "STATE-11")
-def what_a_message_depends_on_stands_before_it(view: GroupView) -> Iterator[Sighting]:
+@to_the_first_fault
+@of_each_side
+def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> Iterator[Sighting]:
     """In the log as last shown each dependency precedes its message, unless Lamport timestamps forbid it (AMB-91)."""
-    for side in view.sides.values():
-        shown = _last_log(side)
-        if shown is None:
-            continue
-        act, log = shown
-        at = {message_id: place for place, message_id in enumerate(log)}
-        held = False
-        for message_id, place in at.items():
-            message = view.message(side.channel_id, message_id)
-            for needed in dependencies(message) if message is not None else ():
-                earlier = view.message(side.channel_id, needed)
-                if needed not in at or earlier is None or not _precedes(earlier, message):
-                    continue
-                if at[needed] < place:
-                    held = True
-                    continue
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    side.channel_id,
-                    f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}",
-                    f"{message_id!r} stands before {needed!r}",
-                )
-                return
-        if held:
-            yield Sighting(Outcome.HELD, act, side.channel_id)
+    act, log = _last_log(side) or (side.opened, [])
+    at = {message_id: place for place, message_id in enumerate(log)}
+    for message_id, place in at.items():
+        message = view.message(side.channel_id, message_id)
+        for needed in dependencies(message) if message is not None else ():
+            earlier = view.message(side.channel_id, needed)
+            if needed not in at or earlier is None or not _precedes(earlier, message):
+                continue
+            if at[needed] < place:
+                yield held(act, side.channel_id)
+            else:
+                expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
+                yield violated(act, side.channel_id, expected, f"{message_id!r} stands before {needed!r}")
 
 
 def _precedes(earlier: Message, later: Message | None) -> bool:
@@ -184,7 +153,7 @@ def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
         if side.gives_up or not side.can(pb.CAPABILITY_DELIVERED):
             continue
         met: set[str] = set()
-        held, sent = None, sorted((act.number, message_id) for message_id, act in side.sent.items())
+        last_act, sent = None, sorted((act.number, message_id) for message_id, act in side.sent.items())
         for delivery in side.deliveries:
             while sent and sent[0][0] <= delivery.act.number:
                 met.add(sent.pop(0)[1])
@@ -192,15 +161,11 @@ def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
             if message is None or delivery.message_id not in side.arrivals:
                 met.add(delivery.message_id)  # of two versions either may have been delivered
                 continue
-            unmet = [
-                i for i in dependencies(message) if i not in met and side.logged.get(i, 1 << 60) > delivery.act.number
-            ]
-            unmet += [
-                i for i in dependencies(message) if i not in met and i not in unmet and _later(side, delivery.act, i)
-            ]
+            needs = [i for i in dependencies(message) if i not in met]
+            unmet = [i for i in needs if side.logged.get(i, 1 << 60) > delivery.act.number]
+            unmet += [i for i in needs if i not in unmet and _later(side, delivery.act, i)]
             if unmet:
-                yield Sighting(
-                    Outcome.VIOLATED,
+                yield violated(
                     delivery.act,
                     side.channel_id,
                     f"{delivery.message_id!r} delivered at {side.who} only after {unmet[0]!r}, on which it depends",
@@ -208,10 +173,10 @@ def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
                     _circle(view, side.channel_id, delivery.message_id, unmet[0]),
                 )
             elif message.causal_history:
-                held = delivery.act
+                last_act = delivery.act
             met.add(delivery.message_id)
-        if held is not None:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+        if last_act is not None:
+            yield held(last_act, side.channel_id)
 
 
 def _later(side: Side, act: Act, message_id: str) -> bool:
@@ -238,36 +203,29 @@ def _circle(view: GroupView, channel_id: str, message_id: str, needed: str) -> s
 
 
 @global_property("G-13", "Lamport timestamps of a sender go up", "SEND-01", "SEND-02", "SYNC-14")
-def lamport_timestamps_of_a_sender_go_up(view: GroupView) -> Iterator[Sighting]:
+@of_each_side
+def lamport_timestamps_of_a_sender_go_up(view: GroupView, side: Side) -> Iterator[Sighting]:
     """Over the content messages of one sender they strictly increase, and never decrease with sync messages between."""
-    for side in view.sides.values():
-        content = highest = -1
-        held = None
-        for act, message in side.outgoing:
-            lamport = message.lamport_timestamp
-            if lamport is None or max(lamport, highest) > LARGEST_LAMPORT:
-                break  # from here on it may stand still (AMB-14)
-            is_content = message.kind is Kind.CONTENT
-            least = max(highest, content + 1 if is_content else 0)
-            if lamport < least:
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    side.channel_id,
-                    f"{message.message_id!r} of {side.who} with a Lamport timestamp of {least} or more, after what it "
-                    "sent before",
-                    f"it has {lamport}",
-                )
-                held = None
-                break
-            held = act if highest >= 0 else None
-            highest = lamport
-            content = lamport if is_content else content
-        if held is not None:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+    content = highest = -1
+    for act, message in side.outgoing:
+        lamport = message.lamport_timestamp
+        if lamport is None or max(lamport, highest) > LARGEST_LAMPORT:
+            return  # from here on it may stand still (AMB-14)
+        is_content = message.kind is Kind.CONTENT
+        least = max(highest, content + 1 if is_content else 0)
+        if lamport < least:
+            expected = f"a Lamport timestamp of {least} or more, after what it sent before"
+            whose = f"{message.message_id!r} of {side.who}"
+            yield violated(act, side.channel_id, f"{whose} with {expected}", f"it has {lamport}")
+            return
+        if highest >= 0:
+            yield held(act, side.channel_id)
+        highest = lamport
+        content = lamport if is_content else content
 
 
 @global_property("G-14", "Lamport timestamps stay close to the time", "STATE-03", "SEND-01", "DELIVER-01")
+@of_each_channel
 def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sighting]:
     """No new timestamp is more than one ahead of all clocks and of all timestamps that the channel has seen.
 
@@ -276,33 +234,24 @@ def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sight
     if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
         return
     ahead: dict[str, int] = {}
-    bursts: dict[str, Act] = {}
-    wrong: set[str] = set()
     sends = {(id(act), id(m)): side for side in view.sides.values() for act, m in side.outgoing}
     for kind, act, channel_id, lamport, key in _timestamps(view):
         now, ceiling = act.step.now_ms, ahead.get(channel_id, 0)
         side = sends.get(key)
         if kind == "new" and side is not None and lamport <= LARGEST_LAMPORT:
-            if lamport > max(now, ceiling + 1) and channel_id not in wrong:
-                wrong.add(channel_id)
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    act,
-                    channel_id,
-                    f"a Lamport timestamp of {max(now, ceiling + 1)} at most, by the clock of {side.who} and all "
-                    "that was said before",
-                    f"it is {lamport}",
+            most = max(now, ceiling + 1)
+            if lamport > most:
+                expected = (
+                    f"a Lamport timestamp of {most} at most, by the clock of {side.who} and all that was said before"
                 )
-            if lamport > now:
-                bursts[channel_id] = act
+                yield violated(act, channel_id, expected, f"it is {lamport}")
+            elif lamport > now:
+                yield held(act, channel_id)
             ahead[channel_id] = max(ceiling, lamport)
         elif kind == "maybe":
             ahead[channel_id] = max(ceiling + 1, now)
         else:
             ahead[channel_id] = max(ceiling, lamport)
-    for channel_id, act in bursts.items():
-        if channel_id not in wrong:
-            yield Sighting(Outcome.HELD, act, channel_id)
 
 
 def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int, int]]]:
@@ -331,35 +280,26 @@ def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int
 
 
 @global_property("G-16", "What comes after has the greater timestamp", "SEND-01", "DELIVER-01")
-def what_comes_after_has_the_greater_timestamp(view: GroupView) -> Iterator[Sighting]:
+@to_the_first_fault
+@of_each_side
+def what_comes_after_has_the_greater_timestamp(view: GroupView, side: Side) -> Iterator[Sighting]:
     """A message has a greater Lamport timestamp than all that its sender delivered before, and all that it names."""
-    for side in view.sides.values():
-        deliveries = iter(side.deliveries)
-        delivery = next(deliveries, None)
-        highest, which, held = -1, "", None
-        for act, message in side.outgoing:
-            while delivery is not None and delivery.act.number < act.number:
-                lamport = view.lamport(side.channel_id, delivery.message_id)
-                if lamport is not None and delivery.message_id in side.arrivals and lamport > highest:
-                    highest, which = lamport, delivery.message_id
-                delivery = next(deliveries, None)
-            before = (highest, which)
-            for message_id in dependencies(message):
-                before = max(before, (view.lamport(side.channel_id, message_id) or -1, message_id))
-            lamport = message.lamport_timestamp
-            if before[0] < 0 or lamport is None or lamport > LARGEST_LAMPORT:
-                continue
-            if lamport > before[0]:
-                held = act
-                continue
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                side.channel_id,
-                f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before[0]} of "
-                f"{before[1]!r}, which it knows",
-                f"it has {lamport}",
-            )
-            return
-        if held is not None:
-            yield Sighting(Outcome.HELD, held, side.channel_id)
+    deliveries = iter(side.deliveries)
+    delivery = next(deliveries, None)
+    highest = (-1, "")
+    for act, message in side.outgoing:
+        while delivery is not None and delivery.act.number < act.number:
+            lamport = view.lamport(side.channel_id, delivery.message_id)
+            if lamport is not None and delivery.message_id in side.arrivals and lamport > highest[0]:
+                highest = (lamport, delivery.message_id)
+            delivery = next(deliveries, None)
+        named = [(view.lamport(side.channel_id, i) or -1, i) for i in dependencies(message)]
+        before, which = max([highest, *named])
+        lamport = message.lamport_timestamp
+        if before < 0 or lamport is None or lamport > LARGEST_LAMPORT:
+            continue
+        if lamport > before:
+            yield held(act, side.channel_id)
+        else:
+            expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before} of {which!r}"
+            yield violated(act, side.channel_id, f"{expected}, which it knows", f"it has {lamport}")

@@ -1,11 +1,69 @@
-"""The register of the global properties of SDS."""
+"""The register of the global properties of SDS, and how they are told once where they show often."""
 
 from __future__ import annotations
 
-from ...properties import Properties
-from .group_view import GroupView
+from collections.abc import Callable, Iterator
+from functools import wraps
+
+from ....judging.judgement import Outcome
+from ...properties import Properties, Sighting
+from .group_view import GroupView, Side
 
 PROPERTIES = Properties("SDS-", GroupView)
 global_property = PROPERTIES.of_one
 twin_property = PROPERTIES.of_twins
 examine = PROPERTIES.examine
+
+PropertyFunction = Callable[[GroupView], Iterator[Sighting]]
+SideFunction = Callable[[GroupView, Side], Iterator[Sighting]]
+
+
+def of_each_side(function: SideFunction) -> PropertyFunction:
+    """A property of a participant in a channel, of all of them: its faults, or where it held last if it has none."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        for side in view.sides.values():
+            last: Sighting | None = None
+            wrong = False
+            for sighting in function(view, side):
+                if sighting.outcome is Outcome.HELD:
+                    last = sighting
+                else:
+                    wrong = True
+                    yield sighting
+            if last is not None and not wrong:
+                yield last
+
+    return of_all
+
+
+def of_each_channel(function: PropertyFunction) -> PropertyFunction:
+    """Of each channel the first fault, or, after all faults, where the property held last if it has none."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        last: dict[str, Sighting] = {}
+        wrong: set[str] = set()
+        for sighting in function(view):
+            if sighting.outcome is Outcome.HELD:
+                last[sighting.channel_id] = sighting
+            elif sighting.channel_id not in wrong:
+                wrong.add(sighting.channel_id)
+                yield sighting
+        yield from (sighting for channel_id, sighting in last.items() if channel_id not in wrong)
+
+    return of_all
+
+
+def to_the_first_fault(function: PropertyFunction) -> PropertyFunction:
+    """One fault is enough: the same will be wrong wherever else it shows."""
+
+    @wraps(function)
+    def of_all(view: GroupView) -> Iterator[Sighting]:
+        for sighting in function(view):
+            yield sighting
+            if sighting.outcome is Outcome.VIOLATED:
+                return
+
+    return of_all

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 
 from sds_harness.schedules import Act, Packet
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind
+from sds_reference import Kind, Message
 
-from ....judging.judgement import Observation, Outcome
-from ...properties import Sighting
+from ....judging.judgement import Observation
+from ....judging.once import once
+from ...properties import Sighting, held, violated
 from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
 from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
 from .debts import SWEEPS
-from .group_view import Arrival, GroupView, Side
-from .registry import global_property
+from .group_view import Arrival, GroupView, Key, Side
+from .registry import global_property, of_each_channel
 
 
 @global_property("G-20", "Few answer one request", "R-TRESP-04", "R-RECV-02", "R-STATE-05", "R-TRESP-05")
@@ -37,35 +38,34 @@ def _storms(view: GroupView, check: Callable[[ChannelView], Iterator[Observation
         return
     if not any(side.terms is not None for side in view.sides.values()):
         return
-    known = view.memo.get("channel views")
-    if not isinstance(known, list):
-        known = view.memo["channel views"] = channel_views(show.traces[0])
-    for channel in known:
+    for channel in _channel_views(view):
         for seen in check(channel):
             act = show.act_of(show.traces[0], seen.step)
             if act is not None:
                 yield Sighting(seen.outcome, act, channel.channel_id, seen.expected, seen.seen, seen.position)
 
 
+@once
+def _channel_views(view: GroupView) -> list[ChannelView]:
+    return channel_views(view.performance.traces[0])
+
+
 # ---- One request and its answers -------------------------------------------------------------------------------------
 
 
-def _copies(view: GroupView) -> dict[tuple[str, str], list[Packet]]:
+@once
+def _copies(view: GroupView) -> dict[Key, list[Packet]]:
     """Content that participants broadcast, by channel and ID, in order."""
-    known = view.memo.get("copies")
-    if isinstance(known, dict):
-        return known
-    copies: dict[tuple[str, str], list[Packet]] = {}
+    copies: dict[Key, list[Packet]] = {}
     for packet in view.performance.packets:
         message = packet.wire.message
         if packet.act and message is not None and message.kind is Kind.CONTENT:
             copies.setdefault((message.channel_id, message.message_id), []).append(packet)
-    view.memo["copies"] = copies
     return copies
 
 
-def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Side | None]]:
-    """Copies that participants broadcast of what others sent: by whom, and who sent the original."""
+def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
+    """Copies that participants broadcast of what others sent, and by whom."""
     if not any(side.terms is not None for side in view.sides.values()):
         return
     for (channel_id, _), packets in _copies(view).items():
@@ -73,17 +73,16 @@ def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Side | None]]:
             message, side = packet.wire.message, view.sides.get((packet.sender, channel_id))
             if message is None or side is None or message.message_id in side.sent or message.sender_id == side.id:
                 continue
-            yield side, packet, view.side_of(channel_id, message.sender_id)
+            yield side, packet, message
 
 
 @global_property("G-22", "Who sent a message answers first", "R-TRESP-02", "R-GROUP-02", "R-RECV-02")
+@of_each_channel
 def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
     """A sender that heard a request answers by its next sweeps, so that others, who hear the copy, need not.
 
     Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
     """
-    held: dict[str, Act] = {}
-    wrong: set[str] = set()
     for side in view.sides.values():
         if side.terms is None or side.who in view.stepped:
             continue
@@ -91,24 +90,18 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
             if message_id not in side.sent or not view.is_sound((side.channel_id, message_id)):
                 continue
             asked = next((a for a in requests if _is_proper(side, a, message_id)), None)
-            if asked is None or asked is not requests[0] or side.channel_id in wrong:
+            if asked is None or asked is not requests[0]:
                 continue
             late, copy = _own_answer(view, side, asked, message_id)
             other = _other_answer(view, side, asked, message_id, late)
             if late is not None and copy is None and other is not None:
-                wrong.add(side.channel_id)
-                yield Sighting(
-                    Outcome.VIOLATED,
-                    view.performance.acts[other.act - 1],
-                    side.channel_id,
-                    f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first",
-                    f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps",
+                expected = (
+                    f"{side.who}, who sent {message_id!r}, to answer the request at step {asked.act.number} first"
                 )
+                seen = f"{other.sender} answers it, and {side.who} has not done so in {SWEEPS} sweeps"
+                yield violated(view.performance.acts[other.act - 1], side.channel_id, expected, seen)
             elif copy is not None and (other is None or other.number > copy.number):
-                held[side.channel_id] = view.performance.acts[copy.act - 1]
-    for channel_id, act in held.items():
-        if channel_id not in wrong:
-            yield Sighting(Outcome.HELD, act, channel_id)
+                yield held(view.performance.acts[copy.act - 1], side.channel_id)
 
 
 def _is_proper(side: Side, asked: Arrival, message_id: str) -> bool:
@@ -137,17 +130,16 @@ def _other_answer(view: GroupView, side: Side, asked: Arrival, message_id: str, 
 
 
 @global_property("G-23", "Only the response group answers", "R-GROUP-01", "R-GLOBAL-05", "R-RECV-11")
+@of_each_channel
 def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """With several response groups, who answers for another is in the group of that message.
 
     That takes a hash profile that is known (AMB-01); with a request that names another sender the group is that of the
     name (AMB-73).
     """
-    held: dict[str, Act] = {}
-    wrong: set[str] = set()
-    for side, packet, _ in _answers(view):
-        message, terms = packet.wire.message, side.terms
-        if message is None or terms is None or (terms.groups or 0) < 2 or message.message_id not in side.requested:
+    for side, packet, message in _answers(view):
+        terms = side.terms
+        if terms is None or (terms.groups or 0) < 2 or message.message_id not in side.requested:
             continue
         entries = [e for a in side.requested[message.message_id] for e in a.message.repair_request]
         named = {e.sender_id for e in entries if e.message_id == message.message_id}
@@ -156,40 +148,21 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
             continue
         act = view.performance.acts[packet.act - 1]
         if inside:
-            held[side.channel_id] = act
-        elif side.channel_id not in wrong:
-            wrong.add(side.channel_id)
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                side.channel_id,
-                f"no answer for {message.message_id!r} from {side.who}, which is not in its response group",
-                f"it answers, with {terms.groups} groups",
-            )
-    for channel_id, act in held.items():
-        if channel_id not in wrong:
-            yield Sighting(Outcome.HELD, act, channel_id)
+            yield held(act, side.channel_id)
+        else:
+            expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
+            yield violated(act, side.channel_id, expected, f"it answers, with {terms.groups} groups")
 
 
 @global_property("G-24", "No repair is early or unasked", "R-GLOBAL-09", "R-SEND-02", "R-RECV-09")
+@of_each_channel
 def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
     """Nobody asks before T_min has passed since it could know of a gap, and nobody answers what it was not asked."""
-    held: dict[str, Act] = {}
-    wrong: set[str] = set()
-    faults = [*_early(view, held), *_unasked(view, held)]
-    for act, side, expected, seen in faults:
-        if side.channel_id not in wrong:
-            wrong.add(side.channel_id)
-            yield Sighting(Outcome.VIOLATED, act, side.channel_id, expected, seen)
-    for channel_id, act in held.items():
-        if channel_id not in wrong:
-            yield Sighting(Outcome.HELD, act, channel_id)
+    yield from _early(view)
+    yield from _unasked(view)
 
 
-Fault = tuple[Act, Side, str, str]
-
-
-def _early(view: GroupView, held: dict[str, Act]) -> Iterator[Fault]:
+def _early(view: GroupView) -> Iterator[Sighting]:
     for side in view.sides.values():
         terms = side.terms
         if terms is None or not terms.sound or terms.t_min_ms is None or side.who in view.stepped:
@@ -200,38 +173,28 @@ def _early(view: GroupView, held: dict[str, Act]) -> Iterator[Fault]:
             for entry in message.repair_request:
                 named = side.named.get(entry.message_id)
                 if named is None or named.number > act.number:
-                    yield (
-                        act,
-                        side,
-                        f"{side.who} to ask only for what somebody named to it",
-                        f"{message.message_id!r} asks for {entry.message_id!r}",
+                    expected = f"{side.who} to ask only for what somebody named to it"
+                    yield violated(
+                        act, side.channel_id, expected, f"{message.message_id!r} asks for {entry.message_id!r}"
                     )
                     continue
                 waited = act.step.now_ms - named.step.now_ms
                 if waited + SECOND_MS < terms.t_min_ms:  # AMB-05
-                    yield (
-                        act,
-                        side,
-                        f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed",
-                        f"it does so {waited} ms after step {named.number}, where it could first know of it",
-                    )
+                    expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
+                    seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
+                    yield violated(act, side.channel_id, expected, seen)
                 else:
-                    held[side.channel_id] = act
+                    yield held(act, side.channel_id)
 
 
-def _unasked(view: GroupView, held: dict[str, Act]) -> Iterator[Fault]:
-    for side, packet, _ in _answers(view):
-        message = packet.wire.message
-        if message is None or not view.is_sound((side.channel_id, message.message_id)):
+def _unasked(view: GroupView) -> Iterator[Sighting]:
+    for side, packet, message in _answers(view):
+        if not view.is_sound((side.channel_id, message.message_id)):
             continue
         act = view.performance.acts[packet.act - 1]
         asked = side.requested.get(message.message_id, [])
         if side.terms is None or not any(a.act.number <= act.number for a in asked):
-            yield (
-                act,
-                side,
-                f"no copy of {message.message_id!r} from {side.who}, whom nobody asked for it",
-                "it broadcasts one",
-            )
+            expected = f"no copy of {message.message_id!r} from {side.who}, whom nobody asked for it"
+            yield violated(act, side.channel_id, expected, "it broadcasts one")
         else:
-            held[side.channel_id] = act
+            yield held(act, side.channel_id)

@@ -112,16 +112,6 @@ class Ending:
     """When it began."""
 
 
-def same(one: Message, other: Message) -> bool:
-    """Do two copies agree in all that a copy may not change (AMB-65)?"""
-    return (
-        one.sender_id == other.sender_id
-        and one.lamport_timestamp == other.lamport_timestamp
-        and one.content == other.content
-        and [e.message_id for e in one.causal_history] == [e.message_id for e in other.causal_history]
-    )
-
-
 def dependencies(message: Message) -> Iterator[str]:
     """What it depends on; itself is a matter of its own (AMB-44)."""
     return (entry.message_id for entry in message.causal_history)

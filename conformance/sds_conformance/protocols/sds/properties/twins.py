@@ -27,8 +27,7 @@ from sds_harness.schedules.operations import (
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from ....judging.judgement import Outcome
-from ...properties import Replay, Sighting
+from ...properties import Replay, Sighting, held, violated
 from .group_view import GroupView, Side
 from .registry import twin_property
 
@@ -109,17 +108,12 @@ def _compare(view: GroupView, twin: GroupView, change: str, one: Contents, other
         for content in sorted(here ^ there):
             wrong = True
             has, lacks = ("is", "is not") if content in here else ("is not", "is")
-            yield Sighting(
-                Outcome.VIOLATED,
-                _end(view, channel_id, who),
-                channel_id,
-                f"the log of {who} to be the same {change}",
-                f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run",
-            )
+            seen = f"the message that says {content!r:.60} {has} in it here, and {lacks} in the other run"
+            yield violated(_end(view, channel_id, who), channel_id, f"the log of {who} to be the same {change}", seen)
             break
     if not wrong and any(one[place] for place in places) and twin.whole:
         who, channel_id = next(place for place in places if one[place])
-        yield Sighting(Outcome.HELD, _end(view, channel_id, who), channel_id)
+        yield held(_end(view, channel_id, who), channel_id)
 
 
 def _replayed(view: GroupView, replay: Replay, schedule: Schedule) -> GroupView | None:
@@ -185,13 +179,9 @@ def _too_often(view: GroupView, side: Side) -> Iterator[Sighting]:
             continue
         times[message_id] = times.get(message_id, 0) + 1
         if times[message_id] > side.ephemerals[message_id]:
-            yield Sighting(
-                Outcome.VIOLATED,
-                delivery.act,
-                side.channel_id,
-                f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it",
-                f"it is delivered {times[message_id]} times, and {side.ephemerals[message_id]} came",
-            )
+            expected = f"the ephemeral {message_id!r} delivered once at {side.who} for each copy of it"
+            seen = f"it is delivered {times[message_id]} times, and {side.ephemerals[message_id]} came"
+            yield violated(delivery.act, side.channel_id, expected, seen)
 
 
 # ---- Order and isolation ---------------------------------------------------------------------------------------------
@@ -226,12 +216,9 @@ def _scripted_order(view: GroupView, twin: GroupView) -> Iterator[Sighting]:
         here, there = ([i for i in log if i in common] for log in (here, there))
         if here != there:
             first, second = next((a, b) for a, b in zip(here, there, strict=False) if a != b)
-            yield Sighting(
-                Outcome.VIOLATED,
-                mine[0],
-                side.channel_id,
-                f"the same order in the log of {side.who} whatever arrives first",
-                f"{first!r} stands where {second!r} stands in the other run",
+            expected = f"the same order in the log of {side.who} whatever arrives first"
+            yield violated(
+                mine[0], side.channel_id, expected, f"{first!r} stands where {second!r} stands in the other run"
             )
             return
 
@@ -260,13 +247,8 @@ def channels_do_not_touch_each_other(view: GroupView, replay: Replay) -> Iterato
     for label in one.keys() & other.keys():
         lamport, act = one[label]
         if other[label][0] != lamport:
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                channel_id,
-                f"a Lamport timestamp of {other[label][0]}, as without the other channels",
-                f"it is {lamport}",
-            )
+            expected = f"a Lamport timestamp of {other[label][0]}, as without the other channels"
+            yield violated(act, channel_id, expected, f"it is {lamport}")
             return
     yield from _compare(
         view, twin, "without the other channels", _only(_contents(view), channel_id), _only(_contents(twin), channel_id)
@@ -347,25 +329,20 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
     if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
         return
     twin = replay(view.schedule)
-    held: Act | None = None
+    last: Act | None = None
     for act, other in zip(view.performance.acts, twin.acts, strict=False):
         if (act.who, act.step.command, act.step.now_ms) != (other.who, other.step.command, other.step.now_ms):
             break
         mine, theirs = _repair_work(view, act), _repair_work(view, other)
         if mine != theirs and _plain_work(act) == _plain_work(other):
-            yield Sighting(
-                Outcome.VIOLATED,
-                act,
-                "",
-                f"{act.who} to ask and answer as in a second run of the same schedule: {_told(theirs)}",
-                f"here it is: {_told(mine)}",
-            )
+            expected = f"{act.who} to ask and answer as in a second run of the same schedule: {_told(theirs)}"
+            yield violated(act, "", expected, f"here it is: {_told(mine)}")
             return
         if _plain_work(act) != _plain_work(other):
             break
-        held = act if mine else held
-    if held is not None:
-        yield Sighting(Outcome.HELD, held)
+        last = act if mine else last
+    if last is not None:
+        yield held(last)
 
 
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:

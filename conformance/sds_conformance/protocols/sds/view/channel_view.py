@@ -14,8 +14,9 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
+from .ack_tracker import AckTracker, Standing
 from .expected_log import ExpectedLog
-from .facts import AckEvent, Copy, Delivered, LogItem, Mention, Observed, Received, Sent, Standing, Unmentioned
+from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
 from .odd_messages import oddness
@@ -46,19 +47,14 @@ class ChannelView:
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
-        self.acks: list[AckEvent] = []
-        self.mentions: list[Mention] = []
-        self.unmentioned: list[Unmentioned] = []
+        self._acknowledging = told = AckTracker()
+        self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
         self.observed: list[Observed] = []
         self.ticks: list[Step] = []
-        self.received_before: dict[tuple[int, bool], list[str]] = {}
-        """Kept by checks that ask again and again what a filter has to hold."""
         self.hints: dict[str, set[bytes]] = {}
         """Every retrieval hint the participant was given, by message ID."""
         self.known_ids: set[str] = set()
         """IDs of regular messages that were sent or received: content, and sync messages where these are logged."""
-        self.maybe: dict[str, int] = {}
-        """Own messages that something may speak for which the harness cannot read, with the step."""
         self.repairs: dict[str, int] = {}
         """IDs of repair requests received, with the step."""
         self.repair = RepairTracker(party.participant_id)
@@ -69,14 +65,9 @@ class ChannelView:
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
-        self._reused: set[str] = set()
-        self._outstanding: dict[str, int] = {}
-        self._acknowledged: set[str] = set()
         self._clock = LamportTracker(party.opened_ms, trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = filters or known_filters(trace)
-        self._wants_lost = bool(party.in_force.lost_timeout_ms)
-        self._blind = not trace.declaration.can(pb.CAPABILITY_DELIVERED)
         self._fogged = False
         opened = False
         for step in trace.steps:
@@ -94,7 +85,7 @@ class ChannelView:
     @property
     def gives_up(self) -> bool:
         """The implementation may mark dependencies as lost in this trace: deliveries then prove nothing (AMB-92)."""
-        return self._wants_lost or bool(self.losses)
+        return bool(self.configuration.lost_timeout_ms or self.losses)
 
     @cached_property
     def losses(self) -> list[tuple[Step, pb.Event]]:
@@ -118,32 +109,28 @@ class ChannelView:
         """Content and sync messages in the order they were sent."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
+    def showing(self, part: str) -> list[Observed]:
+        """The states that show a part of it, a buffer or the log."""
+        return [observed for observed in self.observed if observed.state.HasField(part)]
+
     def own(self, message_id: str) -> Sent | None:
         """The own content message of that ID."""
         return self._own.get(message_id)
 
     def standing(self, message_id: str) -> Standing:
         """What was said of that message."""
-        return self._standings.get(message_id) or Standing()
+        return self._acknowledging.standings[message_id]
 
-    @cached_property
-    def _standings(self) -> dict[str, Standing]:
-        return Standing.by_message(self.mentions, self.unmentioned, self.acks, self.copies)
-
-    def filter_of(self, bloom_filter: bytes) -> Membership | None:
-        """Membership in a filter that the participant sent, None if nothing tells.
+    def filter_of(self, bloom_filter: bytes | None) -> Membership | None:
+        """Membership in a filter that the participant sent, None if there is none or nothing tells.
 
         By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
         """
         return read_filter(self.trace, self.party, bloom_filter, self._filters.sent)
 
-    def filter_in(self, message: Message) -> Membership | None:
-        """Membership in the filter of a message that the participant sent, None if it has none or nothing tells."""
-        return self.filter_of(message.bloom_filter) if message.bloom_filter is not None else None
-
-    def _filter_received(self, bloom_filter: bytes) -> Membership | None:
+    def _filter_received(self, message: Message) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
-        return read_filter(self.trace, self.party, bloom_filter, self._filters.given)
+        return read_filter(self.trace, self.party, message.bloom_filter, self._filters.given)
 
     @property
     def log(self) -> list[LogItem]:
@@ -158,30 +145,32 @@ class ChannelView:
     # ---- reading -------------------------------------------------------------------------------------------------
 
     def _read(self, step: Step) -> None:
-        command = step.command
-        if command in ("send", "send_sync", "send_ephemeral") and step.channel_id != self.channel_id:
-            self._note_hint(step)
-            return
-        if command == "send":
-            self._note_hint(step)
-        if command == "send_sync" and not step.broadcasts:
-            self._clock.maybe_moved(step.now_ms)
+        command, here = step.command, step.channel_id == self.channel_id
         if command == "receive":
             self._read_receive(step)
-        elif command == "observe" and step.channel_id == self.channel_id:
+        elif command == "observe" and here:
             self._read_observe(step)
         elif command == "tick":
-            self._read_tick(step)
+            self.ticks.append(step)
+            before = len(self._log)
+            self._read_events(step, None)
+            self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
-            own = {wire.message.message_id for wire in step.broadcasts if wire.message is not None}
-            if self._delivers(step, own):
-                before = self._clock.low
-                self._read_events(step, None)
-                self._clock.blur(before)
-                self._read_broadcasts(step, certain=False)
-            else:
-                self._read_broadcasts(step, certain=True)
-                self._read_events(step, None)
+            self._note_hint(step)
+            if here:
+                self._read_send(step)
+
+    def _read_send(self, step: Step) -> None:
+        if step.command == "send_sync" and not step.broadcasts:
+            self._clock.maybe_moved(step.now_ms)
+        if self._delivers(step, {wire.message.message_id for wire in step.broadcasts if wire.message is not None}):
+            before = self._clock.low
+            self._read_events(step, None)
+            self._clock.blur(before)
+            self._read_broadcasts(step, certain=False)
+        else:
+            self._read_broadcasts(step, certain=True)
+            self._read_events(step, None)
 
     def _delivers(self, step: Step, but: set[str]) -> bool:
         return any(
@@ -196,12 +185,6 @@ class ChannelView:
             if not message_id and step.broadcasts and step.broadcasts[0].message is not None:
                 message_id = step.broadcasts[0].message.message_id
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
-
-    def _read_tick(self, step: Step) -> None:
-        self.ticks.append(step)
-        before = len(self._log)
-        self._read_events(step, None)
-        self._read_broadcasts(step, certain=len(self._log) == before)
 
     def _read_receive(self, step: Step) -> None:
         wire = step.received
@@ -222,16 +205,17 @@ class ChannelView:
             self._read_repairs(received)
         counts = not received.own and not received.rejected and step.reply is not None
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
-            self._review(received)
+            self._acknowledging.review(received, self._filter_received(message))
         elif not received.rejected and step.reply is not None:
-            self._review_maybe(received)
+            self._acknowledging.review_maybe(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
             self.known_ids.add(message.message_id)
             if not received.duplicate and received.kind is Kind.CONTENT:
                 self._buffered[message.message_id] = received
             elif not received.duplicate:
                 self._log.sync_received(received)
-        if counts and received.kind is Kind.CONTENT and self._blind and message.lamport_timestamp is not None:
+        blind = not self.can(pb.CAPABILITY_DELIVERED)
+        if counts and received.kind is Kind.CONTENT and blind and message.lamport_timestamp is not None:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
@@ -265,34 +249,8 @@ class ChannelView:
             unmet=unmet,
             unmet_buffered=frozenset(i for i in unmet if self._waits(i)),
             odd=odd,
-            foreign_filter=message.bloom_filter is not None and self._filter_received(message.bloom_filter) is None,
+            foreign_filter=message.bloom_filter is not None and self._filter_received(message) is None,
         )
-
-    def _review(self, received: Received) -> None:
-        """Own messages that a received message speaks of, or with a readable filter does not speak of."""
-        mentioned = {entry.message_id for entry in received.message.causal_history}
-        bloom_filter = received.message.bloom_filter
-        holds = self._filter_received(bloom_filter) if bloom_filter is not None else None
-        for message_id in list(self._outstanding):
-            hit = holds(message_id) if holds is not None else None
-            if message_id in mentioned:
-                self.mentions.append(Mention(received, message_id, True, self._outstanding[message_id]))
-                del self._outstanding[message_id]
-            elif hit:
-                self._outstanding[message_id] += 1
-                self.mentions.append(Mention(received, message_id, False, self._outstanding[message_id]))
-            elif hit is False or received.message.bloom_filter is None:
-                self.unmentioned.append(Unmentioned(received, message_id))
-            else:
-                self.maybe.setdefault(message_id, received.step.index)
-
-    def _review_maybe(self, received: Received) -> None:
-        """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""
-        message, named = received.message, {entry.message_id for entry in received.message.causal_history}
-        holds = self._filter_received(message.bloom_filter) if message.bloom_filter is not None else named.__contains__
-        for message_id in self._outstanding:
-            if message_id in named or holds is None or holds(message_id) is not False:
-                self.maybe.setdefault(message_id, received.step.index)
 
     def _read_events(self, step: Step, received: Received | None) -> None:
         for event in step.events:
@@ -302,19 +260,11 @@ class ChannelView:
                 case "delivered":
                     self._read_delivered(step, event.delivered, received)
                 case "acknowledged":
-                    self._read_ack(step, event.acknowledged.message_id, possibly=False)
+                    self._acknowledging.signal(step, event.acknowledged.message_id, possibly=False)
                 case "possibly_acknowledged":
-                    self._read_ack(step, event.possibly_acknowledged.message_id, possibly=True)
+                    self._acknowledging.signal(step, event.possibly_acknowledged.message_id, possibly=True)
                 case "lost":
                     self.repair.lose(event.lost.message_ids, step)
-
-    def _read_ack(self, step: Step, message_id: str, *, possibly: bool) -> None:
-        # An ID that was used for a second message stands for both: the later one is outstanding, too.
-        outstanding = (message_id in self._own or message_id in self._reused) and message_id not in self._acknowledged
-        self.acks.append(AckEvent(step, message_id, possibly, outstanding))
-        if not possibly:
-            self._acknowledged.add(message_id)
-            self._outstanding.pop(message_id, None)
 
     def _read_delivered(self, step: Step, event: pb.Delivered, at: Received | None) -> None:
         here = at if at is not None and at.message.message_id == event.message_id else None
@@ -368,7 +318,9 @@ class ChannelView:
                 fresh = None
             elif message.message_id in self._own:
                 original = self._own[message.message_id]
-                self.copies.append(Copy(step, message, original, self._last_broadcast[message.message_id]))
+                copy = Copy(step, message, original, self._last_broadcast[message.message_id])
+                self.copies.append(copy)
+                self.standing(message.message_id).copies.append(copy)
                 self._last_broadcast[message.message_id] = step
                 self._clock.rebroadcast()
                 if message.message_id in self.repairs:
@@ -402,29 +354,29 @@ class ChannelView:
             self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
         if sent.repeat:
             self._clock.maybe_moved(step.now_ms)
-            if into is self.sent:
-                self._reused.add(message.message_id)
         if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
             self.known_ids.add(message.message_id)
             self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
+        if into is self.sent:
+            self._acknowledging.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
-            self._outstanding[message.message_id] = 0
             if message.lamport_timestamp is not None:
                 self._log.insert(message.message_id, message.lamport_timestamp, own=True)
 
     def _read_observe(self, step: Step) -> None:
         if step.answer != "state" or step.reply is None:
             return
+        outstanding = self._acknowledging.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
         self.observed.append(
             Observed(
                 step,
                 step.reply.state,
                 tuple(self._log),
-                {message_id: message_id in spoken or message_id in self.maybe for message_id in self._outstanding},
+                {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding},
                 frozenset(self._buffered),
                 self._clock.expect(step.now_ms),
             )

@@ -3,7 +3,6 @@ text says its state must have been at that moment."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from sds_harness.sds.trace import Step, Wire
@@ -141,6 +140,11 @@ class Received:
         return self.kind is Kind.CONTENT and not self.own and not self.duplicate and not self.odd
 
     @property
+    def binding(self) -> bool:
+        """A message that nobody may refuse, and whose repair request nobody may ignore (AMB-84)."""
+        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
+
+    @property
     def delivered_at_once(self) -> bool:
         return any(delivery.step is self.step for delivery in self.delivered)
 
@@ -193,32 +197,6 @@ class Unmentioned:
 
 
 @dataclass(slots=True)
-class Standing:
-    """All that was said of one message and its acknowledgement."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    unmentioned: list[Unmentioned] = field(default_factory=list)
-    acks: list[AckEvent] = field(default_factory=list)
-    copies: list[Copy] = field(default_factory=list)
-
-    @classmethod
-    def by_message(
-        cls, mentions: list[Mention], unmentioned: list[Unmentioned], acks: list[AckEvent], copies: list[Copy]
-    ) -> dict[str, Standing]:
-        """The same facts by message ID."""
-        out: defaultdict[str, Standing] = defaultdict(cls)
-        for mention in mentions:
-            out[mention.message_id].mentions.append(mention)
-        for silent in unmentioned:
-            out[silent.message_id].unmentioned.append(silent)
-        for ack in acks:
-            out[ack.message_id].acks.append(ack)
-        for copy in copies:
-            out[copy.message.message_id].copies.append(copy)
-        return dict(out)
-
-
-@dataclass(slots=True)
 class Observed:
     """State as the implementation showed it."""
 
@@ -232,3 +210,14 @@ class Observed:
     """Content that has arrived and waits for dependencies."""
     lamport: LamportExpectation
     """For the next message; the state's own value is one less at most."""
+
+
+def same(one: Message, other: Message) -> bool:
+    """Are they the same message in all that never changes (AMB-65)?"""
+    return _lasting(one) == _lasting(other)
+
+
+def _lasting(message: Message) -> tuple[object, ...]:
+    ids = tuple(entry.message_id for entry in message.causal_history)
+    where = (message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp)
+    return (*where, ids, message.content or b"")

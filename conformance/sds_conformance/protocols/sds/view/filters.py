@@ -19,8 +19,12 @@ Membership = Callable[[str], bool | None]
 """Does a filter hold an ID? None if nothing tells."""
 
 
-def read_filter(trace: Trace, party: Party, bloom_filter: bytes, told: Mapping[bytes, Membership]) -> Membership | None:
+def read_filter(
+    trace: Trace, party: Party, bloom_filter: bytes | None, told: Mapping[bytes, Membership]
+) -> Membership | None:
     """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
+    if bloom_filter is None:
+        return None
     profile = PROFILES.get(trace.declaration.profile("bloom"))
     parameters = bloom_parameters(party)
     if profile is not None and parameters is not None:

@@ -31,9 +31,8 @@ class Neighbours:
 
     @property
     def in_utf16_order(self) -> bool:
-        """Not all ASCII, and as UTF-16 has it: that differs from UTF-8 only for rare characters (AMB-88)."""
-        first, second = self.first.message_id, self.second.message_id
-        return not (first + second).isascii() and _utf16(first) < _utf16(second)
+        """It is the order of their UTF-16 at least (AMB-88)."""
+        return only_in_utf16_order(self.first.message_id, self.second.message_id)
 
     @property
     def expected(self) -> str:
@@ -48,8 +47,10 @@ class Neighbours:
         return late < early
 
 
-def _utf16(message_id: str) -> bytes:
-    return message_id.encode("utf-16-be", "surrogatepass")
+def only_in_utf16_order(first: str, second: str) -> bool:
+    """Not all ASCII, and as UTF-16 has it: that differs from UTF-8 only for rare characters (AMB-88)."""
+    one, other = (message_id.encode("utf-16-be", "surrogatepass") for message_id in (first, second))
+    return not (first + second).isascii() and one < other
 
 
 def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:

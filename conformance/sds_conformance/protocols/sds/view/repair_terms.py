@@ -13,6 +13,8 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_offset, t_resp_offset
 
+TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+"""What checks need that reckon with times."""
 SECOND_MS = 1_000
 """Times may be kept in whole seconds (AMB-05)."""
 
@@ -35,6 +37,10 @@ class Window:
     def __contains__(self, time_ms: int) -> bool:
         return self.low <= time_ms <= self.high
 
+    def meets(self, other: Window, slack_ms: int = 0) -> bool:
+        """Can they be one and the same time, if each may be off by so much?"""
+        return self.low <= other.high + slack_ms and other.low <= self.high + slack_ms
+
 
 @dataclass(frozen=True, slots=True)
 class RepairTerms:
@@ -53,14 +59,19 @@ class RepairTerms:
         """T_min and T_max are known and leave room for a backoff (AMB-08, AMB-09)."""
         return self.t_min_ms is not None and self.t_max_ms is not None and self.t_min_ms < self.t_max_ms
 
+    @property
+    def bounds(self) -> tuple[int, int] | None:
+        """T_min and T_max, None if they are not sound."""
+        return (self.t_min_ms, self.t_max_ms) if self.sound and self.t_min_ms is not None and self.t_max_ms else None
+
     def t_req(self, message_id: str, *, exactly: bool = True) -> Window | None:
         """T_req as an offset from detection; a closed interval where the hash is not known (AMB-07)."""
-        if self.t_min_ms is None or self.t_max_ms is None or not self.sound:
+        if self.bounds is None:
             return None
         if self.profile is not None and exactly:
-            offset = t_req_offset(self.profile, self.participant_id, message_id, self.t_min_ms, self.t_max_ms)
+            offset = t_req_offset(self.profile, self.participant_id, message_id, *self.bounds)
             return Window(offset, offset)
-        return Window(self.t_min_ms, self.t_max_ms)
+        return Window(*self.bounds)
 
     def t_resp(self, sender_id: str, message_id: str, *, exactly: bool = True) -> Window | None:
         """T_resp as an offset from the request; 0 for the original sender whatever the hash is."""

@@ -18,11 +18,6 @@ NEVER = 1 << 60
 """A step beyond any trace."""
 
 
-def _counts(received: Received) -> bool:
-    """Is it a message that nobody may refuse, and whose repair request nobody may ignore (AMB-84)?"""
-    return received.kind in (Kind.CONTENT, Kind.SYNC) and not received.odd and not received.rejected
-
-
 @dataclass(slots=True)
 class Missing:
     """A message that a causal history named before it had arrived; the requester's side."""
@@ -59,15 +54,13 @@ class Missing:
     @property
     def certain(self) -> bool:
         """Nobody could have refused or ignored the message that revealed it."""
-        return _counts(self.detected)
+        return self.detected.binding
 
     @property
     def undisturbed(self) -> int:
         """Index of the step at which it stopped to be simply missing; beyond any trace if it never did."""
-        ends = [r.step.index for r in self.overheard[:1]] + [
-            s.index for s in (self.arrived, self.lost) if s is not None
-        ]
-        return min(ends, default=NEVER)
+        ends = [*(received.step for received in self.overheard[:1]), self.arrived, self.lost]
+        return min((step.index for step in ends if step is not None), default=NEVER)
 
 
 @dataclass(slots=True)
@@ -104,7 +97,7 @@ class Asked:
     @property
     def certain(self) -> bool:
         """Nobody could have refused or ignored the request."""
-        return _counts(self.received)
+        return self.received.binding
 
     @property
     def author(self) -> str:

@@ -31,6 +31,12 @@ class Shown:
     due: dict[str, int]
 
 
+def _next(indices: list[int], after: int) -> int:
+    """The first of ascending indices after a step; beyond the trace if there is none."""
+    at = bisect_right(indices, after)
+    return indices[at] if at < len(indices) else NEVER
+
+
 class Requester:
     """The requester's side of one view."""
 
@@ -47,17 +53,15 @@ class Requester:
             if o.state.HasField("outgoing_repairs")
         ]
         self.arrivals: dict[str, list[Received]] = {}
-        self.heard: list[Received] = [r for r in view.received if self._may_count(r)]
+        self.heard = [r for r in view.received if not r.own and not r.rejected]
         """What others sent, in order, that may have been taken notice of."""
         self._heard_at = [received.step.index for received in self.heard]
-        self._copies: dict[str, list[int]] = {}
+        self._copies = view.arrivals
         self._touched: dict[str, list[int]] = {}
         for received in view.received:
-            message_id, index = received.message.message_id, received.step.index
-            self._copies.setdefault(message_id, []).append(index)
-            self._touched.setdefault(message_id, []).append(index)
-            for entry in received.message.repair_request:
-                self._touched.setdefault(entry.message_id, []).append(index)
+            message_id = received.message.message_id
+            for touched in (message_id, *(entry.message_id for entry in received.message.repair_request)):
+                self._touched.setdefault(touched, []).append(received.step.index)
             if received.kind is Kind.CONTENT and not (received.own or received.rejected or received.odd):
                 self.arrivals.setdefault(message_id, []).append(received)
         self._asked: dict[str, list[int]] = {}
@@ -86,10 +90,6 @@ class Requester:
                     for entry in message.repair_request:
                         self._asked.setdefault(entry.message_id, []).append(step.index)
 
-    @staticmethod
-    def _may_count(received: Received) -> bool:
-        return not received.own and not received.rejected
-
     # ---- time ------------------------------------------------------------------------------------------------------
 
     def in_step(self, first: Step, last: Step) -> bool:
@@ -110,13 +110,12 @@ class Requester:
         """What was missing beyond doubt, and revealed by a message that nobody may refuse or ignore."""
         if self.terms is None or self.gives_up:
             return []
-        return [
-            missing
-            for missing in self.repair.missing
-            if missing.certain
-            and not missing.detected.foreign_filter
-            and (self._copies.get(missing.message_id) or [NEVER])[0] > missing.detected.step.index
-        ]
+        certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
+        return [m for m in certain if self._first_copy(m.message_id) > m.detected.step.index]
+
+    def _first_copy(self, message_id: str) -> int:
+        copies = self._copies.get(message_id)
+        return copies[0].step.index if copies else NEVER
 
     @cached_property
     def owing(self) -> list[Missing]:
@@ -125,10 +124,9 @@ class Requester:
 
     def until(self, missing: Missing) -> int:
         """Index of the step that may have changed anything about it, in whatever way; beyond the trace if none did."""
-        touched = self._touched.get(missing.message_id, [])
-        at = bisect_left(touched, missing.detected.step.index)
+        touched = self.touched_after(missing.message_id, missing.detected.step.index - 1)
         lost = missing.lost.index if missing.lost is not None else NEVER
-        return min(touched[at] if at < len(touched) else NEVER, lost, missing.undisturbed)
+        return min(touched, lost, missing.undisturbed)
 
     def renewed(self, missing: Missing) -> int:
         """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from
@@ -142,15 +140,11 @@ class Requester:
 
     def first_asked(self, message_id: str, after: int = 0) -> int:
         """Index of the first own broadcast of any kind after a step that asks for it; beyond the trace if none does."""
-        asked = self._asked.get(message_id, [])
-        at = bisect_right(asked, after)
-        return asked[at] if at < len(asked) else NEVER
+        return _next(self._asked.get(message_id, []), after)
 
     def touched_after(self, message_id: str, index: int) -> int:
         """Index of the first step after ``index`` with a copy of it or a request of others for it."""
-        touched = self._touched.get(message_id, [])
-        at = bisect_right(touched, index)
-        return touched[at] if at < len(touched) else NEVER
+        return _next(self._touched.get(message_id, []), index)
 
     def in_log(self, message_id: str, step: Step) -> bool:
         """Was it in the log for certain when a step began?"""

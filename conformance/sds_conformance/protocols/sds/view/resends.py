@@ -116,6 +116,11 @@ class Possibly:
     until: int
     """Index of the step at which something else spoke for it, beyond the trace if nothing did."""
 
+    @property
+    def undisturbed_until(self) -> int:
+        """Index of the step at which that happened, or something arrived without it."""
+        return self.until if self.silent is None else min(self.until, self.silent.index)
+
 
 def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
     """The gaps of a message during which the clock never went back, in order."""

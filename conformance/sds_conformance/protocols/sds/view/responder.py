@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -17,11 +17,10 @@ from sds_reference import Kind, Message
 
 from ....judging.once import once
 from .channel_view import ChannelView
-from .facts import Observed, Received
+from .facts import Observed, Received, same
 from .repair_terms import SECOND_MS, Window
 from .repair_tracker import NEVER, Asked
 
-TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 SWEEP_MS = 60_000
 """Longest period of a sweep that is reckoned with."""
 TICKS = 2
@@ -62,9 +61,9 @@ class Turn:
     """The answer is no resend."""
     next_request: int
     """Index of the step of the next request for it, after an answer or a copy; beyond any trace if there is none."""
-    repeats: list[Received]
+    repeats: list[Received] = field(default_factory=list)
     """Further requests for it before ``end``."""
-    crowd: int
+    crowd: int = 1
     """Requests pending at the time, this one included."""
 
     @property
@@ -78,6 +77,11 @@ class Turn:
     @property
     def since(self) -> Step:
         return self.request.step
+
+    @property
+    def told(self) -> Step:
+        """Where its answer, or the request itself, is to be seen."""
+        return self.answer or self.request.step
 
     @property
     def due(self) -> bool:
@@ -116,11 +120,10 @@ def turns(view: ChannelView) -> list[Turn]:
     """The requests of a channel that count, in the order in which they were first made."""
     if view.terms is None or not view.repair.asked:
         return []
-    reader = _Reader(view)
     found: list[Turn] = []
     last: dict[str, Asked] = {}
     for asked in view.repair.asked:
-        found += reader.turns(asked, last.get(asked.message_id))
+        found += _turns_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
     begun, settled = sorted(turn.since.index for turn in found), sorted(map(_settled, found))
     for turn in found:
@@ -130,30 +133,12 @@ def turns(view: ChannelView) -> list[Turn]:
 
 def counts(received: Received) -> bool:
     """Is it a message whose repair request nobody may ignore?"""
-    usual = received.kind in (Kind.CONTENT, Kind.SYNC) and not received.own and not received.odd
-    return usual and not received.rejected and received.step.reply is not None
-
-
-def same(one: Message, other: Message) -> bool:
-    """Are they the same message in all that never changes (AMB-65)?"""
-    return _lasting(one) == _lasting(other)
+    return received.binding and not received.own and received.step.reply is not None
 
 
 def one_message(view: ChannelView, original: Message) -> bool:
     """Was all that ever arrived of its ID the same? Of two messages with one ID, either may have been kept."""
     return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
-
-
-def _lasting(message: Message) -> tuple[object, ...]:
-    ids = tuple(entry.message_id for entry in message.causal_history)
-    return (
-        message.sender_id,
-        message.message_id,
-        message.channel_id,
-        message.lamport_timestamp,
-        ids,
-        message.content or b"",
-    )
 
 
 def answers_at_all(view: ChannelView, *, others: bool) -> bool:
@@ -256,93 +241,82 @@ def _settled(turn: Turn) -> int:
     return turn.answer.index if turn.answer is not None else turn.end
 
 
-class _Reader:
-    """Makes turns of the facts of one channel."""
+@once
+def _asked_at(view: ChannelView) -> dict[str, list[int]]:
+    """Indices of the steps that ask for a message after it was answered, or for the first time, by its ID."""
+    out: dict[str, list[int]] = {}
+    for asked in view.repair.asked:
+        out.setdefault(asked.message_id, []).append(asked.received.step.index)
+    return out
 
-    def __init__(self, view: ChannelView) -> None:
-        self.view = view
-        self.arrivals: dict[str, list[Received]] = {}
-        for received in view.received:
-            self.arrivals.setdefault(received.message.message_id, []).append(received)
-        self.steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
-        self.asked_at: dict[str, list[int]] = {}
-        for asked in view.repair.asked:
-            self.asked_at.setdefault(asked.message_id, []).append(asked.received.step.index)
-        self.free = free_ticks(view)
 
-    def turns(self, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
-        """One turn, and one more for each request that comes after the last one was left unanswered for good."""
-        pause_until = _pause_until(self.view, previous, self.arrivals.get(asked.message_id, [])[1:], asked)
-        requests = [asked.received, *asked.repeats]
-        proper = [r for r in requests if _proper(asked, r) and r.step.now_ms >= pause_until]
-        if asked.original is None or not proper:
-            return
-        waiting = previous is not None and not previous.answers and not previous.copies
-        clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
-        while proper:
-            request = proper[0]
-            turn = self._turn(asked, request, clear=clear)
-            late = turn.gone.index if turn.gone is not None else NEVER
-            proper = [r for r in proper if r.step.index > late]
-            if turn.answer is not None and turn.answer.index < late:
-                proper = []
-            if proper:
-                turn.end = min(turn.end, proper[0].step.index)
-                if turn.answer is not None and turn.answer.index >= turn.end:
-                    turn.answer, turn.sure = None, False
-            turn.repeats = [r for r in asked.repeats if request.step.index < r.step.index < turn.end]
-            yield turn
-            clear = False
+def _turns_of(view: ChannelView, asked: Asked, previous: Asked | None) -> Iterator[Turn]:
+    """One turn, and one more for each request that comes after the last one was left unanswered for good."""
+    pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
+    requests = [asked.received, *asked.repeats]
+    proper = [r for r in requests if _proper(asked, r) and r.step.now_ms >= pause_until]
+    if asked.original is None or not proper:
+        return
+    waiting = previous is not None and not previous.answers and not previous.copies
+    clear = proper[0] is asked.received and not waiting and (previous is None or len(previous.answers) < 2)
+    while proper:
+        request = proper[0]
+        turn = _turn(view, asked, request, clear=clear)
+        late = turn.gone.index if turn.gone is not None else NEVER
+        proper = [r for r in proper if r.step.index > late]
+        if turn.answer is not None and turn.answer.index < late:
+            proper = []
+        if proper:
+            turn.end = min(turn.end, proper[0].step.index)
+            if turn.answer is not None and turn.answer.index >= turn.end:
+                turn.answer, turn.sure = None, False
+        turn.repeats = [r for r in asked.repeats if request.step.index < r.step.index < turn.end]
+        yield turn
+        clear = False
 
-    def _turn(self, asked: Asked, request: Received, *, clear: bool) -> Turn:
-        view, since = self.view, request.step
-        following = next((at for at in self.asked_at[asked.message_id] if at > asked.received.step.index), NEVER)
-        copy, muddied = None, NEVER
-        for received in self.arrivals.get(asked.message_id, []):
-            if received.step.index > since.index:
-                usual = counts(received) and received.kind is Kind.CONTENT
-                if usual and asked.original is not None and same(received.message, asked.original):
-                    copy = received
-                else:
-                    muddied = received.step.index
-                break
-        end = min(following, muddied, copy.step.index if copy else NEVER, _steady_until(self.steps, since))
-        window, shown = _window(view, asked, request, end, clear=clear)
-        t_max = view.terms.t_max_ms if view.terms is not None else None
-        bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
-        answers = [a for a in asked.answers if since.index <= a.step.index < end]
-        answer = answers[0].step if answers else None
-        return Turn(
-            asked,
-            request,
-            clear,
-            window,
-            shown,
-            eligible(view, asked.author, asked.message_id),
-            copy,
-            end,
-            self._overdue(since, window, end),
-            self._overdue(since, bound, end),
-            answer,
-            answer is not None and (not asked.own or no_resend(view, asked.message_id, answer)),
-            following,
-            [],
-            1,
-        )
 
-    def _overdue(self, since: Step, window: Window | None, end: int) -> Step | None:
-        if window is None:
-            return None
-        ticks = [t for t in self.view.ticks if since.index < t.index < end and t.now_ms >= window.high]
-        free, waiting_since = 0, window.high
-        for tick in ticks:
-            if tick.index not in self.free:
-                free, waiting_since = 0, tick.now_ms
-                continue
-            free += 1
-            if free >= TICKS and tick.now_ms >= waiting_since + SWEEP_MS:
-                return tick
+def _turn(view: ChannelView, asked: Asked, request: Received, *, clear: bool) -> Turn:
+    since = request.step
+    following = next((at for at in _asked_at(view)[asked.message_id] if at > asked.received.step.index), NEVER)
+    later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
+    usual = later is not None and counts(later) and later.kind is Kind.CONTENT and asked.original is not None
+    copy = later if usual and later and asked.original and same(later.message, asked.original) else None
+    end = min(following, later.step.index if later is not None else NEVER, _steady_until(view, since))
+    window, shown = _window(view, asked, request, end, clear=clear)
+    t_max = view.terms.t_max_ms if view.terms is not None else None
+    bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
+    answer = next((a.step for a in asked.answers if since.index <= a.step.index < end), None)
+    return Turn(
+        asked,
+        request,
+        clear,
+        window,
+        shown,
+        eligible(view, asked.author, asked.message_id),
+        copy,
+        end,
+        _overdue(view, since, window, end),
+        _overdue(view, since, bound, end),
+        answer,
+        answer is not None and (not asked.own or no_resend(view, asked.message_id, answer)),
+        following,
+    )
+
+
+def _overdue(view: ChannelView, since: Step, window: Window | None, end: int) -> Step | None:
+    if window is None:
         return None
+    could, free, waiting_since = free_ticks(view), 0, window.high
+    for tick in view.ticks:
+        if not since.index < tick.index < end or tick.now_ms < window.high:
+            continue
+        if tick.index not in could:
+            free, waiting_since = 0, tick.now_ms
+            continue
+        free += 1
+        if free >= TICKS and tick.now_ms >= waiting_since + SWEEP_MS:
+            return tick
+    return None
 
 
 def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
@@ -363,8 +337,9 @@ def _proper(asked: Asked, received: Received) -> bool:
     return named and counts(received) and received.message.message_id != asked.message_id
 
 
-def _steady_until(steps: list[Step], since: Step) -> int:
+def _steady_until(view: ChannelView, since: Step) -> int:
     """Index of the step at which the clock goes back, beyond any trace if it never does."""
+    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
     if any(step.now_ms > since.now_ms for step in steps if step.index < since.index):
         return since.index
     latest = since.now_ms

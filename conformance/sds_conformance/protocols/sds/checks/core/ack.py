@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
@@ -44,12 +44,8 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         if said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED):
             yield held(mention.received.step)
         elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None:
-            yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received",
-                "no sign of it",
-                given_up(view, mention.message_id, index),
-            )
+            expected = f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received"
+            yield violated(mention.received.step, expected, "no sign of it", given_up(view, mention.message_id, index))
 
 
 def _acked_with(view: ChannelView, mention: Mention) -> bool:
@@ -76,15 +72,10 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         if mention.certain or mention.hits != 1:
             continue
         acked = _acked_with(view, mention)
-        if acked or _shown_state(view, mention) == pb.ACK_STATE_ACKNOWLEDGED:
-            yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} at most possibly acknowledged by one filter",
-                "acknowledged",
-                "" if acked else given_up(view, mention.message_id, mention.received.step.index),
-            )
-        else:
-            yield held(mention.received.step)
+        met = not acked and _shown_state(view, mention) != pb.ACK_STATE_ACKNOWLEDGED
+        expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
+        soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
+        yield judged(mention.received.step, met, expected, "acknowledged", soft)
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)
@@ -96,11 +87,8 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
         signalled = [a for a in view.acks if a.step is received.step and not a.outstanding]
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
         if signalled:
-            yield violated(
-                received.step,
-                "acknowledgements of own outstanding messages only",
-                f"an acknowledgement of {signalled[0].message_id!r}",
-            )
+            expected = "acknowledgements of own outstanding messages only"
+            yield violated(received.step, expected, f"an acknowledgement of {signalled[0].message_id!r}")
         elif strangers:
             yield held(received.step)
 
@@ -118,9 +106,8 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
             silent = view.standing(entry.message_id).unmentioned
             passed = any(unmentioned.received.step.index < observed.step.index for unmentioned in silent)
             if entry.state == pb.ACK_STATE_UNACKNOWLEDGED:
-                yield violated(
-                    observed.step, f"{entry.message_id!r} still possibly acknowledged", "unacknowledged again"
-                )
+                expected = f"{entry.message_id!r} still possibly acknowledged"
+                yield violated(observed.step, expected, "unacknowledged again")
             elif passed:
                 yield held(observed.step)
 
@@ -150,11 +137,9 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
         if gap.looked >= shorter:
             yield held(gap.second)
         elif kept and gap.fits(shorter) and gap.waited < longer:
-            yield violated(
-                gap.second,
-                f"{message_id!r} still possibly acknowledged, and resent every {longer} ms",
-                f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)",
-            )
+            expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
+            seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
+            yield violated(gap.second, expected, seen)
 
 
 @check("SDS-ACK-07")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import LogItem
@@ -15,15 +15,10 @@ from ...view.log_orders import Neighbours, neighbours
 
 
 def _judge(pair: Neighbours) -> Observation:
-    if pair.in_order:
-        return held(pair.step)
     first, second = pair.first.message_id, pair.second.message_id
-    return violated(
-        pair.step,
-        f"{second!r} before {first!r} in the log: equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first",
-        f"{first!r} before {second!r}",
-        "AMB-88" if pair.in_utf16_order else "",
-    )
+    why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
+    expected, soft = f"{second!r} before {first!r} in the log: {why}", "AMB-88" if pair.in_utf16_order else ""
+    return judged(pair.step, pair.in_order, expected, f"{first!r} before {second!r}", soft)
 
 
 _HASH = re.compile("(?:[0-9a-f]{2}){4,}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends
@@ -21,21 +21,14 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.source == "delivery" and e.low > sent.step.now_ms and not e.late_delivery:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, f"lamport_timestamp {e.low}: one more than what was delivered", f"{seen}")
+            expected = f"lamport_timestamp {e.low}: one more than what was delivered"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
     for observed in view.observed:
         e = observed.lamport
         if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
-            if e.tolerates(observed.state.lamport_timestamp + 1):
-                yield held(observed.step)
-            else:
-                yield violated(
-                    observed.step,
-                    f"the local timestamp {e.previous}, that of the message delivered",
-                    f"{observed.state.lamport_timestamp}",
-                )
+            met = e.tolerates(observed.state.lamport_timestamp + 1)
+            expected = f"the local timestamp {e.previous}, that of the message delivered"
+            yield judged(observed.step, met, expected, f"{observed.state.lamport_timestamp}")
 
 
 @check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -44,10 +37,8 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.late_delivery and e.low > sent.step.now_ms:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, f"{lamport_rule(sent)}, whatever late message was delivered", f"{seen}")
+            expected = f"{lamport_rule(sent)}, whatever late message was delivered"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
 @check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -59,9 +50,8 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
             if seen <= e.high:
                 yield held(sent.step)
             elif seen <= e.buffered_high:
-                yield violated(
-                    sent.step, f"{lamport_rule(sent)}: the message from further ahead still waits", f"{seen}", "AMB-15"
-                )
+                expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
+                yield violated(sent.step, expected, f"{seen}", "AMB-15")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)
@@ -70,10 +60,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
     for pair in neighbours(view):
         if pair.tied or not pair.inserted_before:
             continue
-        if pair.in_order:
-            yield held(pair.step)
-        else:
-            yield violated(pair.step, pair.expected, "the order of arrival")
+        yield judged(pair.step, pair.in_order, pair.expected, "the order of arrival")
 
 
 @check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED)
@@ -84,15 +71,9 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
     for pair in tied:
         if not pair.inserted_before:
             continue
-        if by_arrival:
-            yield violated(
-                pair.step,
-                f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID",
-                "the order in which they arrived",
-                "AMB-88" if pair.in_utf16_order else "",
-            )
-        else:
-            yield held(pair.step)
+        expected = f"{pair.second.message_id!r} before {pair.first.message_id!r}: equal Lamport, smaller ID"
+        seen = "the order in which they arrived"
+        yield judged(pair.step, not by_arrival, expected, seen, "AMB-88" if pair.in_utf16_order else "")
 
 
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
@@ -130,15 +111,8 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         received = delivery.received
         if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
             continue
-        late = [
-            entry.message_id
-            for entry in received.message.causal_history
-            if place.get(entry.message_id, -1) > place[delivery.message_id]
-            and not depends(view, entry.message_id, delivery.message_id)
-        ]
-        if late:
-            yield violated(
-                delivery.step, f"{late[0]!r} delivered before {delivery.message_id!r}, which names it", "after it"
-            )
-        else:
-            yield held(delivery.step)
+        named = [entry.message_id for entry in received.message.causal_history]
+        after = (i for i in named if place.get(i, -1) > place[delivery.message_id])
+        late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
+        expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
+        yield judged(delivery.step, late is None, expected, "after it")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from .receive import quiet_after
 from .send import lamport_rule, lamport_sends
+from .sync import in_no_history, in_no_log, meets_no_dependency
 
 
 @check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
@@ -20,10 +21,7 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     """Sending an ephemeral message broadcasts exactly one message."""
     for sent in view.ephemerals:
         count = len(sent.step.broadcasts)
-        if count == 1:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "one broadcast", f"{count}")
+        yield judged(sent.step, count == 1, "one broadcast", f"{count}")
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)
@@ -40,12 +38,8 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
             )
             if is_set
         ]
-        if fields:
-            yield violated(
-                sent.step, "lamport_timestamp, causal_history and bloom_filter unset", f"{', '.join(fields)} set"
-            )
-        else:
-            yield held(sent.step)
+        expected = "lamport_timestamp, causal_history and bloom_filter unset"
+        yield judged(sent.step, not fields, expected, f"{', '.join(fields)} set")
 
 
 @check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -79,17 +73,11 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         if received.delivered_at_once:
             yield held(received.step)
         elif received.delivered:
-            yield violated(
-                received.step,
-                f"the ephemeral message {received.message.message_id!r} delivered at once",
-                f"its delivery only at step {received.delivered[0].step.index}",
-            )
+            expected = f"the ephemeral message {received.message.message_id!r} delivered at once"
+            yield violated(received.step, expected, f"its delivery only at step {received.delivered[0].step.index}")
         else:
-            yield violated(
-                received.step,
-                f"the ephemeral message {received.message.message_id!r} delivered to the application",
-                "nothing",
-            )
+            expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
+            yield violated(received.step, expected, "nothing")
 
 
 def _is_hybrid(received: Received) -> bool:
@@ -99,62 +87,34 @@ def _is_hybrid(received: Received) -> bool:
 
 
 def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
-    received = {
-        r.message.message_id
-        for r in view.received
-        if r.kind is Kind.EPHEMERAL and r.step.index < before and not _is_hybrid(r)
-    }
-    return (received | {s.message.message_id for s in view.ephemerals if s.step.index < before}) - view.known_ids
+    messages = [(r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not _is_hybrid(r)]
+    messages += [(sent.step, sent.message) for sent in view.ephemerals]
+    return {message.message_id for step, message in messages if step.index < before} - view.known_ids
 
 
 @check("SDS-EPHEMERAL-05")
 def not_logged(view: ChannelView) -> Iterator[Observation]:
     """Ephemeral messages are in no log and in no causal history."""
-    return _in_no_log(view, "ephemeral message", lambda before: _ephemeral_ids(view, before))
+    yield from in_no_history(view, "ephemeral message", _ephemeral_ids)
+    yield from in_no_log(view, "ephemeral message", _ephemeral_ids)
 
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
 def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
-    for received in view.received if not view.gives_up else ():
-        if not received.unmet or not received.acceptable:
-            continue
-        on = received.unmet & _ephemeral_ids(view, received.step.index)
-        if on and received.delivered:
-            expected = f"{received.message.message_id!r} to wait: {min(on)!r} is ephemeral, and never in the log"
-            yield violated(received.step, expected, "its delivery")
-        elif on:
-            yield held(received.step)
-
-
-def _in_no_log(view: ChannelView, what: str, ids_before: Callable[[int], set[str]]) -> Iterator[Observation]:
-    for sent in view.outgoing:
-        ids = ids_before(sent.step.index)
-        named = [message_id for message_id in sent.history if message_id in ids]
-        if named:
-            yield violated(sent.step, f"no {what} in causal_history", f"{named[0]!r}")
-        elif ids:
-            yield held(sent.step)
-    for observed in view.observed:
-        ids = ids_before(observed.step.index)
-        logged = ids & {entry.message_id for entry in observed.state.log.entries}
-        if logged:
-            yield violated(observed.step, f"no {what} in the log", f"{min(logged)!r} in it")
-        elif ids and observed.state.HasField("log"):
-            yield held(observed.step)
+    return meets_no_dependency(view, "ephemeral, and never in the log", _ephemeral_ids)
 
 
 @check("SDS-EPHEMERAL-06")
 def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
-    taken = [(r.step.index, r.message.message_id) for r in view.received if _is_hybrid(r) and not (r.own or r.rejected)]
-    if not taken:
-        return iter(())
-    return _in_no_log(
-        view,
-        "message without a Lamport timestamp",
-        lambda before: {message_id for index, message_id in taken if index < before} - view.known_ids,
-    )
+    yield from in_no_history(view, "message without a Lamport timestamp", _hybrid_ids)
+    yield from in_no_log(view, "message without a Lamport timestamp", _hybrid_ids)
+
+
+def _hybrid_ids(view: ChannelView, before: int) -> set[str]:
+    taken = (r for r in view.received if _is_hybrid(r) and not (r.own or r.rejected))
+    return {r.message.message_id for r in taken if r.step.index < before} - view.known_ids
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED)
@@ -177,11 +137,8 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             continue
         due = received.unmet <= view.logged_ids and quiet_after(view, received)
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
-            yield violated(
-                received.step,
-                f"{message_id!r}, ephemeral because it has no Lamport timestamp, delivered: all that it names has been",
-                "nothing",
-            )
+            why = "ephemeral because it has no Lamport timestamp"
+            yield violated(received.step, f"{message_id!r}, {why}, delivered: all that it names has been", "nothing")
 
 
 @check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -25,7 +25,7 @@ from ...view.false_positives import (
     spread,
     too_many,
 )
-from ...view.filters import hold_all, missing_from
+from .send import judge_members
 
 NEARLY_FULL = 0.95
 """So much of the capacity is full: with more, some implementations roll over."""
@@ -92,11 +92,8 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
         return
     seen, most = len(_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
     if seen > most:
-        yield violated(
-            last.sent.step,
-            f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes",
-            f"{seen} bytes after {last.received} IDs",
-        )
+        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
+        yield violated(last.sent.step, expected, f"{seen} bytes after {last.received} IDs")
     elif reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None:
         # A length alone does not show a roll-over.
         yield held(last.sent.step)
@@ -109,12 +106,8 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
         built = view.filter_of(step.reply.filter.bloom_filter) if len(members) >= 3 * capacity and step.reply else None
         if built is not None:
             newest = members[-max(1, capacity // 10) :]
-            if missing := missing_from(built, newest):
-                yield violated(
-                    step, f"the newest {len(newest)} of {len(members)} IDs in the filter", f"{missing!r} is not"
-                )
-            elif hold_all(built, newest):
-                yield held(step)
+            expected = f"the newest {len(newest)} of {len(members)} IDs in the filter"
+            yield from judge_members(step, built, newest, expected, "{} is not")
     found = _rolled_over(view)
     if found is None or not reads_filters(view):
         return
@@ -125,11 +118,9 @@ def newest_survive_the_roll_over(view: ChannelView) -> Iterator[Observation]:
         if filling.received < view.configuration.bloom_capacity or holds is None:
             continue
         newest = _newest(view, entries, sent, bool(holds(sent.message.message_id)))
-        if missing := missing_from(holds, newest):
+        if newest:
             expected = f"the newest {len(newest)} IDs in the filter, whatever older ones were rolled out of it"
-            yield violated(sent.step, expected, f"{missing!r} is not")
-        elif newest and hold_all(holds, newest):
-            yield held(sent.step)
+            yield from judge_members(sent.step, holds, newest, expected, "{} is not")
 
 
 def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itself: bool) -> list[str]:
@@ -232,15 +223,10 @@ def _judge_rate(
     if found is None or found[1] < count // 2:
         return
     hits, asked = found
-    if hits < too_many(limit, asked, deviation, degenerate):
-        yield held(step)
-    else:
-        yield violated(
-            step,
-            f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}",
-            f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; by chance less than once in "
-            f"{1 / FALSE_ALARM:,.0f} times",
-        )
+    expected = f"false hits of the bloom filter in at most {limit + degenerate:.3%} of cases {when}"
+    chance = f"by chance less than once in {1 / FALSE_ALARM:,.0f} times"
+    seen = f"{hits} of {asked} IDs that it never met, {hits / asked:.3%}; {chance}"
+    yield judged(step, hits < too_many(limit, asked, deviation, degenerate), expected, seen)
 
 
 def _bytes(sent: Sent) -> bytes:

@@ -6,20 +6,23 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies
 from ...view.facts import Received
-from .receive import quiet_after
+from .message import surfaced
+from .receive import judge_waiting
 
 _OTHERS = 2
 """With so many that wait before it, a message is neither the first nor the second of the buffer."""
+_STILL = "it still waits after two quiet sweeps"
 
 
-def _swept(view: ChannelView, received: Received) -> bool:
-    """Has the sweep run since? Where an implementation goes by its own clock, ticks do not tell."""
-    return view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and quiet_after(view, received)
+def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterator[Observation]:
+    """Was it delivered by a sweep? Where an implementation goes by its own clock, ticks do not tell of one."""
+    if received.delivered or view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        yield from judge_waiting(view, received, expected, _STILL)
 
 
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
@@ -32,81 +35,47 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
         if number < _OTHERS or waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
             continue
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
-        others = [
-            other
-            for other in waiting[:number]
-            if not other.unmet & received.unmet and not any(d.step.index <= end for d in other.delivered)
-        ]
+        before = (other for other in waiting[:number] if not other.unmet & received.unmet)
+        others = [other for other in before if not any(d.step.index <= end for d in other.delivered)]
         if len(others) < _OTHERS:
             continue
-        if received.delivered and not received.delivered_at_once:
-            yield held(received.step)
-        elif not received.delivered and _swept(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} delivered: all that it depends on has been, whatever the "
-                f"{len(others)} messages buffered before it wait for",
-                "it still waits after two quiet sweeps",
-            )
+        why = f"all that it depends on has been, whatever the {len(others)} messages buffered before it wait for"
+        yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
 
 
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
 def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]:
     """A message that waits for one that the participant then sends itself is delivered by a sweep at the latest."""
-    if view.gives_up:
-        return
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.unmet:
             continue
         own = [view.own(message_id) for message_id in received.unmet]
         later = [sent for sent in own if sent is not None and sent.step.index > received.step.index]
         if not later or not received.acceptable or received.rejected or not received.unmet <= view.logged_ids:
             continue
-        if received.delivered and not received.delivered_at_once:
-            yield held(received.step)
-        elif not received.delivered and _swept(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} delivered: the own message {later[0].message.message_id!r} is in the "
-                "log, which is what it waited for",
-                "it still waits after two quiet sweeps",
-            )
+        why = f"the own message {later[0].message.message_id!r} is in the log, which is what it waited for"
+        yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
 
 
 @check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING)
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
     for received in view.received:
-        entries = {
-            entry.message_id
-            for event in received.step.events
-            if event.channel_id == view.channel_id and event.WhichOneof("event") == "missing"
-            for entry in event.missing.entries
-        }
+        entries = {entry.message_id for entry in surfaced(view, received)}
         if received.acceptable and received.unmet and entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
-            if received.unmet - received.unmet_buffered <= entries <= received.unmet:
-                yield held(received.step)
-            else:
-                yield violated(received.step, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
+            met = received.unmet - received.unmet_buffered <= entries <= received.unmet
+            yield judged(received.step, met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
 
 
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
 def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Once the root has come, a whole chain of waiting messages is delivered."""
-    if view.gives_up:
-        return
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
             continue
-        if received.delivered and not received.delivered_at_once:
-            yield held(received.step)
-        elif not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} delivered: all that it depends on has been delivered",
-                "it still waits after two quiet sweeps",
-            )
+        expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
+        yield from judge_waiting(view, received, expected, _STILL)
 
 
 @check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -133,11 +102,8 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
     first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
     for tick in reversed(view.ticks):
-        waits = [
-            r
-            for r in waiting
-            if r.step.index < tick.index < first and not any(d.step.index < tick.index for d in r.delivered)
-        ]
+        before = (r for r in waiting if r.step.index < tick.index < first)
+        waits = (r for r in before if not any(d.step.index < tick.index for d in r.delivered))
         if any(not timeout or tick.now_ms - r.step.now_ms < timeout for r in waits):
             yield held(tick)
             return
@@ -151,14 +117,11 @@ def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observati
             continue
         first, *again = [d for d in received.delivered if d.step.command == "tick"] or received.delivered[:1]
         if any(d.step.command == "tick" for d in again):
-            yield violated(
-                again[0].step, f"{received.message.message_id!r} delivered once", "delivered by a second sweep"
-            )
+            expected = f"{received.message.message_id!r} delivered once"
+            yield violated(again[0].step, expected, "delivered by a second sweep")
         elif sum(1 for tick in view.ticks if tick.index > first.step.index):
             yield held(first.step)
-    for observed in view.observed:
-        if not observed.state.HasField("incoming"):
-            continue
+    for observed in view.showing("incoming"):
         waited = {
             r.message.message_id
             for r in view.received

@@ -9,7 +9,7 @@ from sds_harness.sds.trace import Step, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import LogItem
@@ -78,19 +78,12 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
     said = [m.lamport_timestamp or 0 for s, m in _talk(view.trace, view.channel_id) if s.index > step.index]
     later = min((lamport for lamport in said if lamport > max(sent.lamport.high, step.now_ms)), default=None)
     if seen <= older:
-        yield violated(
-            step,
-            f"the newcomer's message after those older than its clock, the last of which has Lamport {older}",
-            f"{seen}, by a clock of {step.now_ms}",
-        )
-    elif later is not None and seen >= later and not sent.lamport.tolerates(seen):
-        yield violated(
-            step,
-            f"the newcomer's message before those later than its clock, the first of which has Lamport {later}",
-            f"{seen}, by a clock of {step.now_ms}",
-        )
+        expected = f"the newcomer's message after those older than its clock, the last of which has Lamport {older}"
+        yield violated(step, expected, f"{seen}, by a clock of {step.now_ms}")
     else:
-        yield held(step)
+        met = not (later is not None and seen >= later and not sent.lamport.tolerates(seen))
+        expected = f"the newcomer's message before those later than its clock, the first of which has Lamport {later}"
+        yield judged(step, met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
 @check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED)
@@ -108,11 +101,8 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
             continue  # its timestamp is wrong already, which is no fault of the one that receives it
         if not received.delivered:
             if quiet_after(view, received):
-                yield violated(
-                    received.step,
-                    f"{message.message_id!r}, the first message of a newcomer, among the recent ones",
-                    "it was never delivered",
-                )
+                expected = f"{message.message_id!r}, the first message of a newcomer, among the recent ones"
+                yield violated(received.step, expected, "it was never delivered")
             continue
         for step, order in shown_orders(view):
             place = next((n for n, item in enumerate(order) if item.message_id == message.message_id), None)
@@ -120,12 +110,9 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
                 continue
             wrong = _misplaced(order, place)
             if wrong is not None:
-                yield violated(
-                    step,
-                    f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp}) "
-                    f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})",
-                    "the other way round",
-                )
+                newcomer = f"{message.message_id!r} of a newcomer (Lamport {message.lamport_timestamp})"
+                where = f"{'after' if wrong < order[place] else 'before'} {wrong.message_id!r} ({wrong.lamport})"
+                yield violated(step, f"{newcomer} {where}", "the other way round")
             else:
                 yield held(step)
 

@@ -9,9 +9,10 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.facts import Received
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
@@ -20,15 +21,10 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
     for delivery in view.delivered:
         if delivery.received is None or not delivery.received.message.content:
             continue
-        expected = delivery.received.message.content
-        if delivery.content == expected:
-            yield held(delivery.step)
-        else:
-            yield violated(
-                delivery.step,
-                f"the {len(expected)} bytes of content that were received",
-                f"{len(delivery.content)} bytes delivered that differ from them",
-            )
+        content = delivery.received.message.content
+        expected = f"the {len(content)} bytes of content that were received"
+        seen = f"{len(delivery.content)} bytes delivered that differ from them"
+        yield judged(delivery.step, delivery.content == content, expected, seen)
 
 
 @check("SDS-MSG-10")
@@ -36,12 +32,8 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
     """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
     for sent in view.outgoing:
         for message_id in sent.history:
-            if message_id in view.known_ids:
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step, "only IDs of messages of the channel in causal_history", f"{message_id!r}, an ID of none"
-                )
+            expected = "only IDs of messages of the channel in causal_history"
+            yield judged(sent.step, message_id in view.known_ids, expected, f"{message_id!r}, an ID of none")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING)
@@ -49,19 +41,17 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
         given = {e.message_id: e.retrieval_hint for e in received.message.causal_history if e.retrieval_hint}
-        for event in received.step.events:
-            if event.channel_id != view.channel_id or event.WhichOneof("event") != "missing":
-                continue
-            for entry in event.missing.entries:
-                if entry.message_id in given and entry.HasField("retrieval_hint"):
-                    if entry.retrieval_hint in view.hints[entry.message_id]:
-                        yield held(received.step)
-                    else:
-                        yield violated(
-                            received.step,
-                            f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged",
-                            f"{entry.retrieval_hint!r}",
-                        )
+        for entry in surfaced(view, received):
+            if entry.message_id in given and entry.HasField("retrieval_hint"):
+                expected = f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged"
+                met = entry.retrieval_hint in view.hints[entry.message_id]
+                yield judged(received.step, met, expected, f"{entry.retrieval_hint!r}")
+
+
+def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
+    """The missing dependencies that were signalled when a message arrived."""
+    here = (e for e in received.step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "missing")
+    return [entry for event in here for entry in event.missing.entries]
 
 
 @check("SDS-MSG-11")
@@ -74,11 +64,7 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
             if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
                 yield held(sent.step)
             elif view.hints.get(entry.message_id) or any(entry.retrieval_hint in h for h in view.hints.values()):
-                yield violated(
-                    sent.step,
-                    f"the hint of {entry.message_id!r}, or none",
-                    f"{entry.retrieval_hint!r}",
-                )
+                yield violated(sent.step, f"the hint of {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}")
 
 
 @check("SDS-MSG-13")
@@ -120,11 +106,8 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         elif not message_id:
             yield violated(step, "a non-empty message_id", "an empty one")
         elif message_id in first_use:
-            yield violated(
-                step,
-                "an ID that no other message has",
-                f"{message_id!r} again, the ID of the message of step {first_use[message_id]}",
-            )
+            seen = f"{message_id!r} again, the ID of the message of step {first_use[message_id]}"
+            yield violated(step, "an ID that no other message has", seen)
         else:
             first_use[message_id] = step.index
             if len(first_use) > 1:
@@ -145,37 +128,28 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
         if step.broadcasts and step.broadcasts[0].message is not None
     }
     for sent in view.outgoing + view.ephemerals:
-        foreign = [message_id for message_id in sent.history if message_id in others - view.known_ids]
+        foreign = next((message_id for message_id in sent.history if message_id in others - view.known_ids), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             yield violated(sent.step, f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}")
-        elif foreign:
-            yield violated(sent.step, f"a causal history of channel {view.channel_id!r}", f"{foreign[0]!r} of another")
         else:
-            yield held(sent.step)
+            expected = f"a causal history of channel {view.channel_id!r}"
+            yield judged(sent.step, foreign is None, expected, f"{foreign!r} of another")
 
 
 @check("SDS-MSG-17")
 def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
     """Content and sync messages carry Lamport timestamp, filter, and as much history as there is."""
     for sent in view.outgoing:
-        size = view.history_size
+        size = view.history_size or 0
+        least, most = min(size, sent.log_size), min(size, sent.log_most)
         if sent.message.lamport_timestamp is None:
             yield violated(sent.step, "lamport_timestamp set", "it is unset")
         elif sent.message.bloom_filter is None:
             yield violated(sent.step, "bloom_filter set", "it is unset")
-        elif (
-            sent.certain
-            and not sent.repeat
-            and size
-            and not min(size, sent.log_size) <= len(sent.history) <= min(size, sent.log_most)
-        ):
-            yield violated(
-                sent.step,
-                f"{min(size, sent.log_size)} entries in causal_history (log of {sent.log_size}, history of {size})",
-                f"{len(sent.history)}",
-            )
         else:
-            yield held(sent.step)
+            met = not sent.certain or sent.repeat or not size or least <= len(sent.history) <= most
+            expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
+            yield judged(sent.step, met, expected, f"{len(sent.history)}")
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED)
@@ -185,10 +159,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
         message = received.message
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
-            if received.rejected:
-                yield violated(received.step, "an ephemeral message to be accepted", "a refusal")
-            else:
-                yield held(received.step)
+            yield judged(received.step, not received.rejected, "an ephemeral message to be accepted", "a refusal")
 
 
 @check("SDS-MSG-19")
@@ -197,10 +168,8 @@ def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         if received.kind is Kind.SYNC and not received.own and not received.odd:
             how = "unset" if received.message.content is None else "present with zero length"
-            if received.rejected:
-                yield violated(received.step, f"a sync message with content {how} to be accepted", "a refusal")
-            else:
-                yield held(received.step)
+            expected = f"a sync message with content {how} to be accepted"
+            yield judged(received.step, not received.rejected, expected, "a refusal")
 
 
 @check("SDS-MSG-20")
@@ -281,18 +250,12 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     Of messages with one ID and several senders, as damage on the way makes them, any may be meant (AMB-25).
     """
     for received in view.received:
-        dressed = [
-            e for e in received.message.causal_history if e.retrieval_hint is not None or e.sender_id is not None
-        ]
+        entries = received.message.causal_history
+        dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
         if received.plain and dressed and not received.unmet:
-            if received.delivered:
-                yield held(received.step)
-            else:
-                yield violated(
-                    received.step,
-                    f"{dressed[0].message_id!r} to satisfy the dependency, whatever hint or sender stands beside it",
-                    "no delivery",
-                )
+            first = dressed[0].message_id
+            expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
+            yield judged(received.step, bool(received.delivered), expected, "no delivery")
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
@@ -321,10 +284,8 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
 def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """Copies carry a filter, the original one or a newer one."""
     for copy in view.copies:
-        if copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None:
-            yield violated(copy.step, "a filter in the copy as well", "none")
-        else:
-            yield held(copy.step)
+        met = not (copy.original.message.bloom_filter is not None and copy.message.bloom_filter is None)
+        yield judged(copy.step, met, "a filter in the copy as well", "none")
 
 
 @check("SDS-MSG-22")
@@ -332,10 +293,7 @@ def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]
     for (_, before), (step, after) in itertools.pairwise(ids):
-        if before == after:
-            yield held(step)
-        else:
-            yield violated(step, f"sender_id {before!r} as in the messages before", f"{after!r}")
+        yield judged(step, before == after, f"sender_id {before!r} as in the messages before", f"{after!r}")
 
 
 def _short(value: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Copy
@@ -41,13 +41,10 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
         yield from map(held, rounds.copies)
         if rounds.overdue is not None:
             waited = rounds.overdue.now_ms - rounds.last.now_ms
-            yield violated(
-                rounds.overdue,
-                f"a copy of {sent.message.message_id!r}, unacknowledged and last broadcast at step "
-                f"{rounds.last.index}, {waited} ms ago, with a resend period of {period} ms",
-                "none, although the sweep has run",
-                "AMB-64" if len(rounds.copies) >= CAP else "",
-            )
+            which = f"{sent.message.message_id!r}, unacknowledged and last broadcast at step {rounds.last.index}"
+            expected = f"a copy of {which}, {waited} ms ago, with a resend period of {period} ms"
+            soft = "AMB-64" if len(rounds.copies) >= CAP else ""
+            yield violated(rounds.overdue, expected, "none, although the sweep has run", soft)
 
 
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
@@ -75,12 +72,8 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.rebroadcast and e.low > sent.step.now_ms:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step, f"{lamport_rule(sent)}: the rebroadcast before it is no new message", f"{seen}"
-                )
+            expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
 @check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -97,18 +90,13 @@ def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
             continue  # somebody asked for a repair (AMB-120)
         if waited < period and not in_step(view, copy.previous, copy.step):
             continue  # a clock that went back may have run on in its timers, or made all of them due
-        if waited >= period:
-            yield held(copy.step)
-        else:
-            yield violated(
-                copy.step, f"no copy before the resend period of {period} ms is over", f"one after {waited} ms"
-            )
+        expected = f"no copy before the resend period of {period} ms is over"
+        yield judged(copy.step, waited >= period, expected, f"one after {waited} ms")
 
 
 def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
     """Did the gap begin and end while the message was possibly acknowledged, and nothing arrived without it?"""
-    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
-    return possibly.since.index < gap.first.index and gap.second.index < end
+    return possibly.since.index < gap.first.index and gap.second.index < possibly.undisturbed_until
 
 
 @check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -122,32 +110,22 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
         message_id = possibly.sent.message.message_id
         between = [gap for gap in gaps(view, possibly.sent) if _undisturbed(possibly, gap)]
         if between and all(gap.fits(shared) and (shared == own or not gap.fits(own)) for gap in between):
-            yield violated(
-                between[0].second,
-                f"a resend period for {message_id!r}, possibly acknowledged, other than the {shared} ms of "
-                "unacknowledged messages",
-                f"a copy after {between[0].waited} ms, and no other interval",
-            )
+            other = f"other than the {shared} ms of unacknowledged messages"
+            expected = f"a resend period for {message_id!r}, possibly acknowledged, {other}"
+            yield violated(between[0].second, expected, f"a copy after {between[0].waited} ms, and no other interval")
         yield from (held(gap.second) for gap in between if not gap.fits(shared))
         if not between and (tick := _never_resent(view, possibly, own or _LONG * shared)) is not None:
-            yield violated(
-                tick,
-                f"{message_id!r}, possibly acknowledged, to be resent at a period of its own",
-                f"no copy for {tick.now_ms - possibly.since.now_ms} ms",
-                "AMB-66",
-            )
+            expected = f"{message_id!r}, possibly acknowledged, to be resent at a period of its own"
+            yield violated(tick, expected, f"no copy for {tick.now_ms - possibly.since.now_ms} ms", "AMB-66")
 
 
 def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
     """The tick by which a first copy was overdue, None if one came or may yet come."""
-    end = possibly.until if possibly.silent is None else min(possibly.until, possibly.silent.index)
+    since = possibly.since
     if any(c.original is possibly.sent and c.step.index > possibly.since.index for c in view.copies):
         return None
-    late = [
-        tick
-        for tick in view.ticks
-        if possibly.since.index < tick.index < end and tick.now_ms >= possibly.since.now_ms + 2 * period
-    ]
+    ticks = [tick for tick in view.ticks if since.index < tick.index < possibly.undisturbed_until]
+    late = [tick for tick in ticks if tick.now_ms >= since.now_ms + 2 * period]
     overdue = late[LENIENT_SWEEPS] if len(late) > LENIENT_SWEEPS else None
     # A timer of its own may stand still until a clock that went back has caught up.
     return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
@@ -172,12 +150,9 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     looked = [gap.looked for gap in often if gap.looked]
     soonest, sent = min(rare, key=lambda pair: pair[0].waited)
     if looked and soonest.waited <= min(looked):
-        yield violated(
-            soonest.second,
-            f"{sent.message.message_id!r}, possibly acknowledged, resent less often than unacknowledged messages, "
-            f"which wait for more than {min(looked)} ms",
-            f"a copy {soonest.waited} ms after that of step {soonest.first.index}",
-        )
+        often_enough = f"less often than unacknowledged messages, which wait for more than {min(looked)} ms"
+        expected = f"{sent.message.message_id!r}, possibly acknowledged, resent {often_enough}"
+        yield violated(soonest.second, expected, f"a copy {soonest.waited} ms after that of step {soonest.first.index}")
     elif min(gap.waited for gap in often) <= max(gap.looked for gap, _ in rare):
         yield held(rare[-1][0].second)
 
@@ -196,14 +171,9 @@ def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
         if True not in kinds or False not in kinds:
             continue
         early = copies[kinds.index(True)].message.message_id
-        if kinds.index(True) < len(kinds) - 1 - kinds[::-1].index(False):
-            yield violated(
-                copies[0].step,
-                "copies of unacknowledged messages before those of possibly acknowledged ones",
-                f"{early!r}, possibly acknowledged, before one of them",
-            )
-        else:
-            yield held(copies[0].step)
+        expected = "copies of unacknowledged messages before those of possibly acknowledged ones"
+        seen = f"{early!r}, possibly acknowledged, before one of them"
+        yield judged(copies[0].step, kinds.index(True) >= len(kinds) - 1 - kinds[::-1].index(False), expected, seen)
 
 
 def _is_possibly(view: ChannelView, copy: Copy, possibly: Possibly | None) -> bool | None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies
-from ...view.facts import Mention, Observed, Received, Sent
+from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.resends import given_up
 from .send import received_before
@@ -99,11 +99,8 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             if hit:
                 yield held(sent.step)
             elif waiting and hit is False:
-                yield violated(
-                    sent.step,
-                    f"{received.message.message_id!r}, come at step {received.step.index} and waiting, in the filter",
-                    "it is not in it",
-                )
+                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
+                yield violated(sent.step, f"{which}, in the filter", "it is not in it")
 
 
 @check("SDS-RECV-04")
@@ -118,11 +115,8 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
         received = [r for r in view.received if r.step.index < after.step.index]
         fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
         if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
-            yield violated(
-                after.step,
-                f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between",
-                f"the same {len(after.message.bloom_filter or b'')} bytes",
-            )
+            expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
+            yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
@@ -138,11 +132,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
         if never and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             names = sorted(never)
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived",
-                "its delivery",
-            )
+            expected = f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived"
+            yield violated(delivery.step, expected, "its delivery")
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
@@ -171,19 +162,14 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
         if waiting:
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log",
-                "its delivery",
-                "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else "",
+            expected = (
+                f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
             )
+            soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
+            yield violated(delivery.step, expected, "its delivery", soft)
         elif delivery.message_id in delivery.unmet:
-            yield violated(
-                delivery.step,
-                f"{delivery.message_id!r} to wait for ever: it depends on itself",
-                "its delivery",
-                "AMB-44",
-            )
+            expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
+            yield violated(delivery.step, expected, "its delivery", "AMB-44")
 
 
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
@@ -230,24 +216,22 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
     return sweeps >= 2
 
 
+def judge_waiting(view: ChannelView, received: Received, expected: str, seen: str) -> Iterator[Observation]:
+    """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been."""
+    if received.delivered and not received.delivered_at_once:
+        yield held(received.step)
+    elif not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received):
+        yield violated(received.step, expected, seen)
+
+
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
-    if view.gives_up:
-        return
-    logged = view.logged_ids
-    for received in view.received:
+    for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
-        deps = received.unmet
-        if received.delivered and not received.delivered_at_once:
-            yield held(received.step)
-        elif deps <= logged and not received.delivered and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} to be kept, and delivered when {min(deps)!r} had come",
-                "it was never delivered",
-            )
+        expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
+        yield from judge_waiting(view, received, expected, "it was never delivered")
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
@@ -257,20 +241,15 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
         waiting = _waiting_at(view, sent.step.index)
         if not waiting or not sent.certain:
             continue
-        shown = [message_id for message_id in sent.history if message_id in waiting]
-        if shown:
-            yield violated(sent.step, f"{shown[0]!r}, which still waits, in no causal history", f"{list(sent.history)}")
-        else:
-            yield held(sent.step)
+        shown = next((message_id for message_id in sent.history if message_id in waiting), None)
+        expected = f"{shown!r}, which still waits, in no causal history"
+        yield judged(sent.step, shown is None, expected, f"{list(sent.history)}")
     for observed in view.observed:
         waiting = set(observed.buffered)
         if not waiting or not observed.state.HasField("log"):
             continue
-        shown = [entry.message_id for entry in observed.state.log.entries if entry.message_id in waiting]
-        if shown:
-            yield violated(observed.step, f"{shown[0]!r}, which still waits, not in the log", "it is in the log")
-        else:
-            yield held(observed.step)
+        shown = next((e.message_id for e in observed.state.log.entries if e.message_id in waiting), None)
+        yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
 
 
 def _waiting_at(view: ChannelView, index: int) -> set[str]:
@@ -289,24 +268,16 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
         if received.kind is not Kind.SYNC or received.own or received.unmet or received.step.reply is None:
             continue
         message_id = received.message.message_id
-        events = [
-            event
-            for event in received.step.events
-            if event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id
-        ]
-        logged = next((o for o in view.observed if o.step.index > received.step.index and _in_log(o, message_id)), None)
-        if events:
+        delivered = [e.delivered for e in received.step.events if e.WhichOneof("event") == "delivered"]
+        later = (o for o in view.observed if o.step.index > received.step.index)
+        logged = next((o for o in later if message_id in [e.message_id for e in o.state.log.entries]), None)
+        if message_id in [delivery.message_id for delivery in delivered]:
             yield violated(received.step, "no delivery of a message without content", f"a delivery of {message_id!r}")
         elif logged is not None and message_id not in view.known_ids:
-            yield violated(
-                logged.step, f"{message_id!r}, a message without content, not in the log", "it is in the log"
-            )
+            expected = f"{message_id!r}, a message without content, not in the log"
+            yield violated(logged.step, expected, "it is in the log")
         else:
             yield held(received.step)
-
-
-def _in_log(observed: Observed, message_id: str) -> bool:
-    return any(entry.message_id == message_id for entry in observed.state.log.entries)
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
@@ -314,10 +285,8 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
     """A message with neither content nor timestamp is not delivered either."""
     for received in view.received:
         if received.kind is Kind.UNDEFINED and not received.own:
-            if received.delivered_at_once:
-                yield violated(received.step, "no delivery of a message without content", "a delivery")
-            else:
-                yield held(received.step)
+            expected = "no delivery of a message without content"
+            yield judged(received.step, not received.delivered_at_once, expected, "a delivery")
 
 
 @check("SDS-RECV-11")
@@ -329,12 +298,9 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         acks = [a for a in view.acks if a.step is received.step]
         mentions_own = any(view.own(entry.message_id) for entry in received.message.causal_history)
         if acks:
-            yield violated(
-                received.step,
-                "no acknowledgement from the participant's own message: its own copy is no receipt",
-                f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged",
-                "AMB-21" if all(ack.possibly for ack in acks) else "",
-            )
+            expected = "no acknowledgement from the participant's own message: its own copy is no receipt"
+            seen = f"{acks[0].message_id!r} {'possibly ' if acks[0].possibly else ''}acknowledged"
+            yield violated(received.step, expected, seen, "AMB-21" if all(ack.possibly for ack in acks) else "")
         elif mentions_own:
             yield held(received.step)
     for mention in view.mentions:
@@ -344,8 +310,5 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
             if reviewed and filtered and filtered[0]:
                 yield held(mention.received.step)
             elif reviewed is False and filtered and not filtered[0]:
-                yield violated(
-                    mention.received.step,
-                    "ACK review and filter update to happen although the message must wait",
-                    "neither",
-                )
+                expected = "ACK review and filter update to happen although the message must wait"
+                yield violated(mention.received.step, expected, "neither")

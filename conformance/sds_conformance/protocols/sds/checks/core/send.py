@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.filters import hold_all, missing_from
+from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.odd_messages import LARGEST_CONTENT
 from ...view.resends import given_up
 
@@ -40,10 +42,7 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
         e = sent.lamport
         if e.source not in ("open", "send") or e.late_delivery or e.rebroadcast or e.ephemeral:
             continue
-        if e.tolerates(seen):
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, lamport_rule(sent), f"{seen}")
+        yield judged(sent.step, e.tolerates(seen), lamport_rule(sent), f"{seen}")
 
 
 @check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -52,10 +51,7 @@ def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.clock_stepped_back and e.source == "send" and not e.late_delivery:
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
+            yield judged(sent.step, e.tolerates(seen), f"{lamport_rule(sent)}: the clock went back", f"{seen}")
 
 
 @check("SDS-SEND-03", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -81,18 +77,22 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
         quiet = not any(last.step.index < step.index < observed.step.index for step in between)
         quiet &= view.can(pb.CAPABILITY_DELIVERED) or not view.received
         if quiet and not last.repeat and last.step.command == "send":
-            if observed.state.lamport_timestamp == last.message.lamport_timestamp:
-                yield held(observed.step)
-            else:
-                yield violated(
-                    observed.step,
-                    f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent",
-                    f"{last.message.lamport_timestamp} in it",
-                )
+            met = observed.state.lamport_timestamp == last.message.lamport_timestamp
+            expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
+            yield judged(observed.step, met, expected, f"{last.message.lamport_timestamp} in it")
 
 
 def _index(sent: Sent) -> int:
     return sent.step.index
+
+
+def judge_history(sent: Sent, expected: list[str]) -> Iterator[Observation]:
+    """Does its causal history hold these? That own messages are not in the log at all is SEND-11's to say."""
+    own = {item.message_id for item in sent.before if item.own}
+    if set(sent.history) == set(expected):
+        yield held(sent.step)
+    elif not own or own & set(sent.history):
+        yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
 
 
 def history_end(view: ChannelView, sent: Sent) -> list[str] | None:
@@ -115,15 +115,8 @@ def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
     """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
     for sent in view.sent:
         expected = history_end(view, sent)
-        if expected is None or tied_at_the_edge(sent, expected):
-            continue
-        own = {item.message_id for item in sent.before if item.own}
-        if set(sent.history) == set(expected):
-            yield held(sent.step)
-        elif own and not own & set(sent.history):
-            continue  # Own messages are not in the log at all: that is SEND-11's to say.
-        else:
-            yield violated(sent.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sent.history)}")
+        if expected is not None and not tied_at_the_edge(sent, expected):
+            yield from judge_history(sent, expected)
 
 
 @check("SDS-SEND-05")
@@ -151,12 +144,8 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
     for received in view.received:
         if received.plain and not received.unmet:
             count = len(received.message.causal_history)
-            if received.delivered:
-                yield held(received.step)
-            else:
-                yield violated(
-                    received.step, f"a message with {count} dependencies, all met, to be delivered", "nothing"
-                )
+            expected = f"a message with {count} dependencies, all met, to be delivered"
+            yield judged(received.step, bool(received.delivered), expected, "nothing")
 
 
 @check("SDS-SEND-07")
@@ -182,20 +171,23 @@ def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
             given = view.hints.get(entry.message_id, set())
             if not given and entry.retrieval_hint is None:
                 continue
-            if entry.retrieval_hint is None or entry.retrieval_hint in given:
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step, f"the hint supplied for {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}"
-                )
+            expected = f"the hint supplied for {entry.message_id!r}, or none"
+            seen = f"{entry.retrieval_hint!r}"
+            yield judged(sent.step, entry.retrieval_hint is None or entry.retrieval_hint in given, expected, seen)
 
 
 def received_before(view: ChannelView, sent: Sent, *, delivered: bool) -> list[str]:
     """IDs of content received before ``sent``, the newest that every roll-over keeps; only delivered ones if asked."""
-    key = (sent.step.index, delivered)
-    if key not in view.received_before:
-        view.received_before[key] = _received_before(view, sent, delivered)
-    return view.received_before[key]
+    known, key = _known_received(view), (sent.step.index, delivered)
+    if key not in known:
+        known[key] = _received_before(view, sent, delivered)
+    return known[key]
+
+
+@once
+def _known_received(_: ChannelView) -> dict[tuple[int, bool], list[str]]:
+    """Kept by step, for checks ask again and again what a filter has to hold."""
+    return {}
 
 
 def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str]:
@@ -204,7 +196,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
     own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
     others = sum(1 for s in own if s.step.index < index)
-    holds = view.filter_in(sent.message)
+    holds = view.filter_of(sent.message.bloom_filter)
     others += holds is not None and bool(holds(sent.message.message_id))
     newest: list[str] = []
     room = kept - others
@@ -219,37 +211,46 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     return newest[::-1]
 
 
+def judge_members(
+    step: Step, holds: Membership, message_ids: Collection[str], expected: str, seen: str = "it is not in it"
+) -> Iterator[Observation]:
+    """Does a filter hold all of these? One that is known to be missing takes the place of ``{}`` in the words."""
+    if missing := missing_from(holds, message_ids):
+        yield violated(step, expected.format(repr(missing)), seen.format(repr(missing)))
+    elif hold_all(holds, message_ids):
+        yield held(step)
+
+
+def judge_strangers(step: Step, holds: Membership, ids: Collection[str], expected: str) -> Iterator[Observation]:
+    """Does a filter hold what it has no reason to? A few of them may be in it by chance, but not all of enough."""
+    found = hold_all(holds, ids) if len(ids) >= ENOUGH else None
+    if found is not None:
+        yield judged(step, not found, expected, f"all {len(ids)} of them")
+
+
 @check("SDS-SEND-09")
 def filter_is_current(view: ChannelView) -> Iterator[Observation]:
     """The filter in a message holds what was delivered before it was sent."""
     for sent in view.sent:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or not expected or sent.repeat:
             continue
-        if missing := missing_from(holds, expected):
-            yield violated(sent.step, f"{missing!r}, delivered before, in the filter of the message", "it is not in it")
-        elif hold_all(holds, expected):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, expected, "{}, delivered before, in the filter of the message")
 
 
 @check("SDS-SEND-10", pb.CAPABILITY_RESEND)
 def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """A sent message is in the outgoing buffer until it is acknowledged."""
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for message_id, spoken_for in observed.outstanding.items():
             if message_id in buffered:
                 yield held(observed.step)
             elif not spoken_for:
-                yield violated(
-                    observed.step,
-                    f"{message_id!r}, not acknowledged, in the outgoing buffer",
-                    f"{buffered or 'none'}",
-                    given_up(view, message_id, observed.step.index),
-                )
+                expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
+                seen = f"{buffered or 'none'}"
+                yield violated(observed.step, expected, seen, given_up(view, message_id, observed.step.index))
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:
         if sent.message.message_id in resent:
@@ -268,10 +269,8 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
             continue
         if step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
-        elif not step.broadcasts:
-            yield violated(step, "ordinary content to be broadcast", "no broadcast")
         else:
-            yield held(step)
+            yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
 @check("SDS-SEND-11")
@@ -283,16 +282,12 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         if expected is None or not own or tied_at_the_edge(sent, expected):
             continue
         everything_own = {item.message_id for item in sent.tail if item.own}
-        if not everything_own & set(sent.history):
-            yield violated(sent.step, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
-        else:
-            yield held(sent.step)
+        met = not everything_own.isdisjoint(sent.history)
+        yield judged(sent.step, met, f"the own message {own[-1]!r} in causal_history", f"{list(sent.history)}")
     if not view.can(pb.CAPABILITY_DELIVERED):
         return
     for received in view.received:
         ids = [entry.message_id for entry in received.message.causal_history]
         if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
-            if received.delivered:
-                yield held(received.step)
-            else:
-                yield violated(received.step, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
+            met = bool(received.delivered)
+            yield judged(received.step, met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")

@@ -8,14 +8,13 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.filters import ENOUGH, hold_all, missing_from
 from ...view.log_orders import neighbours
 from ...view.resends import given_up, spoken_for
 from .outsweep import no_copies_after_acknowledgement
-from .send import lamport_rule, lamport_sends, received_before
+from .send import judge_members, judge_strangers, lamport_rule, lamport_sends, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
 
@@ -76,15 +75,11 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
     """The bloom filter has no false negatives for the newest received IDs."""
     for sent in view.outgoing:
         expected = received_before(view, sent, delivered=True)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(expected) < 3 or sent.repeat:
             continue
-        if missing := missing_from(holds, expected):
-            yield violated(
-                sent.step, f"all of the {len(expected)} newest received IDs in the filter", f"{missing!r} is not"
-            )
-        elif hold_all(holds, expected):
-            yield held(sent.step)
+        what = f"all of the {len(expected)} newest received IDs in the filter"
+        yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
 @check("SDS-STATE-05")
@@ -95,20 +90,14 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     foreign: dict[str, set[str]] = {}
     passed = 0
     for sent in view.outgoing:
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None:
             continue
         for step in view.trace.steps[passed : sent.step.index - 1]:
             _note_foreign_ids(view, step, met, foreign)
         passed = sent.step.index - 1
         for what, ids in foreign.items():
-            if len(ids) < ENOUGH:
-                continue
-            result = hold_all(holds, ids)
-            if result:
-                yield violated(sent.step, f"no IDs {what} in the filter", f"all {len(ids)} of them")
-            elif result is False:
-                yield held(sent.step)
+            yield from judge_strangers(sent.step, holds, ids, f"no IDs {what} in the filter")
 
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
@@ -133,9 +122,7 @@ def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[st
 @check("SDS-STATE-08", pb.CAPABILITY_RESEND)
 def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged own messages are shown as such."""
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
         for message_id, anything_speaks in observed.outstanding.items():
             if anything_speaks:
@@ -164,9 +151,8 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                 if message_id in kept:
                     yield held(observed.step)
                 elif _unmet_now(view, message_id, observed.step.index):
-                    yield violated(
-                        observed.step, f"{message_id!r}, which waits, in the incoming buffer", f"{sorted(kept)}"
-                    )
+                    expected = f"{message_id!r}, which waits, in the incoming buffer"
+                    yield violated(observed.step, expected, f"{sorted(kept)}")
 
 
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
@@ -184,25 +170,21 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         size = view.history_size or 0
         if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
-            absent = [item.message_id for item in sent.before if item.message_id not in sent.history]
-            if absent:
-                yield violated(
-                    sent.step, f"{absent[0]!r} in the causal history, which has room for all of the log", "not there"
-                )
-            else:
-                yield held(sent.step)
+            absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
+            expected = f"{absent!r} in the causal history, which has room for all of the log"
+            yield judged(sent.step, absent is None, expected, "not there")
     bound = view.trace.declaration.limit("log_entries")
-    for observed in view.observed:
-        if not observed.state.HasField("log") or (bound is not None and len(observed.log) > bound):
+    for observed in view.showing("log"):
+        if bound is not None and len(observed.log) > bound:
             continue
         shown = {entry.message_id for entry in observed.state.log.entries}
-        expected = {item.message_id for item in observed.log if not item.unseen}
+        sure = {item.message_id for item in observed.log if not item.unseen}
         known = view.known_ids
-        if expected - shown:
-            yield violated(observed.step, f"{min(expected - shown)!r} in the log", "it is not in it")
+        if sure - shown:
+            yield violated(observed.step, f"{min(sure - shown)!r} in the log", "it is not in it")
         elif shown - known:
             yield violated(observed.step, "only messages of the channel in the log", f"{min(shown - known)!r} in it")
-        elif expected:
+        elif sure:
             yield held(observed.step)
 
 
@@ -212,10 +194,7 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
     for pair in neighbours(view):
         if pair.tied:
             continue
-        if pair.in_order:
-            yield held(pair.step)
-        else:
-            yield violated(pair.step, pair.expected, "the other way round")
+        yield judged(pair.step, pair.in_order, pair.expected, "the other way round")
 
 
 @check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
@@ -226,11 +205,8 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
         events = [ack for ack in standing.acks if ack.step is step]
         before = any(mention.received.step.index < step.index for mention in standing.mentions)
         if events and not before:
-            yield violated(
-                step,
-                f"{silent.message_id!r} unacknowledged: neither history nor filter names it",
-                f"{'possibly ' if events[0].possibly else ''}acknowledged",
-            )
+            expected = f"{silent.message_id!r} unacknowledged: neither history nor filter names it"
+            yield violated(step, expected, f"{'possibly ' if events[0].possibly else ''}acknowledged")
         elif not before:
             yield held(step)
 
@@ -243,23 +219,16 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
             continue
         spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
         spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
-        if min(spoke, default=ack.step.index + 1) <= ack.step.index:
-            yield held(ack.step)
-        else:
-            yield violated(
-                ack.step,
-                f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it",
-                f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}",
-            )
+        expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
+        seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
+        yield judged(ack.step, min(spoke, default=ack.step.index + 1) <= ack.step.index, expected, seen)
 
 
 @check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
 def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message stays in the outgoing buffer."""
     once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         buffered = {entry.message_id for entry in observed.state.outgoing.entries}
         for mention in once_in_a_filter:
             if view.maybe.get(mention.message_id, observed.step.index) < observed.step.index:
@@ -267,15 +236,11 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
             once = mention.received.step.index < observed.step.index
             said = view.standing(mention.message_id).mentions if once else ()
             if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
-                if mention.message_id in buffered:
-                    yield held(observed.step)
-                else:
-                    yield violated(
-                        observed.step,
-                        f"{mention.message_id!r}, possibly acknowledged, in the buffer",
-                        "it is gone",
-                        given_up(view, mention.message_id, observed.step.index),
-                    )
+                met = mention.message_id in buffered
+                expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
+                yield judged(
+                    observed.step, met, expected, "it is gone", given_up(view, mention.message_id, observed.step.index)
+                )
     for mention in once_in_a_filter:
         later = (copy.step for copy in view.standing(mention.message_id).copies)
         yield from (held(step) for step in later if step.index > mention.received.step.index)
@@ -290,15 +255,12 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
         if not certain or not observed.state.HasField("outgoing"):
             continue
-        left = [
-            entry.message_id
-            for entry in observed.state.outgoing.entries
-            if entry.message_id in certain and entry.state != pb.ACK_STATE_ACKNOWLEDGED
-        ]
-        if left:
-            yield violated(observed.step, f"{left[0]!r}, acknowledged, out of the outgoing buffer", "it is still there")
-        else:
-            yield held(observed.step)
+        entries = observed.state.outgoing.entries
+        waiting = (e.message_id for e in entries if e.state != pb.ACK_STATE_ACKNOWLEDGED)
+        left = next((message_id for message_id in waiting if message_id in certain), None)
+        yield judged(
+            observed.step, left is None, f"{left!r}, acknowledged, out of the outgoing buffer", "it is still there"
+        )
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED)
@@ -308,23 +270,12 @@ def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
         message = step.received.message if step.command == "receive" else None
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
-        named = [view.own(e.message_id) for e in message.causal_history]
-        for sent in named:
+        # The other channel may have messages of these IDs, too, and acknowledge them.
+        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "acknowledged"]
+        acked = {event.acknowledged.message_id for event in here}
+        for sent in (view.own(e.message_id) for e in message.causal_history):
             if sent is None or spoken_for(view, sent) < step.index:
                 continue
-            acked = [
-                event.acknowledged.message_id
-                for event in step.events
-                # The other channel may have a message of that ID, too, and acknowledge it.
-                if event.channel_id == view.channel_id
-                and event.WhichOneof("event") == "acknowledged"
-                and event.acknowledged.message_id == sent.message.message_id
-            ]
-            if acked:
-                yield violated(
-                    step,
-                    f"{acked[0]!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}",
-                    "acknowledged",
-                )
-            else:
-                yield held(step)
+            own_id = sent.message.message_id
+            expected = f"{own_id!r} of channel {view.channel_id!r} untouched by a message of {message.channel_id!r}"
+            yield judged(step, own_id not in acked, expected, "acknowledged")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention, Observed
@@ -32,11 +32,10 @@ def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
         if result is True:
             yield held(mention.received.step)
         elif result is False:
+            expected = f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough"
+            seen = f"no acknowledgement while the {len(known - {named_by})} others known have not named it"
             yield violated(
-                mention.received.step,
-                f"{mention.message_id!r} acknowledged, which {named_by!r} names: some participants are enough",
-                f"no acknowledgement while the {len(known - {named_by})} others known have not named it",
-                given_up(view, mention.message_id, mention.received.step.index),
+                mention.received.step, expected, seen, given_up(view, mention.message_id, mention.received.step.index)
             )
 
 
@@ -94,12 +93,9 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
         if ack.message_id not in own:
             continue
         at = acknowledged.get(ack.message_id)
-        if ack.possibly and at is not None and at < ack.step.index:
-            yield violated(
-                ack.step, f"{ack.message_id!r} acknowledged for good, since step {at}", "possibly acknowledged again"
-            )
-        else:
-            yield held(ack.step)
+        met = not (ack.possibly and at is not None and at < ack.step.index)
+        expected = f"{ack.message_id!r} acknowledged for good, since step {at}"
+        yield judged(ack.step, met, expected, "possibly acknowledged again")
         if not ack.possibly:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 
@@ -109,9 +105,7 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     """Shown again and again, a message is in one state at a time and in none it has left."""
     own = _used_once(view)
     reached: dict[str, int] = {}
-    for observed in view.observed:
-        if not observed.state.HasField("outgoing"):
-            continue
+    for observed in view.showing("outgoing"):
         states = _shown(observed)
         # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}

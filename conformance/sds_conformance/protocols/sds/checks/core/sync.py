@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.filters import ENOUGH, hold_all, missing_from
+from ...view.filters import ENOUGH
 from ...view.resends import given_up
 from .receive import acknowledged_by, judge_mention
-from .send import history_end, lamport_rule, lamport_sends, received_before, tied_at_the_edge
+from .send import (
+    history_end,
+    judge_history,
+    judge_members,
+    judge_strangers,
+    lamport_rule,
+    lamport_sends,
+    received_before,
+    tied_at_the_edge,
+)
+
+IdsBefore = Callable[[ChannelView, int], set[str]]
+"""IDs of messages of a kind that is in no log, of those before a step."""
 
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -58,10 +70,8 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
 def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     """Sync messages have no content."""
     for sync in view.syncs:
-        if sync.message.content:
-            yield violated(sync.step, "a sync message without content", f"{len(sync.message.content)} bytes of it")
-        else:
-            yield held(sync.step)
+        content = sync.message.content or b""
+        yield judged(sync.step, not content, "a sync message without content", f"{len(content)} bytes of it")
 
 
 @check("SDS-SYNC-03", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -69,10 +79,8 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
     """A sync message carries max(now, previous + 1)."""
     for sync in view.syncs:
         seen, e = sync.message.lamport_timestamp, sync.lamport
-        if seen is not None and e.tolerates(seen):
-            yield held(sync.step)
-        else:
-            yield violated(sync.step, lamport_rule(sync), f"{'none' if seen is None else seen}")
+        expected = lamport_rule(sync)
+        yield judged(sync.step, seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}")
 
 
 @check("SDS-SYNC-04", pb.CAPABILITY_SYNC)
@@ -80,13 +88,8 @@ def sync_history(view: ChannelView) -> Iterator[Observation]:
     """A sync message has the causal history that a regular one would have."""
     for sync in view.syncs:
         expected = history_end(view, sync)
-        if not expected or tied_at_the_edge(sync, expected):
-            continue
-        own = {item.message_id for item in sync.tail if item.own}
-        if set(sync.history) == set(expected):
-            yield held(sync.step)
-        elif not own or own & set(sync.history):
-            yield violated(sync.step, f"the last {len(expected)} IDs of the log, {expected}", f"{list(sync.history)}")
+        if expected and not tied_at_the_edge(sync, expected):
+            yield from judge_history(sync, expected)
 
 
 @check("SDS-SYNC-05", pb.CAPABILITY_SYNC)
@@ -94,12 +97,9 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
     """A sync message's filter holds every received content ID."""
     for sync in view.syncs:
         expected = received_before(view, sync, delivered=True)
-        holds = view.filter_in(sync.message)
+        holds = view.filter_of(sync.message.bloom_filter)
         if expected and holds is not None:
-            if missing := missing_from(holds, expected):
-                yield violated(sync.step, f"{missing!r}, received before, in the filter of the sync", "it is not in it")
-            elif hold_all(holds, expected):
-                yield held(sync.step)
+            yield from judge_members(sync.step, holds, expected, "{}, received before, in the filter of the sync")
 
 
 @check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -133,13 +133,35 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-07", pb.CAPABILITY_SYNC)
 def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
     """Neither own nor received sync messages are named in causal histories."""
+    return in_no_history(view, "sync message", _sync_ids)
+
+
+def in_no_history(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
+    """Own messages name none of these."""
     for sent in view.outgoing:
-        syncs = _sync_ids(view, sent.step.index)
-        named = [message_id for message_id in sent.history if message_id in syncs]
-        if named:
-            yield violated(sent.step, "no sync message in causal_history", f"{named[0]!r}")
-        elif syncs:
-            yield held(sent.step)
+        ids = ids_before(view, sent.step.index)
+        named = next((message_id for message_id in sent.history if message_id in ids), None)
+        if ids:
+            yield judged(sent.step, named is None, f"no {what} in causal_history", f"{named!r}")
+
+
+def in_no_log(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
+    """The log that is shown has none of these."""
+    for observed in view.observed:
+        ids = ids_before(view, observed.step.index)
+        logged = ids & {entry.message_id for entry in observed.state.log.entries}
+        if ids and observed.state.HasField("log"):
+            yield judged(observed.step, not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it")
+
+
+def meets_no_dependency(view: ChannelView, why: str, ids_before: IdsBefore) -> Iterator[Observation]:
+    """What depends on one of these is not delivered."""
+    for received in view.received if not view.gives_up else ():
+        if not received.unmet or not received.acceptable:
+            continue
+        if on := received.unmet & ids_before(view, received.step.index):
+            expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}"
+            yield judged(received.step, not received.delivered, expected, "its delivery")
 
 
 def _sync_ids(view: ChannelView, before: int) -> set[str]:
@@ -154,7 +176,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
     for sent in view.outgoing:
         syncs = _sync_ids(view, sent.step.index)
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
         kinds: dict[str, set[str]] = {"own": {s.message.message_id for s in view.syncs} & syncs}
@@ -163,13 +185,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
                 kind = f"{'with empty' if r.message.content is not None else 'without'} content, {bool(r.unmet)}"
                 kinds.setdefault(kind, set()).add(r.message.message_id)
         for which in kinds.values():
-            if len(which) < ENOUGH:
-                continue
-            result = hold_all(holds, which)
-            if result:
-                yield violated(sent.step, "no sync message in the filter", f"all {len(which)} of them")
-            elif result is False:
-                yield held(sent.step)
+            yield from judge_strangers(sent.step, holds, which, "no sync message in the filter")
 
 
 @check("SDS-SYNC-08", pb.CAPABILITY_SYNC)
@@ -181,10 +197,8 @@ def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         if first.message.bloom_filter != second.message.bloom_filter:
             continue  # an encoding that differs each time, or own sync messages in it: the change tells nothing
-        if third.message.bloom_filter == second.message.bloom_filter:
-            yield held(third.step)
-        else:
-            yield violated(third.step, f"the same filter as before {between} sync messages arrived", "another")
+        expected = f"the same filter as before {between} sync messages arrived"
+        yield judged(third.step, third.message.bloom_filter == second.message.bloom_filter, expected, "another")
 
 
 def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | None:
@@ -198,28 +212,9 @@ def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | N
 @check("SDS-SYNC-09")
 def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Sync messages are not in the log, nor do they satisfy a dependency."""
-    for observed in view.observed:
-        syncs = _sync_ids(view, observed.step.index)
-        logged = syncs & {entry.message_id for entry in observed.state.log.entries}
-        if logged:
-            yield violated(observed.step, "no sync message in the log", f"{min(logged)!r} in it")
-        elif syncs and observed.state.HasField("log"):
-            yield held(observed.step)
-    if not view.can(pb.CAPABILITY_DELIVERED) or view.gives_up:
-        return
-    for received in view.received:
-        if not received.acceptable or not received.unmet:
-            continue
-        on_sync = received.unmet & _sync_ids(view, received.step.index)
-        if on_sync:
-            if received.delivered:
-                yield violated(
-                    received.step,
-                    f"{received.message.message_id!r} to wait: {min(on_sync)!r} is a sync message, never in the log",
-                    "its delivery",
-                )
-            else:
-                yield held(received.step)
+    yield from in_no_log(view, "sync message", _sync_ids)
+    if view.can(pb.CAPABILITY_DELIVERED):
+        yield from meets_no_dependency(view, "a sync message, never in the log", _sync_ids)
 
 
 @check("SDS-SYNC-10")

@@ -32,11 +32,8 @@ def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
         if rounds.copies:
             yield held(rounds.copies[0])
         elif rounds.overdue is not None:
-            yield violated(
-                rounds.overdue,
-                f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there",
-                f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms",
-            )
+            expected = f"{sent.message.message_id!r} kept in the outgoing buffer, and sent again from there"
+            yield violated(rounds.overdue, expected, f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms")
 
 
 @check("SDS-STATE-08", *_PERIODS)
@@ -55,11 +52,9 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
         if rounds.copies and late is not None:
             after = [g for g in gaps(view, sent) if g.first is rounds.last and g.second.index > late.index]
             if after and after[0].fits(other):
-                yield violated(
-                    after[0].second,
-                    f"{sent.message.message_id!r}, which nothing speaks for, sent again every {shared} ms",
-                    f"a copy after {after[0].waited} ms, as of a message that is possibly acknowledged",
-                )
+                expected = f"{sent.message.message_id!r}, which nothing speaks for, sent again every {shared} ms"
+                seen = f"a copy after {after[0].waited} ms, as of a message that is possibly acknowledged"
+                yield violated(after[0].second, expected, seen)
 
 
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
@@ -71,11 +66,8 @@ def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
         if not received.acceptable or received.rejected or not received.unmet or received.delivered:
             continue
         if received.unmet <= view.logged_ids and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} kept in the incoming buffer, and delivered from there",
-                "it was never delivered, although all that it waits for has been",
-            )
+            expected = f"{received.message.message_id!r} kept in the incoming buffer, and delivered from there"
+            yield violated(received.step, expected, "it was never delivered, although all that it waits for has been")
 
 
 @check("SDS-STATE-13", *_PERIODS)
@@ -91,9 +83,7 @@ def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
         if copies:
             yield held(copies[0])
         elif len(late) > LENIENT_SWEEPS and runs_on(view, possibly.sent.step, late[-1]):
-            yield violated(
-                late[LENIENT_SWEEPS],
-                f"{possibly.sent.message.message_id!r}, possibly acknowledged, sent again after {period} ms",
-                "no copy: it is no longer in the outgoing buffer",
-                given_up(view, possibly.sent.message.message_id, late[LENIENT_SWEEPS].index),
-            )
+            message_id, overdue = possibly.sent.message.message_id, late[LENIENT_SWEEPS]
+            expected = f"{message_id!r}, possibly acknowledged, sent again after {period} ms"
+            seen = "no copy: it is no longer in the outgoing buffer"
+            yield violated(overdue, expected, seen, given_up(view, message_id, overdue.index))

@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -88,10 +88,8 @@ def structure(
             yield violated(step, expected, seen, "" if other_layout or strays else "AMB-116")
         elif twice:
             yield violated(step, expected, f"field {twice[0]} twice")
-        elif wire.error:
-            yield violated(step, expected, f"bytes that do not decode: {wire.error}")
         else:
-            yield held(step)
+            yield judged(step, not wire.error, expected, f"bytes that do not decode: {wire.error}")
 
 
 @check("SDS-MSG-01")
@@ -111,10 +109,8 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
         seen = text_of(values_of(sent, 1))
-        if seen == view.party.participant_id:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"field 1 (sender_id) = {view.party.participant_id!r}", f"{seen!r}")
+        expected = f"field 1 (sender_id) = {view.party.participant_id!r}"
+        yield judged(sent.step, seen == view.party.participant_id, expected, f"{seen!r}")
 
 
 @check("SDS-MSG-03")
@@ -125,12 +121,9 @@ def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
         answered = sent.step.reply.effects.message_id if sent.step.reply is not None else ""
         if not seen:
             yield violated(sent.step, "field 2 (message_id) to be a non-empty string", f"{seen!r}")
-        elif answered and seen != answered:
-            yield violated(
-                sent.step, f"field 2 (message_id) = {answered!r}, the ID given to the application", f"{seen!r}"
-            )
         else:
-            yield held(sent.step)
+            expected = f"field 2 (message_id) = {answered!r}, the ID given to the application"
+            yield judged(sent.step, not (answered and seen != answered), expected, f"{seen!r}")
 
 
 @check("SDS-MSG-04")
@@ -145,10 +138,8 @@ def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
         return
     for sent in view.sent + view.syncs + view.ephemerals:
         seen = text_of(values_of(sent, number))
-        if seen == view.channel_id:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"field {number} (channel_id) = {view.channel_id!r}", f"{seen!r}")
+        expected = f"field {number} (channel_id) = {view.channel_id!r}"
+        yield judged(sent.step, seen == view.channel_id, expected, f"{seen!r}")
 
 
 @check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL)
@@ -156,10 +147,8 @@ def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
     """Where the application names no channel, channel_id is the string "0"."""
     for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
         seen = sent.message.channel_id
-        if seen == UNNAMED_CHANNEL:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30", f"{seen!r}")
+        expected = f"channel_id {UNNAMED_CHANNEL!r}, the character 0x30"
+        yield judged(sent.step, seen == UNNAMED_CHANNEL, expected, f"{seen!r}")
 
 
 _COARSEST = 1 << 11
@@ -204,21 +193,16 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
             for later in view.observed:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
                     ids = [entry.message_id for entry in later.state.log.entries]
-                    if message_id in ids:
-                        yield held(later.step)
-                    else:
-                        yield violated(later.step, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
+                    yield judged(later.step, message_id in ids, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
                 if message_id in dependents and received.delivered and later_message.acceptable:
                     if later_message.delivered:
                         yield held(later_message.step)
                     elif not later_message.unmet:
-                        yield violated(
-                            later_message.step,
-                            f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message",
-                            "the message that depends on it was never delivered",
-                        )
+                        expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
+                        seen = "the message that depends on it was never delivered"
+                        yield violated(later_message.step, expected, seen)
 
 
 @check("SDS-MSG-06")
@@ -231,11 +215,9 @@ def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
         if not entries:
             yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
             continue
-        bad = next((entry for entry in entries if not _entry_id(entry)), None)
-        if bad is None:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "each entry of field 11 a HistoryEntry with its ID in field 1", f"{bad[:40]!r}")
+        bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
+        expected = "each entry of field 11 a HistoryEntry with its ID in field 1"
+        yield judged(sent.step, bad is None, expected, f"{bad!r}")
 
 
 def _entry_id(entry: bytes) -> str | None:
@@ -260,10 +242,9 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
             yield violated(
                 sent.step, f"field {number} (bloom_filter) in every content and sync message", "no such field"
             )
-        elif not values[-1] and received:
-            yield violated(sent.step, f"a filter over the IDs received so far in field {number}", "zero bytes")
         else:
-            yield held(sent.step)
+            expected = f"a filter over the IDs received so far in field {number}"
+            yield judged(sent.step, not (not values[-1] and received), expected, "zero bytes")
 
 
 @check("SDS-MSG-09")

@@ -11,14 +11,13 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import FORUM_2024, Kind
 from sds_reference.wire_fields import LEN, VARINT
 
-from .....judging.judgement import Observation, held, noted, violated
+from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
-from ...view.filters import hold_all, missing_from
 from ...view.resends import runs_on
 from ..core.receive import quiet_after
-from ..core.send import lamport_sends
+from ..core.send import judge_members, lamport_sends
 from ..core.state import most_ahead_elsewhere
 from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
 
@@ -49,10 +48,9 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
         values = values_of(sent, 3)
         if not values or not isinstance(values[-1], int):
             yield violated(sent.step, "field 3 (lamport_timestamp) as a varint", "no such field")
-        elif values[-1] > FORUM_2024.wire.max_lamport:
-            yield violated(sent.step, "field 3 (lamport_timestamp) within 31 bits", f"{values[-1]}")
         else:
-            yield held(sent.step)
+            expected = "field 3 (lamport_timestamp) within 31 bits"
+            yield judged(sent.step, values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}")
 
 
 @check("FORUM-05")
@@ -102,10 +100,8 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
     for observed in view.observed:
         silent = first is None or observed.step.index < first.step.index
         if silent and not _heard_before(view, observed.step.index) and observed.state.HasField("lamport_timestamp"):
-            if observed.state.lamport_timestamp:
-                yield violated(observed.step, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
-            else:
-                yield held(observed.step)
+            met = not observed.state.lamport_timestamp
+            yield judged(observed.step, met, "a Lamport timestamp of 0", f"{observed.state.lamport_timestamp}")
     if first is None or _heard_before(view, first.step.index) or first.message.lamport_timestamp is None:
         return
     seen, usual = first.message.lamport_timestamp, int(first.message.kind is Kind.CONTENT)
@@ -138,10 +134,8 @@ def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
     """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
     before = 0
     for sent, seen in lamport_sends(view):
-        if seen > before:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"a lamport_timestamp greater than {before}, that of the last message", f"{seen}")
+        expected = f"a lamport_timestamp greater than {before}, that of the last message"
+        yield judged(sent.step, seen > before, expected, f"{seen}")
         before = max(before, seen)
 
 
@@ -152,12 +146,8 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         reached = _delivered_up_to(view, sent.step.index)
         if reached <= _sent_up_to(view, sent.step.index):
             continue
-        if seen > reached:
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step, f"a lamport_timestamp greater than the {reached} of what was delivered", f"{seen}"
-            )
+        expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
+        yield judged(sent.step, seen > reached, expected, f"{seen}")
     for observed in view.observed:
         reached = _delivered_up_to(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
@@ -211,14 +201,11 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
         syncs = [r.message.message_id for r in _received_syncs(view) if r.step.index < sent.step.index]
         entries = sum(r.step.index < sent.step.index for r in view.received)
         entries += sum(s.step.index < sent.step.index for s in [*view.outgoing, *view.ephemerals])
-        holds = view.filter_in(sent.message)
+        holds = view.filter_of(sent.message.bloom_filter)
         # A roll-over may take the older ones.
         if not syncs or holds is None or sent.repeat or entries > view.configuration.bloom_capacity // 10:
             continue
-        if missing := missing_from(holds, syncs):
-            yield violated(sent.step, f"{missing!r}, a sync message received before, in the filter", "it is not in it")
-        elif hold_all(holds, syncs):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
 
 
 @check("FORUM-37", pb.CAPABILITY_DELIVERED)
@@ -232,19 +219,15 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             yield held(received.step)
         elif received.unmet <= view.logged_ids and quiet_after(view, received):
-            yield violated(
-                received.step,
-                f"{received.message.message_id!r} delivered: the sync message {named[0]!r} that it names was received",
-                "it still waits after two quiet sweeps",
-            )
+            why = f"the sync message {named[0]!r} that it names was received"
+            expected = f"{received.message.message_id!r} delivered: {why}"
+            yield violated(received.step, expected, "it still waits after two quiet sweeps")
     yield from _shown_in_the_log(view)
 
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """What a participant shows of its log may leave sync messages out, as long as they meet dependencies."""
-    for observed in view.observed:
-        if not observed.state.HasField("log"):
-            continue
+    for observed in view.showing("log"):
         shown = {entry.message_id for entry in observed.state.log.entries}
         before = [r for r in _received_syncs(view) if r.step.index < observed.step.index and not r.unmet]
         if absent := [r.message.message_id for r in before if r.message.message_id not in shown]:
@@ -286,11 +269,8 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
             continue
         came = received.unmet & view.logged_ids or received.delivered
         if not came and runs_on(view, received.step, overdue):
-            yield violated(
-                overdue,
-                f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms",
-                f"nothing, after {overdue.now_ms - received.step.now_ms} ms",
-            )
+            expected = f"{min(received.unmet)!r}, missing since step {received.step.index}, given up after {period} ms"
+            yield violated(overdue, expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms")
 
 
 @check("FORUM-40")
@@ -299,23 +279,14 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
     if view.party.asked.HasField("bloom_capacity"):
         return
     for sent in view.outgoing:
-        holds = view.filter_in(sent.message)
-        recent = [
-            r
-            for r in view.received
-            if r.acceptable
-            and not r.rejected
-            and r.step.index < sent.step.index
-            and r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS
-        ]
+        holds = view.filter_of(sent.message.bloom_filter)
+        before = (r for r in view.received if r.acceptable and not r.rejected and r.step.index < sent.step.index)
+        recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
         if holds is None or sent.repeat or not old or len(recent) > _CROWD or not runs_on(view, old[0].step, sent.step):
             continue
         ids = [r.message.message_id for r in recent]
-        if missing := missing_from(holds, ids):
-            yield violated(sent.step, f"{missing!r}, received within ten minutes, in the filter", "it is not in it")
-        elif hold_all(holds, ids):
-            yield held(sent.step)
+        yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
 
 
 @check("FORUM-41")
@@ -325,10 +296,8 @@ def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
         return
     for sent in view.sent:
         if sent.certain and sent.log_size >= 3 and not sent.repeat:
-            if 2 <= len(sent.history) <= 3:
-                yield held(sent.step)
-            else:
-                yield violated(sent.step, "two or three entries in causal_history", f"{len(sent.history)}")
+            expected = "two or three entries in causal_history"
+            yield judged(sent.step, 2 <= len(sent.history) <= 3, expected, f"{len(sent.history)}")
 
 
 @check("FORUM-44", pb.CAPABILITY_DELIVERED)

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MalformedMessage
 from sds_reference.wire_fields import LEN, WireField, split
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.requester import requester
 from ..core.receive import quiet_after
+from ..core.wire import text_of
 
 _HISTORY = 11
 _REQUEST = 13
 _HALF_MINUTE = 30_000
 _TWO_MINUTES = 120_000
 _TEN_MINUTES = 600_000
-
-
-def _entries(fields: list[WireField] | None, number: int) -> list[WireField]:
-    """The occurrences of a repeated field, as they stand on the wire."""
-    return [field for field in fields or [] if field.number == number]
 
 
 def _inside(field: WireField) -> list[WireField] | None:
@@ -39,13 +36,6 @@ def _split(wire: bytes) -> list[WireField] | None:
         return None
 
 
-def _text(field: WireField) -> str | None:
-    try:
-        return field.value.decode() if isinstance(field.value, bytes) else None
-    except UnicodeDecodeError:
-        return None
-
-
 # ---- MSG -------------------------------------------------------------------------------------------------------------
 
 
@@ -57,9 +47,11 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """
     due = bool(view.repair.missing)
     for sent in view.repair.requesting if view.terms is not None else ():
-        for field in _entries(sent.wire.fields, _REQUEST):
+        for field in sent.wire.fields or ():
+            if field.number != _REQUEST:
+                continue
             inside = _inside(field)
-            ids = [_text(inner) for inner in inside or () if inner.number == 1]
+            ids = [text_of([inner.value]) for inner in inside or () if inner.number == 1]
             if inside is None:
                 yield violated(sent.step, "each occurrence of field 13 a HistoryEntry", f"{str(field.value)[:40]!r}")
             elif len(ids) == 1 and ids[0]:
@@ -74,9 +66,11 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms is not None else ():
         # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
-        for field in _entries(_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields, _HISTORY):
+        for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
+            if field.number != _HISTORY:
+                continue
             inside = _inside(field) or []
-            message_id = next((_text(inner) for inner in inside if inner.number == 1), None)
+            message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]
             if not authors or not all(authors):
@@ -84,7 +78,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":
                 yield violated(sent.step, expected, "no such field", "AMB-87")
-            elif _text(senders[-1]) is None:
+            elif text_of([senders[-1].value]) is None:
                 yield violated(sent.step, expected, "a field 3 that is no string")
             else:
                 yield held(sent.step)  # whose ID it is: SDS-R-FIELDS-01
@@ -105,10 +99,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
             authors = view.repair.authors(entry.message_id)
             if entry.sender_id and authors and all(authors):
                 expected = f"{authors[0]!r} as the sender of {entry.message_id!r} in the causal history"
-                if entry.sender_id in authors:
-                    yield held(sent.step)
-                else:
-                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or not missing.senders:
@@ -186,11 +177,8 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         if count:
             yield violated(sent.step, "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it")
         elif named is not None:
-            yield violated(
-                sent.step,
-                "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use",
-                f"{named.sender_id!r} in that of {named.message_id!r}",
-            )
+            expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
+            yield violated(sent.step, expected, f"{named.sender_id!r} in that of {named.message_id!r}")
         elif sent.message.causal_history:
             yield held(sent.step)
 
@@ -222,16 +210,12 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
     if view.terms is None or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
-        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
-        if view.terms.t_min_ms >= _HALF_MINUTE:
-            yield held(opened)
-        else:
-            yield violated(opened, "a T_min of 30 seconds or more by default", f"{view.terms.t_min_ms} ms")
+        opened = _opened(view)
+        expected = "a T_min of 30 seconds or more by default"
+        yield judged(opened, view.terms.t_min_ms >= _HALF_MINUTE, expected, f"{view.terms.t_min_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_min_ms is None else ():
-        if waited >= _HALF_MINUTE:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "no request within 30 seconds of finding a message missing", f"after {waited} ms")
+        expected = "no request within 30 seconds of finding a message missing"
+        yield judged(sent.step, waited >= _HALF_MINUTE, expected, f"after {waited} ms")
 
 
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R)
@@ -240,14 +224,16 @@ def default_t_max(view: ChannelView) -> Iterator[Observation]:
     if view.terms is None or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
-        opened = next(step for step in view.trace.of(view.party.name) if step.command == "open")
-        if _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES:
-            yield held(opened)
-        else:
-            yield violated(opened, "a T_max of 120 to 600 seconds by default", f"{view.terms.t_max_ms} ms")
+        opened = _opened(view)
+        expected = "a T_max of 120 to 600 seconds by default"
+        yield judged(opened, _TWO_MINUTES <= view.terms.t_max_ms <= _TEN_MINUTES, expected, f"{view.terms.t_max_ms} ms")
     for waited, sent in _first_requests(view) if view.terms.t_max_ms is None else ():
         if waited <= _TEN_MINUTES:
             yield held(sent.step)
+
+
+def _opened(view: ChannelView) -> Step:
+    return next(step for step in view.trace.of(view.party.name) if step.command == "open")
 
 
 def _first_requests(view: ChannelView) -> Iterator[tuple[int, Sent]]:

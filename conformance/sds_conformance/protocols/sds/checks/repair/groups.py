@@ -9,10 +9,11 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import default_response_groups
 
 from .....judging.chance import least, most
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.responder import FEW, TIMED, Turn, position, refused_for_good, turns, undisputed
+from ...view.repair_terms import TIMED
+from ...view.responder import FEW, Turn, position, refused_for_good, turns, undisputed
 from .responses import answered
 
 FEWEST, MOST = 40, 50
@@ -30,12 +31,9 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             continue
         if turn.asked.answers and turn.clear:
             groups = view.terms.groups if view.terms is not None else 0
-            yield violated(
-                turn.asked.answers[0].step,
-                f"no answer for {turn.message_id!r} of {turn.author!r}, of whose {groups} response groups the "
-                "participant is in another by the declared hash",
-                "a broadcast of it",
-            )
+            why = f"of whose {groups} response groups the participant is in another by the declared hash"
+            expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
+            yield violated(turn.asked.answers[0].step, expected, "a broadcast of it")
         elif turn.never and turn.overdue is not None:
             yield held(turn.overdue)
 
@@ -45,28 +43,16 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
     """Where the hash is not known: a participant is in the response group of a message for ever, or never."""
     outcomes: dict[str, list[Turn]] = {}
     for turn in turns(view):
-        if (
-            turn.eligible is None
-            and undisputed(turn.asked)
-            and turn.asked.held
-            and turn.crowd <= FEW
-            and (turn.in_time or turn.never)
-        ):
+        open_to_all = turn.eligible is None and undisputed(turn.asked) and turn.asked.held
+        if open_to_all and turn.crowd <= FEW and (turn.in_time or turn.never):
             outcomes.setdefault(turn.message_id, []).append(turn)
     for message_id, several in outcomes.items():
         if len(several) < 2:
             continue
-        last = several[-1]
-        seen = last.answer or last.overdue or last.since
-        if len({turn.in_time for turn in several}) == 1:
-            yield held(seen)
-        else:
-            count = sum(turn.in_time for turn in several)
-            yield violated(
-                seen,
-                f"all of the {len(several)} requests for {message_id!r} answered, or none",
-                f"{count} answered and {len(several) - count} not",
-            )
+        last, count = several[-1], sum(turn.in_time for turn in several)
+        expected = f"all of the {len(several)} requests for {message_id!r} answered, or none"
+        seen = f"{count} answered and {len(several) - count} not"
+        yield judged(last.answer or last.overdue or last.since, count in (0, len(several)), expected, seen)
 
 
 @check("SDS-R-GROUP-01", *TIMED)
@@ -79,16 +65,10 @@ def members_answer(view: ChannelView) -> Iterator[Observation]:
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     """Whatever the hash: of the messages of many authors, a participant is in the response group of some."""
     share = _Share(view)
-    if not share.enough or share.last is None:
-        return
-    if share.hits == 0 and share.least > 0:
-        yield violated(
-            share.last,
-            f"some of {share.samples} messages, each of another author, to be of its response group of {share.groups}",
-            "none of them was answered for",
-        )
-    else:
-        yield held(share.last)
+    if share.enough and share.last is not None:
+        which = f"some of {share.samples} messages, each of another author"
+        expected = f"{which}, to be of its response group of {share.groups}"
+        yield judged(share.last, share.hits > 0 or share.least <= 0, expected, "none of them was answered for")
 
 
 class _Share:
@@ -102,12 +82,10 @@ class _Share:
             if not turn.asked.own and turn.asked.held and turn.crowd <= MOST and (turn.in_time or turn.never):
                 chosen.setdefault(turn.author, turn)
         self.samples = len(chosen)
-        self.hits = sum(turn.in_time for turn in chosen.values())
-        self.far = any(
-            turn.in_time and position(turn) >= _FAR * len(turn.request.message.repair_request)
-            for turn in chosen.values()
-        )
+        answered_for = [turn for turn in chosen.values() if turn.in_time]
+        self.far = any(position(turn) >= _FAR * len(turn.request.message.repair_request) for turn in answered_for)
         """Items far down a list are answered as well: none are left out for their number alone."""
+        self.hits = len(answered_for)
         ends = [turn.answer or turn.overdue or turn.since for turn in chosen.values()]
         self.last: Step | None = max(ends, key=lambda step: step.index, default=None)
 
@@ -131,12 +109,9 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
     if not share.enough or share.last is None:
         return
     if share.hits > share.most or (0 < share.hits < share.least and share.far):
-        yield violated(
-            share.last,
-            f"{share.least} to {share.most} of {share.samples} messages, each of another author, answered for, with "
-            f"{share.groups} response groups",
-            f"{share.hits} were",
-        )
+        which = f"{share.least} to {share.most} of {share.samples} messages, each of another author"
+        expected = f"{which}, answered for, with {share.groups} response groups"
+        yield violated(share.last, expected, f"{share.hits} were")
     elif share.hits >= share.least:
         yield held(share.last)
 
@@ -161,14 +136,11 @@ def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
     refused = refused_for_good(view)
     for turn in turns(view):
         if turn.message_id in refused and turn.overdue is not None:
-            yield violated(
-                turn.overdue,
-                "every message to be of the only response group",
-                f"of those asked for again and again some are always answered for, and never {_ids(refused)}",
-            )
+            seen = f"of those asked for again and again some are always answered for, and never {_ids(refused)}"
+            yield violated(turn.overdue, "every message to be of the only response group", seen)
             return
         if turn.in_time and not turn.asked.own:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
 
 
 def _derived(view: ChannelView) -> tuple[int, int, Step] | None:
@@ -190,10 +162,7 @@ def groups_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         return
     participants, groups, opened = derived
     expected = default_response_groups(participants)
-    if groups == expected:
-        yield held(opened)
-    else:
-        yield violated(opened, f"{expected} response groups for {participants} participants", f"{groups}")
+    yield judged(opened, groups == expected, f"{expected} response groups for {participants} participants", f"{groups}")
 
 
 @check("SDS-R-GLOBAL-07", pb.CAPABILITY_SDS_R)
@@ -203,7 +172,4 @@ def few_are_one_group(view: ChannelView) -> Iterator[Observation]:
     if derived is None or derived[0] > 127:
         return
     participants, groups, opened = derived
-    if groups == 1:
-        yield held(opened)
-    else:
-        yield violated(opened, f"one response group for {participants} participants", f"{groups}")
+    yield judged(opened, groups == 1, f"one response group for {participants} participants", f"{groups}")

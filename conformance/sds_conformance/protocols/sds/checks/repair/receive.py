@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
-from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, Shown, requester
-
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-
 
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-RECV-01", *_TIMED)
+@check("SDS-R-RECV-01", *TIMED)
 def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """With its arrival, even a blocked one, a message leaves the outgoing repair request buffer.
 
@@ -45,15 +41,11 @@ def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
         kept = next((s for s in states if _still_shown(side, missing, s, old)), None)
         asked = next((s for s in sends if side.asks(s, missing.message_id)), None)
         if kept is not None:
-            yield violated(
-                kept.step,
-                f"{missing.message_id!r}, arrived at step {arrived.index}, no longer among what is to be asked for",
-                "it is",
-            )
+            which = f"{missing.message_id!r}, arrived at step {arrived.index}"
+            yield violated(kept.step, f"{which}, no longer among what is to be asked for", "it is")
         elif asked is not None and not side.shown and _is_leftover(side, missing, asked):
-            yield violated(
-                asked.step, f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}", "one"
-            )
+            expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
+            yield violated(asked.step, expected, "one")
         elif states and old is not None:
             yield held(states[0].step)
         elif asked is None and (due := side.due(missing)) is not None:
@@ -88,35 +80,23 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
         asked = side.first_asked(missing.message_id, detected.index)
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
-        elif (
-            (sent := side.both_kinds(list(side.owed(missing))))
-            and asked >= side.until(missing)
-            and len(missing.named) == 1
-        ):
-            yield violated(
-                sent.step,
-                f"a request for {missing.message_id!r}, a dependency that step {detected.index} named and that has not "
-                "come",
-                "none",
-            )
+        elif asked < side.until(missing) or len(missing.named) > 1:
+            return
+        elif (sent := side.both_kinds(list(side.owed(missing)))) is not None:
+            which = f"a dependency that step {detected.index} named and that has not come"
+            yield violated(sent.step, f"a request for {missing.message_id!r}, {which}", "none")
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)
     patience = (view.terms.t_max_ms if view.terms is not None else None) or 0
     if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
         return
-    if missing.message_id in shown.due:
-        yield held(shown.step)
-    else:
-        yield violated(
-            shown.step,
-            f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log, among what "
-            "is to be asked for",
-            "it is not",
-        )
+    which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
+    expected = f"{which}, among what is to be asked for"
+    yield judged(shown.step, missing.message_id in shown.due, expected, "it is not")
 
 
-@check("SDS-R-RECV-03", *_TIMED)
+@check("SDS-R-RECV-03", *TIMED)
 def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     """Each unmet dependency of a content message that has not arrived gets an entry.
 
@@ -127,7 +107,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
             yield from _added(view, missing)
 
 
-@check("SDS-R-RECV-03", *_TIMED)
+@check("SDS-R-RECV-03", *TIMED)
 def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
     """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
 
@@ -150,15 +130,12 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
         if asking is not None:
             yield held(asking.step)
         elif soon and len({s.message.kind for s in late}) == 2:
-            yield violated(
-                late[-1].step,
-                f"{missing.message_id!r} asked for again: step {asked} asked for it, it has not come, and step "
-                f"{again.step.index} has named it once more",
-                "no further request, although T_max is over again",
-            )
+            why = f"step {asked} asked for it, it has not come, and step {again.step.index} has named it once more"
+            expected = f"{missing.message_id!r} asked for again: {why}"
+            yield violated(late[-1].step, expected, "no further request, although T_max is over again")
 
 
-@check("SDS-R-RECV-13", *_TIMED)
+@check("SDS-R-RECV-13", *TIMED)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""
     for missing in requester(view).wanted:
@@ -173,14 +150,9 @@ def _overheard(side: Requester, *kinds: str) -> Iterator[tuple[Missing, Received
     """What others asked for while it was missing, beyond doubt: in a plain way, or as ``_way`` says."""
     for missing in side.wanted:
         for received in missing.overheard:
-            detected = missing.detected.step
-            if (
-                not _sure(received)
-                or not side.in_step(detected, received.step)
-                or received.step.now_ms == detected.now_ms
-            ):
-                continue
-            if _way(missing, received) in kinds:
+            detected, step = missing.detected.step, received.step
+            later = side.in_step(detected, step) and step.now_ms != detected.now_ms
+            if _sure(received) and later and _way(missing, received) in kinds:
                 yield missing, received
 
 
@@ -229,12 +201,8 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
             yield held(shown.step)
         elif entry == old:
             waited = entry - missing.detected.step.now_ms
-            yield violated(
-                shown.step,
-                expected,
-                f"it is still to be asked for, {waited} ms after it was found missing, as before",
-                soft,
-            )
+            seen = f"it is still to be asked for, {waited} ms after it was found missing, as before"
+            yield violated(shown.step, expected, seen, soft)
         else:
             continue
         return
@@ -244,33 +212,29 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
         if side.asks(sent, missing.message_id):
             seen_gone = any(missing.message_id not in s.due for s in side.states(step.index, sent.step.index))
             if not seen_gone:
-                yield violated(
-                    sent.step,
-                    expected,
-                    f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due",
-                    soft,
-                )
+                seen = f"a request for it {sent.step.now_ms - step.now_ms} ms later, before a new entry could be due"
+                yield violated(sent.step, expected, seen, soft)
             return
         if due is not None and sent.step.now_ms >= due.high + side.slack_ms and not side.full(sent):
             yield held(sent.step)
             return
 
 
-@check("SDS-R-RECV-07", *_TIMED)
+@check("SDS-R-RECV-07", *TIMED)
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """What somebody else asks for leaves the outgoing repair request buffer."""
     for missing, received in _overheard(requester(view), "plain"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-12", *_TIMED)
+@check("SDS-R-RECV-12", *TIMED)
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
     """That holds of every entry of a repair request: behind others, unknown ones too, and without a sender."""
     for missing, received in _overheard(requester(view), "among others"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-13", *_TIMED)
+@check("SDS-R-RECV-13", *TIMED)
 def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
     """That holds of requests in blocked messages and in copies of known ones, too (AMB-23)."""
     for missing, received in _overheard(requester(view), "blocked", "known"):
@@ -302,14 +266,12 @@ def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
             message, here = received.message, received.step.index
             if any(e.message_id == missing.message_id for e in message.repair_request) or not _blocks(missing, here):
                 continue
-            if side.touched_after(missing.message_id, index) <= here or not side.in_step(
-                missing.detected.step, received.step
-            ):
-                continue
-            yield missing, index, received
+            untouched = side.touched_after(missing.message_id, index) > here
+            if untouched and side.in_step(missing.detected.step, received.step):
+                yield missing, index, received
 
 
-@check("SDS-R-RECV-04", *_TIMED)
+@check("SDS-R-RECV-04", *TIMED)
 def entries_come_back(view: ChannelView) -> Iterator[Observation]:
     """After others asked for it, or its own request was lost, the next message gives what is missing an entry again.
 
@@ -345,7 +307,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
             yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 
-@check("SDS-R-RECV-05", *_TIMED)
+@check("SDS-R-RECV-05", *TIMED)
 def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
     """An entry that came back has a T_req that counts from then, not the one it had."""
     side = requester(view)
@@ -363,10 +325,8 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
         shown = next((s for s in side.states(step.index, min(end, heard)) if missing.message_id in s.due), None)
         if shown is not None:
             due = shown.due[missing.message_id]
-            if any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed):
-                yield held(shown.step)
-            else:
-                yield violated(shown.step, expected, f"{due - step.now_ms} ms after it")
+            met = any(window.low - side.slack_ms <= due <= window.high + side.slack_ms for window in allowed)
+            yield judged(shown.step, met, expected, f"{due - step.now_ms} ms after it")
         elif not side.shown:
             until = side.touched_after(missing.message_id, step.index)
             own = next((s for s in side.sends(step.index, until) if side.asks(s, missing.message_id)), None)
@@ -374,7 +334,5 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
                 asking = own.step
                 if not side.in_step(step, asking):
                     continue
-                if asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms:
-                    yield held(asking)
-                else:
-                    yield violated(asking, expected, f"a request {asking.now_ms - step.now_ms} ms after it")
+                seen = f"a request {asking.now_ms - step.now_ms} ms after it"
+                yield judged(asking, asking.now_ms >= overheard.now_ms + offsets.low - side.slack_ms, expected, seen)

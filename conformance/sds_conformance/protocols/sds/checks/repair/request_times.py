@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import chi_square_limit, least_distinct
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import Missing
 from ...view.requester import Requester, requester, together
 
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 _A_FEW = 8
 """Samples below which nothing is said of how they differ."""
 _ENOUGH = 200
@@ -38,7 +36,7 @@ _NEAR_MS = 60_000
 # ---- one by one ------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-TREQ-01", *_TIMED)
+@check("SDS-R-TREQ-01", *TIMED)
 def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_req is what the formula gives by the declared hash; with another one it lies between T_min and T_max.
 
@@ -52,14 +50,8 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         step = _last_word(view, side, missing)
         # A request may be a little early or late although T_req is right: SDS-R-SEND-02.
         slack = side.slack_ms if seen.exact and side.shown else SECOND_MS
-        if seen.high >= expected.low - slack and seen.low <= expected.high + slack:
-            yield held(step)
-        else:
-            yield violated(
-                step,
-                f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing",
-                f"{_span(seen)}",
-            )
+        what = f"T_req of {missing.message_id!r} {_span(expected)} after it was found missing"
+        yield judged(step, seen.meets(expected, slack), what, _span(seen))
 
 
 def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
@@ -106,25 +98,19 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             if (apart < _NEAR_MS) is not near:
                 continue
             slack = max(side.slack_ms, first[key][0].slack_ms)
-            if seen.low <= before.high + slack and before.low <= seen.high + slack:
-                yield held(missing.detected.step)
-            else:
-                yield violated(
-                    missing.detected.step,
-                    f"T_req of {missing.message_id!r} {_span(before)} after it was found missing, as with the same "
-                    f"participant ID at step {other.detected.step.index}"
-                    + ("" if near else f", {apart} ms earlier or later"),
-                    _span(seen),
-                )
+            expected = f"T_req of {missing.message_id!r} {_span(before)} after it was found missing"
+            expected += f", as with the same participant ID at step {other.detected.step.index}"
+            expected += "" if near else f", {apart} ms earlier or later"
+            yield judged(missing.detected.step, seen.meets(before, slack), expected, _span(seen))
 
 
-@check("SDS-R-RECV-06", *_TIMED)
+@check("SDS-R-RECV-06", *TIMED)
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same for the same participant and message, whoever reckons."""
     return _again(view, near=True)
 
 
-@check("SDS-R-TREQ-05", *_TIMED)
+@check("SDS-R-TREQ-05", *TIMED)
 def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same whatever the clock shows."""
     return _again(view, near=False)
@@ -133,63 +119,53 @@ def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
 # ---- many at once ----------------------------------------------------------------------------------------------------
 
 
-def _values(offsets: Iterable[Window], low: int, high: int) -> int:
-    """How many values can be told apart between T_min and T_max, at most one a second."""
-    widest = max(min(o.high, high) - max(o.low, low) + 1 for o in offsets)
-    return (high - low) // max(widest, SECOND_MS)
-
-
-def _judged(step: Step, offsets: list[Window], sets: int, low: int, high: int, what: str) -> Iterator[Observation]:
+def _judge(step: Step, offsets: list[Window], sets: int, low: int, high: int, what: str) -> Iterator[Observation]:
     """Are enough of these times different? One of so many ``sets``."""
-    values = _values(offsets, low, high)
-    if len(offsets) < _A_FEW or values < 3:
+    if len(offsets) < _A_FEW:
         return
-    distinct, least = len({offset.high for offset in offsets}), least_distinct(len(offsets), values, sets)
-    if distinct >= least:
-        yield held(step)
-    else:
+    # How many values can be told apart between T_min and T_max, at most one a second.
+    widest = max(min(o.high, high) - max(o.low, low) + 1 for o in offsets)
+    values = (high - low) // max(widest, SECOND_MS)
+    if values >= 3:
+        distinct, least = len({offset.high for offset in offsets}), least_distinct(len(offsets), values, sets)
         seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(offsets[0])}"
-        yield violated(step, f"{what}: {least} or more different ones of {len(offsets)}", seen)
+        yield judged(step, distinct >= least, f"{what}: {least} or more different ones of {len(offsets)}", seen)
 
 
-@check("SDS-R-TREQ-02", *_TIMED)
+@check("SDS-R-TREQ-02", *TIMED)
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
     groups: dict[tuple[int, int, str], dict[str, tuple[Step, Window]]] = {}
     for side in together(view):
         terms = side.terms
-        if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+        if terms is None or terms.bounds is None:
             continue
         for missing in side.wanted:
             if (offset := side.offset(missing)) is not None:
-                group = groups.setdefault((terms.t_min_ms, terms.t_max_ms, missing.message_id), {})
+                group = groups.setdefault((*terms.bounds, missing.message_id), {})
                 group.setdefault(terms.participant_id, (missing.detected.step, offset))
     for (low, high, message_id), group in groups.items():
-        if len(group) >= _A_FEW:
-            offsets = [offset for _, offset in group.values()]
-            what = f"T_req of {message_id!r} after {len(group)} participants found it missing"
-            yield from _judged(list(group.values())[-1][0], offsets, len(groups), low, high, what)
+        steps, offsets = zip(*group.values(), strict=True)
+        what = f"T_req of {message_id!r} after {len(group)} participants found it missing"
+        yield from _judge(steps[-1], list(offsets), len(groups), low, high, what)
 
 
-@check("SDS-R-TREQ-04", *_TIMED)
+@check("SDS-R-TREQ-04", *TIMED)
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are asked for at different times (AMB-06)."""
     side, terms = requester(view), view.terms
-    if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+    if terms is None or terms.bounds is None:
         return
     groups: dict[int, list[Window]] = {}
-    steps: dict[int, Step] = {}
     for missing in side.wanted:
         if (offset := side.offset(missing)) is not None:
-            steps[missing.detected.step.index] = missing.detected.step
             groups.setdefault(missing.detected.step.index, []).append(offset)
     for index, offsets in groups.items():
-        if len(offsets) >= _A_FEW:
-            what = f"T_req of {len(offsets)} messages that are found missing at once"
-            yield from _judged(steps[index], offsets, len(groups), terms.t_min_ms, terms.t_max_ms, what)
+        what = f"T_req of {len(offsets)} messages that are found missing at once"
+        yield from _judge(view.trace.steps[index - 1], offsets, len(groups), *terms.bounds, what)
 
 
-@check("SDS-R-TREQ-03", *_TIMED)
+@check("SDS-R-TREQ-03", *TIMED)
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
 
@@ -201,9 +177,8 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     last: dict[tuple[int, int], Step] = {}
     for side in together(view):
         terms = side.terms
-        if terms is None or terms.t_min_ms is None or terms.t_max_ms is None or not terms.sound:
+        if terms is None or (bounds := terms.bounds) is None:
             continue
-        bounds = (terms.t_min_ms, terms.t_max_ms)
         if side.slack_ms and bounds[1] - bounds[0] < _WIDE * side.slack_ms:
             blurred.add(bounds)
         for missing in side.wanted:
@@ -213,11 +188,9 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
                 continue
             low, high = bounds[0] - side.slack_ms, bounds[1] + side.slack_ms
             if offset.exact and not low <= offset.low <= high:
-                yield violated(
-                    _last_word(view, side, missing),
-                    f"T_req of {missing.message_id!r} within {bounds[0]} and {bounds[1]} ms after it was found missing",
-                    _span(offset),
-                )
+                within = f"within {bounds[0]} and {bounds[1]} ms after it was found missing"
+                expected = f"T_req of {missing.message_id!r} {within}"
+                yield violated(_last_word(view, side, missing), expected, _span(offset))
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, pool in pools.items():
@@ -226,19 +199,14 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
         counts, shares = _bins(list(pool.values()), *bounds)
         if len(counts) < 4:
             continue
-        expected = [share * len(pool) for share in shares]
-        statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, expected, strict=True))
+        means = [share * len(pool) for share in shares]
+        statistic = sum((count - mean) ** 2 / mean for count, mean in zip(counts, means, strict=True))
         limit = chi_square_limit(len(counts) - 1)
-        if statistic <= limit:
-            yield held(last[bounds])
-        else:
-            worst = max(range(len(counts)), key=lambda i: abs(counts[i] - expected[i]) / expected[i])
-            yield violated(
-                last[bounds],
-                f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection: chi-square up to "
-                f"{limit:.0f} for {len(counts)} parts",
-                f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {expected[worst]:.0f}",
-            )
+        worst = max(range(len(counts)), key=lambda i: abs(counts[i] - means[i]) / means[i])
+        expected = f"{len(pool)} T_req spread evenly from {bounds[0]} to {bounds[1]} ms after detection"
+        expected += f": chi-square up to {limit:.0f} for {len(counts)} parts"
+        seen = f"{statistic:.0f}: {counts[worst]} in part {worst + 1} instead of about {means[worst]:.0f}"
+        yield judged(last[bounds], statistic <= limit, expected, seen)
 
 
 def _bins(offsets: list[Window], low: int, high: int) -> tuple[list[int], list[float]]:

@@ -12,15 +12,14 @@ from itertools import pairwise
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.repair_terms import SECOND_MS
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import Missing
 from ...view.requester import Requester, requester
 
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 _LENIENT_INTERVALS = 10
 """Sync intervals within which a sync message must have gone out: a random backoff is no fault."""
 
@@ -28,7 +27,7 @@ _LENIENT_INTERVALS = 10
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-STATE-01", *_TIMED)
+@check("SDS-R-STATE-01", *TIMED)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for."""
     side = requester(view)
@@ -43,13 +42,9 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
                 yield held(shown.step)
                 continue
             waited = shown.step.now_ms - detected.now_ms
-            yield violated(
-                shown.step,
-                f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago, in the outgoing repair "
-                "request buffer",
-                "it is not in it",
-                "" if side.terms is not None and side.terms.sound else "AMB-08",
-            )
+            which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
+            soft = "" if side.terms is not None and side.terms.sound else "AMB-08"
+            yield violated(shown.step, f"{which}, in the outgoing repair request buffer", "it is not in it", soft)
             break
     if not side.shown:
         yield from _asked_for_at_all(side)
@@ -63,12 +58,9 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
         elif (sent := side.both_kinds(list(side.owed(missing)))) and not _asked_later(side, missing, sent):
-            yield violated(
-                sent.step,
-                f"{missing.message_id!r}, missing since step {missing.detected.step.index}, asked for: its T_req is "
-                "over",
-                "no message asks for it, neither content nor sync",
-            )
+            which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
+            seen = "no message asks for it, neither content nor sync"
+            yield violated(sent.step, f"{which}, asked for: its T_req is over", seen)
 
 
 def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
@@ -76,19 +68,15 @@ def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
     return side.first_asked(missing.message_id, sent.step.index) < side.until(missing)
 
 
-@check("SDS-R-STATE-01", *_TIMED)
+@check("SDS-R-STATE-01", *TIMED)
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
     """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70)."""
     side = requester(view)
     for sent in side.carriers if view.terms is not None else ():
         for entry in sent.message.repair_request:
             if side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms):
-                yield violated(
-                    sent.step,
-                    "requests for messages that are missing only",
-                    f"one for {entry.message_id!r}, which has arrived and waits for its dependencies",
-                    "AMB-70",
-                )
+                seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
+                yield violated(sent.step, "requests for messages that are missing only", seen, "AMB-70")
 
 
 def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
@@ -98,7 +86,7 @@ def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
     return now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
-@check("SDS-R-STATE-02", *_TIMED)
+@check("SDS-R-STATE-02", *TIMED)
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
     """T_req counts from the moment the gap was found: that more messages name it does not postpone the request."""
     side = requester(view)
@@ -117,27 +105,20 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
                 if due <= first:
                     yield held(shown.step)
                     continue
-                yield violated(
-                    shown.step,
-                    f"T_req of {missing.message_id!r} as it was, {first - detected.now_ms} ms after step "
-                    f"{detected.index}, which found it missing",
-                    f"{due - first} ms later, after step {again[0].index} has named it again",
-                )
+                since = f"{first - detected.now_ms} ms after step {detected.index}, which found it missing"
+                seen = f"{due - first} ms later, after step {again[0].index} has named it again"
+                yield violated(shown.step, f"T_req of {missing.message_id!r} as it was, {since}", seen)
                 break
         elif missing in side.owing:
             if (asking := side.in_time(missing)) is not None and asking.step.index > again[0].index:
                 yield held(asking.step)
             elif asking is None and (sent := side.both_kinds(list(side.owed(missing)))):
-                waited = sent.step.now_ms - detected.now_ms
-                yield violated(
-                    sent.step,
-                    f"a request for {missing.message_id!r}, missing for {waited} ms: that step {again[0].index} and "
-                    "others name it again postpones nothing",
-                    "none",
-                )
+                which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
+                why = f"that step {again[0].index} and others name it again postpones nothing"
+                yield violated(sent.step, f"a request for {which}: {why}", "none")
 
 
-@check("SDS-R-STATE-09", *_TIMED)
+@check("SDS-R-STATE-09", *TIMED)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
     side = requester(view)
@@ -147,7 +128,7 @@ def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
 # ---- R-GLOBAL --------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-GLOBAL-09", *_TIMED)
+@check("SDS-R-GLOBAL-09", *TIMED)
 def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
     """No message is requested sooner than T_min after it was found missing."""
     if view.terms is None or view.terms.t_min_ms is None:
@@ -159,17 +140,11 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             waited = sent.step.now_ms - detected.now_ms
             if not side.in_step(detected, sent.step):
                 continue
-            if waited >= view.terms.t_min_ms - side.slack_ms:
-                yield held(sent.step)
-            else:
-                yield violated(
-                    sent.step,
-                    f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing",
-                    f"one after {waited} ms",
-                )
+            expected = f"no request for {missing.message_id!r} within {view.terms.t_min_ms} ms of finding it missing"
+            yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, f"one after {waited} ms")
 
 
-@check("SDS-R-GLOBAL-10", *_TIMED)
+@check("SDS-R-GLOBAL-10", *TIMED)
 def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
     """A first request is made by T_max after detection, if there is a message to carry it.
 
@@ -195,25 +170,22 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
                 yield held(sent.step)
             elif sent.step.now_ms >= last + side.slack_ms and asked < min(end, again):
                 late = view.trace.steps[asked - 1].now_ms - detected.now_ms
-                yield violated(
-                    sent.step,
-                    f"a request for {missing.message_id!r} by T_max, {view.terms.t_max_ms} ms after it was found "
-                    "missing",
-                    f"the first one comes after {late} ms, at step {asked}",
-                )
+                by = f"by T_max, {view.terms.t_max_ms} ms after it was found missing"
+                seen = f"the first one comes after {late} ms, at step {asked}"
+                yield violated(sent.step, f"a request for {missing.message_id!r} {by}", seen)
                 break
 
 
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-SYNC-01", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
 def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
     """With requests due, a scheduled sync message goes out although others keep sending theirs."""
     return _scheduled(view, noisy=True)
 
 
-@check("SDS-R-SYNC-02", *_TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
 def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
     """With requests due and nobody else speaking, the next scheduled sync message goes out."""
     return _scheduled(view, noisy=False)
@@ -249,12 +221,9 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
                 break
             if tick.now_ms > since + _LENIENT_INTERVALS * interval:
                 others = ", whatever others send" if noisy else ""
-                yield violated(
-                    tick,
-                    f"a sync message{others}: {missing.message_id!r} is to be asked for, and {_LENIENT_INTERVALS} "
-                    f"intervals of {interval} ms have passed since",
-                    "none",
-                )
+                passed = f"{_LENIENT_INTERVALS} intervals of {interval} ms have passed since"
+                expected = f"a sync message{others}: {missing.message_id!r} is to be asked for, and {passed}"
+                yield violated(tick, expected, "none")
                 break
 
 

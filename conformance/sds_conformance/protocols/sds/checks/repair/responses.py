@@ -8,14 +8,14 @@ from itertools import pairwise
 from sds_harness.sds.trace import Step
 from sds_reference import Kind, Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
     FEW,
-    TIMED,
     Turn,
     answers_at_all,
     bracket,
@@ -98,14 +98,14 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
         if not turn.due or (turn.never and not _answers(view, turn)) or matter_of(view, turn) != matter:
             continue
         if turn.in_time and turn.sure:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.never and turn.overdue is not None:
             detail = {"STATE-08": _came(view, turn), "RECV-13": _carrier(turn)}.get(matter, "")
+            which = f"{turn.message_id!r}, {why.format(detail)}"
+            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered"
+            soft = "AMB-23" if matter == "RECV-13" and turn.request.duplicate else ""
             yield violated(
-                turn.overdue,
-                f"{turn.message_id!r}, {why.format(detail)}, sent again after the request of step {turn.since.index}",
-                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms, although other requests were answered",
-                "AMB-23" if matter == "RECV-13" and turn.request.duplicate else "",
+                turn.overdue, f"{which}, sent again after the request of step {turn.since.index}", seen, soft
             )
 
 
@@ -117,17 +117,12 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
     if view.terms is None or not shows(view):
         return
-    arrived = {
-        received.message.message_id: received.step.index
-        for received in reversed(view.received)
-        if received.kind is Kind.CONTENT and not received.rejected
-    }
+    content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
+    arrived = {received.message.message_id: received.step.index for received in content}
     arrived |= {sent.message.message_id: sent.step.index for sent in reversed(view.sent)}
-    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    named = _first_named(view)
     outside = {turn.message_id for turn in turns(view) if turn.eligible is False and undisputed(turn.asked)}
-    for observed in view.observed:
-        if not observed.state.HasField("incoming_repairs"):
-            continue
+    for observed in view.showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
             if named.get(message_id, NEVER) > at:
@@ -136,22 +131,22 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
                 yield violated(
                     observed.step, f"no answer planned for {message_id!r}, which never arrived", "a time for one"
                 )
-            elif message_id in outside:
-                yield violated(
-                    observed.step,
-                    f"no answer planned for {message_id!r}, of whose response group the participant is not",
-                    "a time for one",
-                )
             else:
-                yield held(observed.step)
+                expected = f"no answer planned for {message_id!r}, of whose response group the participant is not"
+                yield judged(observed.step, message_id not in outside, expected, "a time for one")
         lacking = {i for i, since in named.items() if since < at and arrived.get(i, NEVER) > at}
         if lacking - queued:
             yield held(observed.step)
 
 
+def _first_named(view: ChannelView) -> dict[str, int]:
+    """Index of the first step that asks for a message, by its ID."""
+    return {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+
+
 def _unbidden(view: ChannelView) -> list[Answer]:
     """Broadcasts of messages of others that no message at all has asked for."""
-    named = {e.message_id: r.step.index for r in reversed(view.received) for e in r.message.repair_request}
+    named = _first_named(view)
     return [a for a in view.repair.unasked if named.get(a.message.message_id, NEVER) > a.step.index]
 
 
@@ -159,9 +154,8 @@ def _unbidden(view: ChannelView) -> list[Answer]:
 def only_what_was_asked_for_is_sent(view: ChannelView) -> Iterator[Observation]:
     """Messages of others go out only after a request for them."""
     for answer in _unbidden(view):
-        yield violated(
-            answer.step, f"{answer.message.message_id!r} left alone, which nobody asked for", "a broadcast of it"
-        )
+        expected = f"{answer.message.message_id!r} left alone, which nobody asked for"
+        yield violated(answer.step, expected, "a broadcast of it")
     for turn in turns(view):
         if turn.answer is not None and not turn.asked.own:
             yield held(turn.answer)
@@ -183,9 +177,8 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
     for turn in turns(view):
         answer, silent = _after_copy(view, turn)
         if answer is not None:
-            yield violated(
-                answer, f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}", "one more copy"
-            )
+            expected = f"no answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+            yield violated(answer, expected, "one more copy")
         elif silent is not None:
             yield held(silent)
 
@@ -207,11 +200,8 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
                 if turn.message_id in queued:
-                    yield violated(
-                        observed.step,
-                        f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}",
-                        "one that is still planned",
-                    )
+                    expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
+                    yield violated(observed.step, expected, "one that is still planned")
                 elif turn.shown:
                     yield held(observed.step)
                 break
@@ -226,11 +216,8 @@ def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
             continue
         answers, most = turn.asked.answers, 1 + len(turn.asked.repeats)
         if 1 < len(answers) <= most and not turn.asked.own and not alone:
-            yield violated(
-                answers[1].step,
-                f"one answer for {turn.message_id!r}, asked for {most} times before it came",
-                f"{len(answers)} answers",
-            )
+            expected = f"one answer for {turn.message_id!r}, asked for {most} times before it came"
+            yield violated(answers[1].step, expected, f"{len(answers)} answers")
         yield from _moved(view, turn)
         if not turn.shown and not turn.asked.own and turn.answer is not None:
             yield from _moved_unseen(view, turn, turn.answer)
@@ -242,14 +229,9 @@ def _moved(view: ChannelView, turn: Turn) -> Iterator[Observation]:
     for (before, first), (after, second) in pairwise(shown):
         if any(before.index < r.step.index < after.index for r in turn.repeats) and after.index < turn.end:
             moved = second - first
-            if moved:
-                yield violated(
-                    after,
-                    f"the time of the answer for {turn.message_id!r} as the first request fixed it",
-                    f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request",
-                )
-            else:
-                yield held(after)
+            expected = f"the time of the answer for {turn.message_id!r} as the first request fixed it"
+            seen = f"one {abs(moved)} ms {'later' if moved > 0 else 'earlier'}, after a further request"
+            yield judged(after, not moved, expected, seen)
 
 
 def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Observation]:
@@ -260,15 +242,9 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
         usual = bracket(view, other)
         if usual is None or between is None:
             continue
-        if between.high < usual.low or usual.high < between.low:
-            yield violated(
-                answer,
-                f"an answer for {turn.message_id!r} {usual.low} to {usual.high} ms after the first of several "
-                "requests, as when it was asked for once",
-                f"one after {between.high} ms",
-            )
-        else:
-            yield held(answer)
+        span = f"{usual.low} to {usual.high} ms after the first of several requests"
+        expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
+        yield judged(answer, between.meets(usual), expected, f"one after {between.high} ms")
 
 
 def _lacks(original: Message, answer: Message) -> str:
@@ -295,10 +271,7 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
             continue
         for answer in asked.answers:
             lacking = _lacks(original, answer.message)
-            if lacking:
-                yield violated(answer.step, f"the full message {asked.message_id!r}", f"one with no {lacking}")
-            else:
-                yield held(answer.step)
+            yield judged(answer.step, not lacking, f"the full message {asked.message_id!r}", f"one with no {lacking}")
 
 
 @check("SDS-R-STATE-08", *TIMED)
@@ -317,13 +290,11 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
         if not turn.due:
             continue
         if turn.in_time and turn.sure:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.never and turn.overdue is not None and _unexplained(view, turn):
-            yield violated(
-                turn.overdue,
-                f"{turn.message_id!r}, which is in its log, sent again after the request of step {turn.since.index}",
-                f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms",
-            )
+            again = f"sent again after the request of step {turn.since.index}"
+            seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
+            yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
 def _unexplained(view: ChannelView, turn: Turn) -> bool:
@@ -340,11 +311,8 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
         if asked.answers and not asked.own:
-            yield violated(
-                asked.answers[0].step,
-                f"no answer to the request of step {since.index} for {asked.message_id!r}, which was not there then",
-                "a broadcast of it",
-            )
+            request = f"the request of step {since.index} for {asked.message_id!r}, which was not there then"
+            yield violated(asked.answers[0].step, f"no answer to {request}", "a broadcast of it")
         elif t_max is not None and not asked.answers:
             waited = [tick for tick in view.ticks if tick.index > since.index and tick.now_ms >= since.now_ms + t_max]
             if waited:
@@ -376,8 +344,7 @@ def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
             since, t_max = received.step, view.terms.t_max_ms if view.terms is not None else None
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
-                yield violated(
-                    after[0], f"no answer to its own request for {entry.message_id!r}, which came back", "an answer"
-                )
+                expected = f"no answer to its own request for {entry.message_id!r}, which came back"
+                yield violated(after[0], expected, "an answer")
             elif silent:
                 yield held(silent[0])

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import SECOND_MS, Window
+from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester
-
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 
 
 def _exact(side: Requester, missing: Missing) -> Window | None:
@@ -21,7 +19,7 @@ def _exact(side: Requester, missing: Missing) -> Window | None:
     return due if due is not None and due.exact else None
 
 
-@check("SDS-R-SEND-01", *_TIMED)
+@check("SDS-R-SEND-01", *TIMED)
 def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
     """Every content and sync message carries what is due and was not asked for yet, within the cap."""
     side = requester(view)
@@ -44,7 +42,7 @@ def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
             break
 
 
-@check("SDS-R-SEND-02", *_TIMED)
+@check("SDS-R-SEND-02", *TIMED)
 def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
     """No request before T_req, and one from the very millisecond on, where T_req is known exactly (AMB-110)."""
     side = requester(view)
@@ -58,9 +56,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if not side.in_step(detected, sent.step):
                 continue
             if early > side.slack_ms and side.asks(sent, missing.message_id):
-                yield violated(
-                    sent.step, f"no request for {missing.message_id!r} before its T_req", f"one {early} ms before it"
-                )
+                expected = f"no request for {missing.message_id!r} before its T_req"
+                yield violated(sent.step, expected, f"one {early} ms before it")
             elif early > 0:
                 yield held(sent.step)
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
@@ -69,9 +66,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
             if asks:
                 yield held(sent.step)
             elif sent.message.kind in side.kinds:
-                yield violated(
-                    sent.step, f"{missing.message_id!r} asked for at T_req, which is this very millisecond", "it is not"
-                )
+                expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
+                yield violated(sent.step, expected, "it is not")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
@@ -81,13 +77,11 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         count, cap = len(sent.message.repair_request), view.terms.cap if view.terms is not None else None
         if cap is None or not count:
             continue
-        if count <= cap:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, f"at most {cap} entries in a repair request, the cap in force", f"{count}")
+        expected = f"at most {cap} entries in a repair request, the cap in force"
+        yield judged(sent.step, count <= cap, expected, f"{count}")
 
 
-@check("SDS-R-SEND-04", *_TIMED)
+@check("SDS-R-SEND-04", *TIMED)
 def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
     """Where more is due than the cap allows, what is asked for has the lowest T_req."""
     side = requester(view)
@@ -109,14 +103,9 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         if not left or not taken:
             continue
         latest = max(taken, key=lambda message_id: taken[message_id])
-        if taken[latest] <= min(left):
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step,
-                f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due",
-                f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out",
-            )
+        expected = f"{len(chosen)} requests with the lowest T_req of {len(chosen) + len(left)} that are due"
+        seen = f"one for {latest!r}, due {taken[latest] - min(left)} ms after one that is left out"
+        yield judged(sent.step, taken[latest] <= min(left), expected, seen)
 
 
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
@@ -126,13 +115,10 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
-        if count <= 3:
-            yield held(sent.step)
-        else:
-            yield violated(sent.step, "at most three entries in a repair request by default", f"{count}")
+        yield judged(sent.step, count <= 3, "at most three entries in a repair request by default", f"{count}")
 
 
-@check("SDS-R-SEND-06", *_TIMED)
+@check("SDS-R-SEND-06", *TIMED)
 def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
     """When nothing can be due, field 13 does not occur at all, not even with an empty entry.
 
@@ -158,7 +144,7 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-R-SEND-07", *_TIMED)
+@check("SDS-R-SEND-07", *TIMED)
 def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
     """What arrived after its T_req and before the message is sent is not asked for any more.
 
@@ -180,9 +166,6 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
             if not side.asks(sent, missing.message_id):
                 yield held(sent.step)
             elif not any(missing.message_id in shown.due for shown in side.states(arrived.index, sent.step.index)):
-                yield violated(
-                    sent.step,
-                    f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}",
-                    "a request for it",
-                )
+                expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
+                yield violated(sent.step, expected, "a request for it")
             break

@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from sds_harness.sds.trace import Step
-from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.chance import most
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.repair_terms import TIMED
 from ...view.repair_tracker import Asked, Missing
 from ...view.resends import in_step
 
-_TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 FEWEST = 10
 """With fewer participants, chance allows any number of messages."""
 NO_BACKOFF = 0.0625
@@ -48,7 +47,7 @@ def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
     return max(after - before for before, after in pairwise(times))
 
 
-@check("SDS-R-TRESP-04", *_TIMED)
+@check("SDS-R-TRESP-04", *TIMED)
 def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observation]:
     """Of many holders that hear each other, only a few answer: their response times differ."""
     everybody = _together(view)
@@ -73,18 +72,12 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         bound = _bound(len(holders) - 1, heard - first + 2 * pause, t_max - (first - start), NO_BACKOFF)
         if bound is None or not steady:
             continue
-        if len(answers) <= 1 + bound:
-            yield held(answers[-1])
-        else:
-            yield violated(
-                answers[-1],
-                f"at most {1 + bound} of the {len(holders)} holders of {message_id!r} to answer before they hear an "
-                f"answer, with response times spread over {t_max} ms",
-                f"{len(answers)} answers",
-            )
+        some = f"at most {1 + bound} of the {len(holders)} holders of {message_id!r}"
+        expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
+        yield judged(answers[-1], len(answers) <= 1 + bound, expected, f"{len(answers)} answers")
 
 
-@check("SDS-R-TREQ-02", *_TIMED)
+@check("SDS-R-TREQ-02", *TIMED)
 def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observation]:
     """Of many that miss the same message and hear each other, only a few ask for it: their request times differ."""
     gaps: dict[str, list[tuple[ChannelView, Missing]]] = {}
@@ -112,17 +105,10 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         last = max(heard, asked[-1].now_ms)
         sends = [[sent.step for sent in other.repair.requesting] for other, _ in requesters]
         pause = max(_longest_pause(steps, min(start, first), last) for steps in sends)
-        bound = _bound(
-            len(requesters) - 1, heard - first + 2 * pause, terms.t_max_ms - terms.t_min_ms - (first - start)
-        )
+        room = terms.t_max_ms - terms.t_min_ms
+        bound = _bound(len(requesters) - 1, heard - first + 2 * pause, room - (first - start))
         if bound is None or not steady:
             continue
-        if len(asked) <= 1 + bound:
-            yield held(asked[-1])
-        else:
-            yield violated(
-                asked[-1],
-                f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r} to ask for it before they "
-                f"hear a request, with request times spread over {terms.t_max_ms - terms.t_min_ms} ms",
-                f"{len(asked)} requests",
-            )
+        some = f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r}"
+        expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
+        yield judged(asked[-1], len(asked) <= 1 + bound, expected, f"{len(asked)} requests")

@@ -10,11 +10,12 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
-from ...view.responder import TICKS, TIMED, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
+from ...view.repair_terms import TIMED
+from ...view.responder import TICKS, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
 from .responses import answered
 
 
@@ -37,14 +38,9 @@ def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
         # After a further request, it may be that one which is answered, or which moved the answer (R-STATE-06).
         if turn.answer is None or not t_max or turn.repeats or _late_by_the_sweep(view, turn, t_max):
             continue
-        if turn.gone is not None and turn.gone.index < turn.answer.index:
-            yield violated(
-                turn.answer,
-                f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}",
-                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
-            )
-        else:
-            yield held(turn.answer)
+        expected = f"an answer for {turn.message_id!r} within {t_max} ms of the request of step {turn.since.index}"
+        seen = f"one after {turn.answer.now_ms - turn.since.now_ms} ms"
+        yield judged(turn.answer, not (turn.gone is not None and turn.gone.index < turn.answer.index), expected, seen)
 
 
 def _with_traffic(view: ChannelView, turn: Turn) -> bool:
@@ -59,16 +55,13 @@ def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]
     """An answer goes out within a sweep of its time, whether or not anything else happens."""
     for turn in _foreign(view):
         if turn.in_time:
-            yield held(turn.answer or turn.since)
+            yield held(turn.told)
         elif turn.overdue is None or turn.window is None:
             continue
         elif _late(view, turn) or (turn.never and turn.shown and turn.due and answers_at_all(view, others=True)):
-            yield violated(
-                turn.overdue,
-                f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago, to have "
-                "been sent by the periodic work",
-                "none" if turn.answer is None else f"none until step {turn.answer.index}",
-            )
+            which = f"the answer for {turn.message_id!r}, due {turn.overdue.now_ms - turn.window.high} ms ago"
+            seen = "none" if turn.answer is None else f"none until step {turn.answer.index}"
+            yield violated(turn.overdue, f"{which}, to have been sent by the periodic work", seen)
 
 
 def _late(view: ChannelView, turn: Turn) -> bool:
@@ -85,19 +78,12 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
     ticks = {tick.index for tick in view.ticks}
     for turn in pending:
         until = turn.answer.index if turn.answer is not None else turn.end if turn.shown else 0
-        passed_over = [
-            step
-            for step in sweeps.values()
-            if turn.window and turn.window.high < step.now_ms and turn.since.index < step.index < until
-        ]
-        passed_over = [step for step in passed_over if step.index in ticks]
+        before = [s for s in sweeps.values() if turn.since.index < s.index < until and s.index in ticks]
+        passed_over = [step for step in before if turn.window and turn.window.high < step.now_ms]
         if passed_over and not turn.repeats:
             others = sum(other.answer is passed_over[0] for other in pending)
-            yield violated(
-                passed_over[0],
-                f"the answer for {turn.message_id!r} as well, which is due",
-                f"{others} other{'s' if others > 1 else ''} and not this one",
-            )
+            expected = f"the answer for {turn.message_id!r} as well, which is due"
+            yield violated(passed_over[0], expected, f"{others} other{'s' if others > 1 else ''} and not this one")
         elif turn.in_time and turn.answer is not None:
             yield held(turn.answer)
 
@@ -112,11 +98,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             continue
         wait = turn.window.low - turn.since.now_ms
         if turn.answer.now_ms < turn.window.low - slack_ms(view):
-            yield violated(
-                turn.answer,
-                f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}",
-                f"one after {turn.answer.now_ms - turn.since.now_ms} ms",
-            )
+            expected = f"no answer for {turn.message_id!r} within {wait} ms of the request of step {turn.since.index}"
+            yield violated(turn.answer, expected, f"one after {turn.answer.now_ms - turn.since.now_ms} ms")
             continue
         yield held(turn.answer)
         # That a sweep ran is known of a tick in which others went out; that it was not full, if another sent more.
@@ -127,11 +110,8 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             if 0 < answers[tick.index] < max(answers.values())
         ]
         if missed and turn.since.now_ms < turn.window.low:
-            yield violated(
-                missed[0],
-                f"the answer for {turn.message_id!r}, whose time is just now, with the others",
-                f"it came {turn.answer.now_ms - turn.window.low} ms later",
-            )
+            expected = f"the answer for {turn.message_id!r}, whose time is just now, with the others"
+            yield violated(missed[0], expected, f"it came {turn.answer.now_ms - turn.window.low} ms later")
 
 
 @check("SDS-R-SWEEP-04", *TIMED)
@@ -145,11 +125,8 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
         # As many as there were requests: that further ones add none is another requirement.
         allowed = 1 + len(asked.repeats)
         if len(answers) > allowed:
-            yield violated(
-                answers[allowed],
-                f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}",
-                "another answer without another request",
-            )
+            expected = f"nothing more for {asked.message_id!r}, which was answered at step {answers[0].index}"
+            yield violated(answers[allowed], expected, "another answer without another request")
         elif (quiet := [tick for tick in view.ticks if tick.index > answers[-1].index])[TICKS - 1 :]:
             yield held(quiet[-1])
 
@@ -196,10 +173,7 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
             ):
                 continue
             differs = _differs(original, answer.message)
-            if differs:
-                yield violated(answer.step, f"{asked.message_id!r} as it was first sent", differs)
-            else:
-                yield held(answer.step)
+            yield judged(answer.step, not differs, f"{asked.message_id!r} as it was first sent", differs)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)
@@ -223,10 +197,8 @@ def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
         if not between or others or synced:
             continue
         changed = _changed(before, after)
-        if changed:
-            yield violated(between[-1], "log, Lamport timestamp and outgoing buffer as before the answer", changed)
-        else:
-            yield held(between[-1])
+        expected = "log, Lamport timestamp and outgoing buffer as before the answer"
+        yield judged(between[-1], not changed, expected, changed)
 
 
 def _changed(before: Observed, after: Observed) -> str:
@@ -263,9 +235,5 @@ def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
             or e.low <= sent.step.now_ms
         ):
             continue
-        if e.tolerates(seen) or seen < e.low:
-            yield held(sent.step)
-        else:
-            yield violated(
-                sent.step, f"the Lamport timestamp {e.low}: answers before it are no new messages", f"{seen}"
-            )
+        expected = f"the Lamport timestamp {e.low}: answers before it are no new messages"
+        yield judged(sent.step, e.tolerates(seen) or seen < e.low, expected, f"{seen}")

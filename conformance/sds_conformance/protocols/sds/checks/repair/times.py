@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sds_harness.sds.trace import Step
 
-from .....judging.judgement import Observation, held, violated
+from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import Window
-from ...view.responder import TIMED, Turn, delay, slack_ms, turns
+from ...view.repair_terms import TIMED, Window
+from ...view.responder import Turn, delay, slack_ms, turns
 
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 
@@ -24,18 +24,10 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         found = delay(view, turn)
         if expected is None or found is None:
             continue
-        seen = turn.answer or turn.since
-        slack = slack_ms(view)
-        if expected.low <= found.high + slack and found.low <= expected.high + slack:
-            yield held(seen)
-        else:
-            span = f"{expected.low} ms" if expected.exact else f"0 to {expected.high} ms"
-            by = "by the declared hash" if expected.exact else "whatever the hash"
-            yield violated(
-                seen,
-                f"an answer for {turn.message_id!r} {span} after the request of step {turn.since.index}, {by}",
-                f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms",
-            )
+        by = "by the declared hash" if expected.exact else "whatever the hash"
+        what = f"an answer for {turn.message_id!r} {_span(expected)} after the request of step {turn.since.index}, {by}"
+        seen = f"one planned after {found.low} ms" if turn.shown else f"one after {found.low} to {found.high} ms"
+        yield judged(turn.told, expected.meets(found, slack_ms(view)), what, seen)
 
 
 @check("SDS-R-TRESP-02", *TIMED)
@@ -46,9 +38,8 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             continue
         wait = turn.window.low - turn.since.now_ms if turn.shown and turn.window is not None else 0
         if wait > slack_ms(view):
-            yield violated(
-                turn.since, f"an answer for its own {turn.message_id!r} at once", f"one planned in {wait} ms"
-            )
+            expected = f"an answer for its own {turn.message_id!r} at once"
+            yield violated(turn.since, expected, f"one planned in {wait} ms")
         elif turn.answer is None:
             continue  # that it never answers is another requirement
         elif not turn.in_time:
@@ -58,17 +49,23 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
             yield held(turn.answer)
 
 
-def _again(view: ChannelView, *, same_requester: bool) -> Iterator[tuple[Turn, Window, Turn, Window]]:
-    """Two requests for one message with the delays of their answers, by one requester or by two."""
+def _again(view: ChannelView, *, same_requester: bool) -> Iterator[Observation]:
+    """Two requests for one message are answered with the same delay, by one requester or by two."""
     known: dict[str, list[tuple[Turn, Window]]] = {}
     for turn in turns(view):
         found = delay(view, turn)
         if found is None:
             continue
         for earlier, before in known.setdefault(turn.message_id, []):
-            alike = earlier.request.message.sender_id == turn.request.message.sender_id
-            if alike == same_requester:
-                yield earlier, before, turn, found
+            first, second = earlier.request.message.sender_id, turn.request.message.sender_id
+            if (first == second) is not same_requester:
+                continue
+            which = f", as after that of step {earlier.since.index}"
+            if not same_requester:
+                which = f" of {second!r}, as after that of {first!r}: its author is the same"
+            expected = f"an answer for {turn.message_id!r} {_span(before)} after the request{which}"
+            seen = f"one {'planned ' if turn.shown else ''}after {_span(found)}"
+            yield judged(turn.told, before.meets(found, slack_ms(view)), expected, seen)
         known[turn.message_id].append((turn, found))
 
 
@@ -79,36 +76,13 @@ def _span(found: Window) -> str:
 @check("SDS-R-RECV-10", *TIMED)
 def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     """Two requests for one message by one participant are answered with the same delay."""
-    for earlier, before, turn, found in _again(view, same_requester=True):
-        seen = turn.answer or turn.since
-        slack = slack_ms(view)
-        if before.low <= found.high + slack and found.low <= before.high + slack:
-            yield held(seen)
-        else:
-            yield violated(
-                seen,
-                f"an answer for {turn.message_id!r} {_span(before)} after the request, as after that of step "
-                f"{earlier.since.index}",
-                f"one {'planned ' if turn.shown else ''}after {_span(found)}",
-            )
+    return _again(view, same_requester=True)
 
 
 @check("SDS-R-TRESP-03", *TIMED)
 def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
     """Requests for one message by different participants are answered with the same delay."""
-    for earlier, before, turn, found in _again(view, same_requester=False):
-        seen = turn.answer or turn.since
-        slack = slack_ms(view)
-        if before.low <= found.high + slack and found.low <= before.high + slack:
-            yield held(seen)
-        else:
-            first, second = earlier.request.message.sender_id, turn.request.message.sender_id
-            yield violated(
-                seen,
-                f"an answer for {turn.message_id!r} {_span(before)} after the request of {second!r}, as after that of "
-                f"{first!r}: its author is the same",
-                f"one {'planned ' if turn.shown else ''}after {_span(found)}",
-            )
+    return _again(view, same_requester=False)
 
 
 _WIDEST = 6
@@ -119,11 +93,24 @@ for five messages of one author, with a probability of 5/6^4 < 0.004, or of 1/90
 factor of the product a multiple of it (AMB-115): for all of four messages or authors < 1e-7."""
 
 
-def _known(view: ChannelView, turn: Turn) -> Window | None:
-    """The delay of an answer, if it is known well enough."""
-    found = delay(view, turn)
-    t_max = view.terms.t_max_ms if view.terms is not None else None
-    return found if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max else None
+def _known(
+    views: Iterable[ChannelView], sample_of: Callable[[ChannelView, Turn], tuple[str, str]], each: int
+) -> tuple[dict[str, list[Window]], Step | None]:
+    """Delays of answers that are known well enough, and the last of these answers.
+
+    ``sample_of`` gives the set and the place in it; sets are left out that have fewer than so many samples ``each``.
+    """
+    delays: dict[str, dict[str, Window]] = {}
+    last: Step | None = None
+    for view in views:
+        t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+        for turn in turns(view):
+            found = delay(view, turn)
+            if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
+                which, sample = sample_of(view, turn)
+                delays.setdefault(which, {}).setdefault(sample, found)
+                last = turn.told
+    return {which: list(found.values()) for which, found in delays.items() if len(found) >= each}, last
 
 
 def _alike(found: list[Window]) -> bool:
@@ -136,50 +123,24 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
     """Participants that hold the same messages answer for them with different delays."""
     if view.everybody[0] is not view or len(view.everybody) < _HOLDERS:
         return
-    delays: dict[str, dict[str, Window]] = {}
-    last: Step | None = None
-    for other in view.everybody:
-        for turn in turns(other):
-            found = _known(other, turn)
-            if found is not None:
-                delays.setdefault(turn.message_id, {}).setdefault(other.party.participant_id, found)
-                last = turn.answer or turn.since
-    enough = [list(found.values()) for found in delays.values() if len(found) >= _HOLDERS]
-    if len(enough) < _MESSAGES or last is None:
-        return
-    if all(map(_alike, enough)):
-        yield violated(
-            last,
-            f"{len(enough[0])} holders of the same message to answer with different delays for most of {len(enough)} "
-            "messages",
-            "the same delay for all of them, with each message",
-        )
-    else:
-        yield held(last)
+    known, last = _known(view.everybody, lambda of, turn: (turn.message_id, of.party.participant_id), _HOLDERS)
+    enough = list(known.values())
+    if len(enough) >= _MESSAGES and last is not None:
+        holders = f"{len(enough[0])} holders of the same message"
+        expected = f"{holders} to answer with different delays for most of {len(enough)} messages"
+        seen = "the same delay for all of them, with each message"
+        yield judged(last, not all(map(_alike, enough)), expected, seen)
 
 
 @check("SDS-R-TRESP-06", *TIMED)
 def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """A participant answers for different messages of one author with different delays."""
-    delays: dict[str, dict[str, Window]] = {}
-    last: Step | None = None
-    for turn in turns(view):
-        found = _known(view, turn)
-        if found is not None:
-            delays.setdefault(turn.author, {}).setdefault(turn.message_id, found)
-            last = turn.answer or turn.since
-    enough = {author: list(found.values()) for author, found in delays.items() if len(found) >= _EACH}
-    if len(enough) < _AUTHORS or last is None:
-        return
-    if all(map(_alike, enough.values())):
-        author, found_of = next(iter(enough.items()))
-        yield violated(
-            last,
-            f"different delays for {len(found_of)} messages of {author!r}, or at least of one of {len(enough)} authors",
-            "the same delay for all messages of an author",
-        )
-    else:
-        yield held(last)
+    enough, last = _known([view], lambda _, turn: (turn.author, turn.message_id), _EACH)
+    if len(enough) >= _AUTHORS and last is not None:
+        author, found = next(iter(enough.items()))
+        which = f"{len(found)} messages of {author!r}, or at least of one of {len(enough)} authors"
+        met = not all(map(_alike, enough.values()))
+        yield judged(last, met, f"different delays for {which}", "the same delay for all messages of an author")
 
 
 _SAMPLES = 200
@@ -201,14 +162,11 @@ def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
         found = delay(view, turn)
         if found is not None:
             delays.setdefault(turn.author, found)  # of one author they would hang together
-            last = turn.answer or turn.since
+            last = turn.told
     if len(delays) < _SAMPLES or last is None or not t_max:
         return
     uneven = _uneven(list(delays.values()), t_max)
-    if uneven:
-        yield violated(last, f"{len(delays)} delays spread over {t_max} ms", uneven)
-    else:
-        yield held(last)
+    yield judged(last, not uneven, f"{len(delays)} delays spread over {t_max} ms", uneven)
 
 
 def _uneven(delays: list[Window], t_max: int) -> str:

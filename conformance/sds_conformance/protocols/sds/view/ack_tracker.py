@@ -1,0 +1,83 @@
+"""Follows what is said of own messages and their acknowledgement: by signals, causal histories and bloom filters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from sds_harness.sds.trace import Step
+
+from .facts import AckEvent, Copy, Mention, Received, Unmentioned
+from .filters import Membership
+
+
+@dataclass(slots=True)
+class Standing:
+    """All that was said of one message and its acknowledgement."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    unmentioned: list[Unmentioned] = field(default_factory=list)
+    acks: list[AckEvent] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+
+
+class AckTracker:
+    """The facts, in the order they happened."""
+
+    def __init__(self) -> None:
+        self.acks: list[AckEvent] = []
+        self.mentions: list[Mention] = []
+        self.unmentioned: list[Unmentioned] = []
+        self.maybe: dict[str, int] = {}
+        """Own messages that something may speak for which the harness cannot read, with the step."""
+        self.standings: defaultdict[str, Standing] = defaultdict(Standing)
+        """The same facts by message ID."""
+        self.outstanding: dict[str, int] = {}
+        """Own messages without certain acknowledgement: how many filters held them."""
+        self._sent: set[str] = set()
+        self._acknowledged: set[str] = set()
+
+    def send(self, message_id: str, *, repeat: bool) -> None:
+        """An own content message goes out, perhaps under an ID that was used before: that stands for both then."""
+        self._sent.add(message_id)
+        if not repeat:
+            self.outstanding[message_id] = 0
+
+    def signal(self, step: Step, message_id: str, *, possibly: bool) -> None:
+        """An acknowledgement is signalled."""
+        outstanding = message_id in self._sent and message_id not in self._acknowledged
+        ack = AckEvent(step, message_id, possibly, outstanding)
+        self.acks.append(ack)
+        self.standings[message_id].acks.append(ack)
+        if not possibly:
+            self._acknowledged.add(message_id)
+            self.outstanding.pop(message_id, None)
+
+    def review(self, received: Received, holds: Membership | None) -> None:
+        """Own messages that a received message speaks of, or with a readable filter does not speak of."""
+        mentioned = {entry.message_id for entry in received.message.causal_history}
+        for message_id in list(self.outstanding):
+            hit = holds(message_id) if holds is not None else None
+            if message_id in mentioned:
+                self._mention(Mention(received, message_id, True, self.outstanding.pop(message_id)))
+            elif hit:
+                self.outstanding[message_id] += 1
+                self._mention(Mention(received, message_id, False, self.outstanding[message_id]))
+            elif hit is False or received.message.bloom_filter is None:
+                silent = Unmentioned(received, message_id)
+                self.unmentioned.append(silent)
+                self.standings[message_id].unmentioned.append(silent)
+            else:
+                self.maybe.setdefault(message_id, received.step.index)
+
+    def review_maybe(self, received: Received, holds: Membership | None) -> None:
+        """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""
+        named = {entry.message_id for entry in received.message.causal_history}
+        unread = holds is None and received.message.bloom_filter is not None
+        for message_id in self.outstanding:
+            if message_id in named or unread or (holds is not None and holds(message_id) is not False):
+                self.maybe.setdefault(message_id, received.step.index)
+
+    def _mention(self, mention: Mention) -> None:
+        self.mentions.append(mention)
+        self.standings[mention.message_id].mentions.append(mention)
