@@ -78,6 +78,7 @@ def test_0_the_reference_conforms_and_no_command_drives_it() -> None:
     assert "No COMMAND given: driving the bundled reference" in words(result.stderr)
 
 
+@pytest.mark.exhaustive
 def test_1_a_fault_is_told_as_a_story() -> None:
     result = typed("run", "--environment", "plain", "--", *MUTANT)
     assert result.exit_code == 1
@@ -237,6 +238,7 @@ def test_a_report_that_cannot_be_finished_does_not_cost_the_story(
 # ---- Requirements ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_requirements_are_listed_with_how_they_are_tested() -> None:
     text = typed("requirements").stdout
     assert too_wide(text) == []
