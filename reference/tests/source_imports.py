@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 
 def imported(source: str) -> set[str]:
@@ -14,3 +15,27 @@ def imported(source: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             names.add((node.module or "").split(".")[0])
     return names
+
+
+def imports(source: str, module: str, package: bool) -> list[tuple[int, str]]:
+    """Everything that ``module`` imports when it runs: the line and the full name, that of the module and of what is
+    taken from it. ``package`` says whether it is the ``__init__`` of one."""
+    found: list[tuple[int, str]] = []
+    here = module.split(".") if package else module.split(".")[:-1]
+    for node in _running(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *([node.module] if node.module else [])])
+            found += [(node.lineno, f"{origin}.{alias.name}") for alias in node.names]
+    return found
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only a type checker looks at."""
+    yield node
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _running(child)
