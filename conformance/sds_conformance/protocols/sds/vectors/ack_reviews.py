@@ -6,7 +6,8 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, Note, Outcome, Vector, group, stepwise, warned
+from ....vectors.model import Note, Outcome, Vector, stepwise, warned
+from .register import EVERY, group
 from .texts import of_both, of_proposal, of_sds, with_proposal
 
 PARTICIPANT = "alice"

@@ -11,7 +11,8 @@ from sds_proto.bloom.nim_sds_pb2 import BloomFilter as Envelope
 from sds_reference import PROFILES, BloomParameters, BloomProfile, build_filter
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, REJECTED, Note, Outcome, Vector, group, legal, vector
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector
+from .register import EVERY, group
 from .texts import of_both
 
 SMALL = BloomParameters.sized(20, 0.001)

@@ -10,8 +10,8 @@ from typing import Any
 from sds_reference import Message
 from sds_reference.revision import Revision
 
-from ....vectors.fields import message_json
-from ....vectors.model import PROPOSAL, REJECTED, Note, Outcome, Vector, group, vector, warned
+from ....vectors.model import REJECTED, Note, Outcome, Vector, vector, warned
+from .fields import message_json
 from .forum_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -32,6 +32,7 @@ from .forum_bytes import (
     ordinary,
 )
 from .forum_malformed import MALFORMED_NOTES, malformed
+from .register import PROPOSAL, group
 from .texts import of_proposal
 from .wire_bytes import fixed32, fixed64, key, length, number
 from .wire_cases import read_as

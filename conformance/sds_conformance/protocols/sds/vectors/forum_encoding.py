@@ -5,8 +5,8 @@ from __future__ import annotations
 from sds_reference import Message
 from sds_reference.revision import Revision
 
-from ....vectors.fields import message_json
-from ....vectors.model import PROPOSAL, REJECTED, Note, Outcome, Vector, group, vector
+from ....vectors.model import REJECTED, Note, Outcome, Vector, vector
+from .fields import message_json
 from .forum_bytes import (
     CHANNEL_ID,
     CONTENT,
@@ -23,6 +23,7 @@ from .forum_bytes import (
     named,
     ordinary,
 )
+from .register import PROPOSAL, group
 from .texts import of_proposal
 from .wire_bytes import length
 

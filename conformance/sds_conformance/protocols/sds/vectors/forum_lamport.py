@@ -11,9 +11,10 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import PROPOSAL, Note, Outcome, Vector, group
+from ....vectors.model import Note, Outcome, Vector
 from .forum_bytes import LARGEST
 from .lamport import NOW, stamped
+from .register import PROPOSAL, group
 from .texts import of_proposal
 
 EARLY = 100_000_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sds_reference import HASH_PROFILES, HashProfile
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Vector, group, vector
+from ....vectors.model import Note, Vector, vector
+from .register import group
 
 NOTES = {
     "OneArgument": Note("hash(a) of the distance.", ("AMB-01",)),

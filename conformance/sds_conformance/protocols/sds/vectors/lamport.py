@@ -9,7 +9,8 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
+from .register import group
 from .texts import of_sds
 
 NOW = 1_800_000_000_000

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Vector, group, legal, vector
+from ....vectors.model import Note, Vector, legal, vector
+from .register import group
 from .texts import of_sds
 from .wire_bytes import CONTENT, FILTER, HISTORY, LAMPORT, WHAT, WHEN, WHO, entry, length, number
 

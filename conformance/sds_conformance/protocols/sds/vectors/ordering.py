@@ -7,8 +7,9 @@ from itertools import permutations
 from sds_reference import FORUM_2024
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
 from .forum_ordering import ANY_ORDER, SYNCS, histories_of_three, logs_with_syncs
+from .register import EVERY, group
 from .texts import of_both, of_sds, with_proposal
 
 Arrival = tuple[str, int]

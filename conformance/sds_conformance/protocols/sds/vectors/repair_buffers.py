@@ -7,8 +7,9 @@ from typing import Any
 from sds_reference import HASH_PROFILES, HistoryEntry, Message, t_req_offset, t_resp_offset
 from sds_reference.revision import Revision
 
-from ....vectors.fields import message_json
-from ....vectors.model import Note, Outcome, Vector, group, legal, stepwise, warned
+from ....vectors.model import Note, Outcome, Vector, legal, stepwise, warned
+from .fields import message_json
+from .register import group
 from .texts import of_sds
 
 ALICE = "alice"

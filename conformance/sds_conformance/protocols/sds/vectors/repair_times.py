@@ -15,7 +15,8 @@ from sds_reference import (
 )
 from sds_reference.revision import Revision
 
-from ....vectors.model import REJECTED, Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector, warned
+from .register import group
 
 T_MIN, T_MAX = 30_000, 120_000
 ANY = "any"

@@ -9,12 +9,13 @@ from typing import Any
 from sds_reference.revision import Revision
 
 from ....judging.registry import SCENARIOS
-from ....vectors.model import EVERY, Note, Vector, group, stepwise
-from ....vectors.transcripts.deriving import derive
-from ....vectors.transcripts.recording import record
+from ....vectors.model import Note, Vector, stepwise
 from .. import checks as _checks
 from .. import scenarios as _scenarios
 from ..catalogue import load_catalogue
+from .conversations.deriving import derive
+from .conversations.recording import record
+from .register import EVERY, group
 
 REGISTERED = (_checks, _scenarios)
 """The packages whose import fills the registers: checks say for which requirements a scenario is played as well."""

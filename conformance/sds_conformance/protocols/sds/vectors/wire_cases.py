@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sds_reference import Message
 
-from ....vectors.fields import message_json
 from ....vectors.model import REJECTED, Outcome, Vector, legal, vector
+from .fields import message_json
 from .texts import of_sds
 
 

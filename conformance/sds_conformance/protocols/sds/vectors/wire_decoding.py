@@ -9,7 +9,8 @@ from __future__ import annotations
 from sds_reference import HistoryEntry, Message
 from sds_reference.revision import Revision
 
-from ....vectors.model import REJECTED, Note, Outcome, Vector, group, legal
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal
+from .register import group
 from .wire_bytes import (
     CHANNEL_ID,
     CONTENT,

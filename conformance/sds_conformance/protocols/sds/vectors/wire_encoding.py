@@ -5,8 +5,9 @@ from __future__ import annotations
 from sds_reference import HistoryEntry, Message
 from sds_reference.revision import Revision
 
-from ....vectors.fields import message_json
-from ....vectors.model import REJECTED, Note, Outcome, Vector, group, legal, vector
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector
+from .fields import message_json
+from .register import group
 from .texts import of_sds
 from .wire_bytes import (
     CHANNEL_ID,

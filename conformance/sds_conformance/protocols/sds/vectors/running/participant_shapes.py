@@ -12,11 +12,12 @@ from sds_harness.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...protocols.sds.vectors.lamport import LARGEST, SAFE, SIGNED
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among, tell, worst
+from ..lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
-from .subject import Answer, Skip, Status, Subject, among, refused, tell, worst
+from .subject import SdsSubject, refused
 
-Vector = dict[str, Any]
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""
 
@@ -24,7 +25,7 @@ SETTING_OFF_MS = 1000
 # ---- message kinds ---------------------------------------------------------------------------------------------------
 
 
-def ask_message_kind(subject: Subject, vector: Vector) -> Answer:
+def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
     """By its codec, where that tells, and by what a participant makes of the message."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
@@ -35,7 +36,7 @@ def ask_message_kind(subject: Subject, vector: Vector) -> Answer:
     return worst(answers)
 
 
-def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answer:
+def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Answer:
     stage = subject.stage(vector["id"])
     actor = stage.open()
     first = len(stage.trace.steps)
@@ -57,7 +58,7 @@ def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answe
     return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
 
 
-def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
     """The kinds of message of which that can be seen."""
     if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
         return {"content"} if logged else {"sync", "ephemeral", "undefined"}
@@ -70,7 +71,7 @@ def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) ->
     return {"sync", "undefined", *(["ephemeral"] if waits else [])}
 
 
-def _kinds_of_proposal(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
     """In the proposal a sync message is received like any other: delivered or not, and shown in the log or not.
 
     Nor does it say whether ephemeral messages are logged.
@@ -95,7 +96,7 @@ def logged_ids(actor: Actor) -> list[str]:
 # ---- the Lamport timestamp -----------------------------------------------------------------------------------------
 
 
-def ask_lamport(subject: Subject, vector: Vector) -> Answer:
+def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now."""
     if not subject.session.revision.lamport_follows_clock:
         return ask_counting(subject, vector, happens)
@@ -140,7 +141,7 @@ def _took(actor: Actor, local: int) -> bool:
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
-def happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
     """Let the participant do what a vector says; what was sent, or that it was refused."""
     bob = actor.stage.peer("bob")
     at = received or 0
@@ -186,7 +187,7 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
 # ---- the log and causal histories ------------------------------------------------------------------------------------
 
 
-def ask_log_order(subject: Subject, vector: Vector) -> Answer:
+def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
     """The messages arrive; which log do they make?"""
     arrivals = vector["arrivals"]
     actor = _arrived(subject, vector, len(arrivals) + 1)
@@ -212,7 +213,7 @@ def _sets(vector: Vector) -> list[list[str]]:
     return [sorted(outcome["log"]) for outcome in vector["outcomes"]]
 
 
-def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
+def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
     """The messages arrive; which does the next message name?"""
     actor = _arrived(subject, vector, vector["size"])
     if isinstance(actor, Answer):
@@ -226,20 +227,19 @@ def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
 
 
-def _one_way(subject: Subject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
+def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
     """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
     ordered = subject.session.revision.histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer
     direction = "oldest first" if seen == oldest_first else "newest first"
-    before = subject.run.direction or direction
-    subject.run.direction = before
+    before = subject.remembered.setdefault("direction", direction)
     if direction == before:
         return answer
     return Answer(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
 
 
-def _arrived(subject: Subject, vector: Vector, size: int) -> Actor | Answer:
+def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
     """A participant that has delivered the messages."""
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sds_harness.sds.stage import Actor, ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from .subject import Subject
+from .....vectors.model import Vector
+from .subject import SdsSubject
 
-Vector = dict[str, Any]
 LARGEST = 1_000
 """A filter for more IDs than this is asked of the codec alone."""
 
 
-def _opened(subject: Subject, vector: Vector) -> Actor | None:
+def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
     """A participant whose filter has the size of the vector; None if it cannot be had."""
     if vector["capacity"] > LARGEST:
         return None
@@ -29,7 +27,7 @@ def _opened(subject: Subject, vector: Vector) -> Actor | None:
     return actor if sized else None
 
 
-def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[str]] | None:
+def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
     """The filter of a participant that received the IDs, and own IDs that may stand in it; None if it cannot be had."""
     actor = _opened(subject, vector)
     if actor is None:
@@ -50,7 +48,7 @@ def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[
     return message.bloom_filter, [message.message_id] if logged else []
 
 
-def hits_by_participant(subject: Subject, vector: Vector, wire: bytes) -> list[bool] | None:
+def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
     """Which of the IDs does a participant, whose messages they are, find in a filter? None if it cannot be had."""
     ids = vector["message_ids"]
     can = subject.declaration.can

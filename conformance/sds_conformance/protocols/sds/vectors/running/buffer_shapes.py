@@ -10,16 +10,15 @@ from sds_harness.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import message_of
-from .subject import Answer, Skip, Status, Subject, among, worst
-
-Vector = dict[str, Any]
-
+from .subject import SdsSubject
 
 # ---- ack reviews -----------------------------------------------------------------------------------------------------
 
 
-def ask_ack_review(subject: Subject, vector: Vector) -> Answer:
+def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
     """Own messages are sent, the messages of others arrive; in which state are the own ones after each?"""
     can = subject.declaration.can
     told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
@@ -116,7 +115,7 @@ def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
 # ---- repair buffers --------------------------------------------------------------------------------------------------
 
 
-def ask_repair_buffers(subject: Subject, vector: Vector) -> Answer:
+def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
     """Messages arrive; what waits in the two buffers after each, and until when?"""
     subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
     asked = pb.Configuration(

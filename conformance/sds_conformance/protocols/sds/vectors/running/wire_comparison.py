@@ -8,7 +8,7 @@ from sds_reference import MalformedMessage, Message
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
-from .subject import Answer, Status
+from .....vectors.running.subject import Answer, Status
 
 KNOWN = {V2026_01.name: (1, 2, 3, 10, 11, 12, 13, 20), FORUM_2024.name: (1, 2, 3, 4, 5, 6, 7)}
 """The fields of each layout, content the last."""

@@ -8,16 +8,17 @@ from typing import Any
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
 from sds_reference import PROFILES, BloomParameters, ForeignFilter
 
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
-from .subject import Answer, Skip, Status, Subject, among, worst
+from .subject import SdsSubject
 from .wire_comparison import compared
 
-Vector = dict[str, Any]
 REFUSED = {"rejected": True}
 
 
-def ask_decode(subject: Subject, vector: Vector) -> Answer:
+def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
     """What does it make of the bytes?"""
     answer = subject.codec.decode(bytes.fromhex(vector["wire"]))
     seen: Any = answered(answer)
@@ -52,7 +53,7 @@ def _below_zero(outcome: dict[str, Any]) -> bool:
     return bool(outcome.get("message", {}).get("lamport_timestamp", "").startswith("-"))
 
 
-def ask_encode(subject: Subject, vector: Vector) -> Answer:
+def ask_encode(subject: SdsSubject, vector: Vector) -> Answer:
     """Which bytes does it make? The same fields in another order are as good."""
     message = message_of(vector["message"])
     wire = answered(subject.codec.encode(message))
@@ -73,7 +74,7 @@ def _size(vector: Vector) -> FilterSize:
     return FilterSize(vector["capacity"], vector["error_rate_millionths"] / 1_000_000)
 
 
-def _need_profile(subject: Subject, vector: Vector) -> None:
+def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     declared = subject.declaration.bloom_profile
     if declared != vector["profile"]:
         raise Skip(
@@ -81,7 +82,7 @@ def _need_profile(subject: Subject, vector: Vector) -> None:
         )
 
 
-def ask_bloom_build(subject: Subject, vector: Vector) -> Answer:
+def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
     """Which filter does it make of the IDs: by its codec, and as a participant that received them?"""
     _need_profile(subject, vector)
     ids = vector["message_ids"]
@@ -136,7 +137,7 @@ def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     return all(message_id in view for message_id in ids)
 
 
-def ask_bloom_query(subject: Subject, vector: Vector) -> Answer:
+def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
     """What does it find in the filter: by its codec, and as a participant whose messages have these IDs?"""
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]

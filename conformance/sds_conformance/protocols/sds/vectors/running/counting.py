@@ -8,15 +8,16 @@ from typing import Any
 
 from sds_harness.sds.stage import Actor, ScheduleStopped
 
-from ...protocols.sds.vectors.forum_bytes import LARGEST
-from ...protocols.sds.vectors.forum_lamport import PLAUSIBLE
-from .subject import Answer, Skip, Status, Subject, among, refused
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among
+from ..forum_bytes import LARGEST
+from ..forum_lamport import PLAUSIBLE
+from .subject import SdsSubject, refused
 
-Vector = dict[str, Any]
-Happens = Callable[[Subject, Actor, str, int | None], dict[str, Any]]
+Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
-def ask_counting(subject: Subject, vector: Vector, happens: Happens) -> Answer:
+def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now.
 
     Who counts in other steps than one comes to another timestamp, and everything is as much further on.

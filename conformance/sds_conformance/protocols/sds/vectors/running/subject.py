@@ -1,0 +1,60 @@
+"""An implementation of SDS that is asked: its codec, and stages with participants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sds_harness.declaration import capability_name
+from sds_harness.sds.codec import Codec
+from sds_harness.sds.stage import NEEDS, Actor, Stage
+from sds_harness.session import Session
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from .....vectors.running.subject import Skip, Subject
+
+
+@dataclass
+class SdsSubject(Subject):
+    """One implementation of SDS."""
+
+    dialect: Dialect | None = None
+    stages: list[Stage] = field(default_factory=list)
+    """Those that were made for the vector."""
+
+    @property
+    def codec(self) -> Codec:
+        return Codec(self.session, self.dialect)
+
+    def stage(self, name: str) -> Stage:
+        """A fresh stage, with no participants."""
+        stage = Stage(self.session, name, self.dialect)
+        self.stages.append(stage)
+        return stage
+
+    def close(self) -> None:
+        for stage in self.stages:
+            if stage.trace.breakdown is None:
+                stage.close()
+
+    def need(self, *capabilities: int) -> None:
+        """Skip the vector unless all are declared."""
+        for capability in capabilities:
+            if not self.declaration.can(capability):
+                raise Skip(f"{NEEDS}{capability_name(capability)}")
+
+    def need_lamport(self, now_ms: int, *timestamps: int) -> None:
+        """Skip the vector if the declared bound lets it refuse one of the timestamps."""
+        ahead = self.declaration.lamport_ahead_ms
+        if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
+            raise Skip("declares a bound for timestamps from ahead")
+
+
+def opened(session: Session, revision: str, dialect: str, remembered: dict[str, str]) -> SdsSubject:
+    """Who answers one vector. Raises ConfigurationError for a dialect, asked for or declared, that is not known."""
+    name = dialect or session.declaration.dialect
+    return SdsSubject(session, revision, remembered, load_dialect(name) if name else None)
+
+
+def refused(actor: Actor) -> bool:
+    """Was the last command refused?"""
+    return actor.stage.trace.steps[-1].answer == "rejected"
