@@ -12,10 +12,10 @@ from typing import Any
 from sds_reference.revision import Revision
 
 from ....vectors.model import Note, Outcome, Vector
-from .forum_bytes import LARGEST
 from .lamport import NOW, stamped
 from .register import PROPOSAL, group
 from .texts import of_proposal
+from .wire_bytes import LARGEST_INT32 as LARGEST
 
 EARLY = 100_000_000
 """An epoch time that would fit an int32."""

@@ -10,8 +10,8 @@ from sds_harness.sds.stage import Actor, ScheduleStopped
 
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, Status, among
-from ..forum_bytes import LARGEST
 from ..forum_lamport import PLAUSIBLE
+from ..wire_bytes import LARGEST_INT32 as LARGEST
 from .subject import SdsSubject, refused
 
 Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
