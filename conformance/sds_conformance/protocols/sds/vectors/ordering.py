@@ -167,13 +167,7 @@ def causal_history(revision: Revision) -> list[Vector]:
         "one-in-the-log": ("One has arrived, two are wanted.", "ShortLog", "MSG-17", 2, _chain(1)),
         "as-many-as-wanted": ("Three have arrived, three are wanted.", "ShortLog Direction", "", 3, _chain(3)),
         "fewer-than-wanted": ("Three have arrived, ten are wanted.", "ShortLog Direction", "SEND-06", 10, _chain(3)),
-        "late-arrival": (
-            "The last to arrive is the second of the log.",
-            "Late LastOfTheLog Direction",
-            "",
-            2,
-            late,
-        ),
+        "late-arrival": ("The last to arrive is the second of the log.", "Late LastOfTheLog Direction", "", 2, late),
         "reverse-arrival": (
             "They arrive backwards.",
             "Late LastOfTheLog Direction",

@@ -115,13 +115,7 @@ def wire_encoding(revision: Revision) -> list[Vector]:
             "MSG-02 MSG-03 MSG-04",
             Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=b"\x00"),
         ),
-        (
-            "content-of-200-bytes",
-            "A length of two bytes.",
-            "FieldOrder",
-            "MSG-09",
-            ordinary(content=bytes(range(200))),
-        ),
+        ("content-of-200-bytes", "A length of two bytes.", "FieldOrder", "MSG-09", ordinary(content=bytes(range(200)))),
     )
     out = [_encoded(SDS, *row) for row in rows]
     powers = {f"2-{power}": 2**power for power in (7, 14, 21, 28, 32, 41, 53)}
@@ -178,13 +172,7 @@ def forum_encoding(revision: Revision) -> list[Vector]:
             "02 03 06 08",
             Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=scripts),
         ),
-        (
-            "content-of-200-bytes",
-            "A length of two bytes.",
-            "FieldOrder",
-            "08",
-            ordinary(content=b"0123456789" * 20),
-        ),
+        ("content-of-200-bytes", "A length of two bytes.", "FieldOrder", "08", ordinary(content=b"0123456789" * 20)),
         (
             "sync",
             "A sync message has empty content.",

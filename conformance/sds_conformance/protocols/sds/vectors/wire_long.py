@@ -15,7 +15,7 @@ LONG_NOTES = {
         "Fields of usual lengths: IDs of 64 hex digits, hints of 32 bytes, a filter for 10,000 IDs, content that needs "
         "three bytes for its length. Nothing is cut short.",
         ("SDS-MSG-01", "SDS-MSG-20"),
-    ),
+    )
 }
 
 Case = tuple[str, str, str, Message]

@@ -177,11 +177,7 @@ def _wire_types(layout: Layout) -> Iterator[Row]:
             unstamped,
         ),
         # Behind the channel, wherever that stands.
-        "history-as-a-number": (
-            "The causal history is a varint.",
-            {"bloom_filter": number(history, 1)},
-            ORDINARY,
-        ),
+        "history-as-a-number": ("The causal history is a varint.", {"bloom_filter": number(history, 1)}, ORDINARY),
         "channel-as-a-number": (
             "The channel is a varint.",
             {"channel_id": number(channel, 1)},
