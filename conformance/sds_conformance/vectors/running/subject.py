@@ -82,7 +82,16 @@ class Subject:
 Match = Callable[[Any, dict[str, Any]], bool]
 
 
-def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match, shown: str = "") -> Answer:
+REFUSED = {"rejected": True}
+"""What is seen of a refusal."""
+
+
+def alike(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
+    """Does the outcome have the fields that were seen, with the same values?"""
+    return all(outcome.get(key) == value for key, value in seen.items())
+
+
+def among(seen: Any, outcomes: Sequence[dict[str, Any]], matches: Match = alike, shown: str = "") -> Answer:
     """Is what was seen one of the legal outcomes?"""
     for number, outcome in enumerate(outcomes):
         if matches(seen, outcome):

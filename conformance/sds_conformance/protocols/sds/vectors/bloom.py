@@ -78,18 +78,14 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
 
 
 def _builder(profile: BloomProfile) -> None:
-    @group(
-        f"bloom-build-{profile.name}",
-        "bloom-build",
-        f"Filters as they are made. {profile.description}.",
-        BUILD_NOTES,
-        EVERY,
-    )
+    title = f"Filters as they are made. {profile.description}."
+
+    @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, EVERY)
     def build(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, ids: list[str], *more: Outcome) -> Vector:
             exact = {"bloom_filter": build_filter(profile, size, ids).hex()}
             fields = _fields(profile, size, message_ids=ids)
-            return vector(slug, comment, flags.split(), of_both("STATE-05 SEND-09"), fields, exact, *more)
+            return vector(slug, comment, flags, of_both("STATE-05 SEND-09"), fields, exact, *more)
 
         nothing = legal({"bloom_filter": ""}, "AMB-125")
         digests = [f"{index:x}" * 64 for index in range(10)]
@@ -128,19 +124,15 @@ def _builder(profile: BloomProfile) -> None:
 
 
 def _asker(profile: BloomProfile) -> None:
-    @group(
-        f"bloom-query-{profile.name}",
-        "bloom-query",
-        f"Filters as they are read. {profile.description}.",
-        QUERY_NOTES,
-        EVERY,
-    )
+    title = f"Filters as they are read. {profile.description}."
+
+    @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, EVERY)
     def query(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, wire: bytes, ids: list[str]) -> Vector:
             view = profile.read(wire, size)
             hits: Outcome = {"hits": [message_id in view for message_id in ids]}
             fields = _fields(profile, size, bloom_filter=wire.hex(), message_ids=ids)
-            return vector(slug, comment, flags.split(), of_both("ACK-02 STATE-05"), fields, hits)
+            return vector(slug, comment, flags, of_both("ACK-02 STATE-05"), fields, hits)
 
         five = build_filter(profile, SMALL, _ids(5))
         full = build_filter(profile, SMALL, _ids(SMALL.capacity))

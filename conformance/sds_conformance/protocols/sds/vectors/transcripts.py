@@ -114,7 +114,7 @@ def transcripts(revision: Revision) -> list[Vector]:
 
 
 def _transcript(topic: str, name: str, revision: str) -> Vector:
-    fields = _derived(name, revision)
+    fields = dict(_played(name, revision))
     steps = fields.pop("steps")
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
@@ -131,10 +131,6 @@ def _played(name: str, revision: str) -> dict[str, Any]:
     fields = record(SCENARIOS[name], revision)
     derive(fields, revision)
     return fields
-
-
-def _derived(name: str, revision: str) -> dict[str, Any]:
-    return dict(_played(name, revision))
 
 
 def _requirements(ids: Iterable[str], revision: str) -> list[str]:

@@ -13,7 +13,13 @@ from sds_reference import HASH_PROFILES, HistoryEntry, Message
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import message_of
-from .subject import SdsSubject
+from .subject import SdsSubject, shown
+
+STATES = {
+    "unacknowledged": pb.ACK_STATE_UNACKNOWLEDGED,
+    "possibly_acknowledged": pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED,
+    "acknowledged": pb.ACK_STATE_ACKNOWLEDGED,
+}
 
 # ---- ack reviews -----------------------------------------------------------------------------------------------------
 
@@ -94,17 +100,13 @@ class _Signals:
 
 def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
     """The states, as the outgoing buffer shows them: what is not in it is acknowledged."""
-    state = actor.observe()
-    if state is None or not state.HasField("outgoing"):
+    outgoing = shown(actor, "outgoing")
+    if outgoing is None:
         return None
-    shown = {entry.message_id: entry.state for entry in state.outgoing.entries if entry.message_id in names}
-    sets: dict[int, list[str]] = {}
-    for message_id, name in sorted(names.items(), key=lambda item: item[1]):
-        sets.setdefault(shown.get(message_id, pb.ACK_STATE_ACKNOWLEDGED), []).append(name)
+    states = {names[entry.message_id]: entry.state for entry in outgoing.entries if entry.message_id in names}
     return {
-        "unacknowledged": sets.get(pb.ACK_STATE_UNACKNOWLEDGED, []),
-        "possibly_acknowledged": sets.get(pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, []),
-        "acknowledged": sets.get(pb.ACK_STATE_ACKNOWLEDGED, []),
+        word: [name for name in sorted(names.values()) if states.get(name, pb.ACK_STATE_ACKNOWLEDGED) == state]
+        for word, state in STATES.items()
     }
 
 

@@ -12,7 +12,7 @@ from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, Status, among
 from ..forum_lamport import PLAUSIBLE
 from ..wire_bytes import LARGEST_INT32 as LARGEST
-from .subject import SdsSubject, refused
+from .subject import SdsSubject, refused, shown
 
 Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
@@ -37,9 +37,9 @@ def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answe
         return Answer(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
         seen["sent"] = str(int(seen["sent"]) - further)
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        seen["local"] = str(state.lamport_timestamp - further)
+    now = shown(actor, "lamport_timestamp")
+    if now is not None:
+        seen["local"] = str(now - further)
     else:  # the next message tells
         with suppress(ScheduleStopped):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)

@@ -6,7 +6,7 @@ from sds_harness.sds.stage import Actor, ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....vectors.model import Vector
-from .subject import SdsSubject
+from .subject import SdsSubject, shown
 
 LARGEST = 1_000
 """A filter for more IDs than this is asked of the codec alone."""
@@ -52,9 +52,9 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     """Which of the IDs does a participant, whose messages they are, find in a filter? None if it cannot be had."""
     ids = vector["message_ids"]
     can = subject.declaration.can
-    shown = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    visible = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
     usable = all(ids) and len(set(ids)) == len(ids) and can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
-    actor = _opened(subject, vector) if shown and usable else None
+    actor = _opened(subject, vector) if visible and usable else None
     if actor is None:
         return None
     try:
@@ -63,9 +63,9 @@ def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> lis
     except ScheduleStopped:
         return None
     step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
-    state = actor.observe()
-    if state is not None and state.HasField("outgoing"):
-        possibly = {e.message_id for e in state.outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
+    outgoing = shown(actor, "outgoing")
+    if outgoing is not None:
+        possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
     elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
         marked = [event for event in step.events if event.WhichOneof("event") == "possibly_acknowledged"]
         possibly = {event.possibly_acknowledged.message_id for event in marked}

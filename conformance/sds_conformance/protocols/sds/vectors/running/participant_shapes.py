@@ -13,10 +13,10 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Skip, Status, among, tell, worst
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell, worst
 from ..lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
-from .subject import SdsSubject, refused
+from .subject import SdsSubject, refused, shown
 
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""
@@ -32,7 +32,7 @@ def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
     told = subject.codec.decode(wire)
     if isinstance(told, DecodedMessage) and told.kind is not None:
         seen = {"kind": told.kind.value}
-        answers.append(among(seen, vector["outcomes"], lambda s, o: bool(s["kind"] == o.get("kind"))))
+        answers.append(among(seen, vector["outcomes"]))
     return worst(answers)
 
 
@@ -42,7 +42,7 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> An
     first = len(stage.trace.steps)
     step = actor.receive(Wire(wire, None))
     if step.answer == "rejected":
-        return among({"rejected": True}, vector["outcomes"], lambda s, o: bool(o.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     actor.settle()
     message = subject.session.revision.wire.decode(wire)
     message_id = message.message_id
@@ -54,8 +54,8 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> An
     logged = message_id in logged_ids(actor)
     tell = _kinds_of_proposal if subject.session.revision.syncs_are_logged else _kinds
     kinds = tell(subject, message, delivered, logged)
-    shown = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
-    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
+    words = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
+    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, words)
 
 
 def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
@@ -87,10 +87,8 @@ def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, l
 
 def logged_ids(actor: Actor) -> list[str]:
     """The log: as it is shown, else as far as the causal history of a message tells."""
-    state = actor.observe()
-    if state is not None and state.HasField("log"):
-        return [entry.message_id for entry in state.log.entries]
-    return [entry.message_id for entry in actor.send().causal_history]
+    log = shown(actor, "log")
+    return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
 
 
 # ---- the Lamport timestamp -----------------------------------------------------------------------------------------
@@ -119,9 +117,9 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
     # Where the state is not shown, the next message tells, as far as the clock does not hide it.
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        seen["local"] = str(state.lamport_timestamp)
+    after = shown(actor, "lamport_timestamp")
+    if after is not None:
+        seen["local"] = str(after)
         return among(seen, vector["outcomes"], _is)
     if local > SAFE and seen.get("sent") == str(now_ms):
         raise Skip("does not show whether it took a timestamp beyond 2^53+10")
@@ -132,9 +130,9 @@ def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
 
 def _took(actor: Actor, local: int) -> bool:
     """Has the timestamp been taken over? Who drops a message need not say that it refuses it."""
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        return bool(state.lamport_timestamp == local)
+    now = shown(actor, "lamport_timestamp")
+    if now is not None:
+        return bool(now == local)
     # Where nothing shows the timestamp, a message that was dropped is no message of the log either.
     trace = actor.stage.trace
     delivered = any(event.WhichOneof("event") == "delivered" for step in trace.steps for event in step.events)
@@ -154,7 +152,7 @@ def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | N
     }
     if operation in arriving:
         actor.receive(arriving[operation])
-        return {"rejected": True} if refused(actor) else {}
+        return dict(REFUSED) if refused(actor) else {}
     try:
         if operation == "send":
             return {"sent": str(actor.send().lamport_timestamp)}
@@ -164,7 +162,7 @@ def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | N
         sync = actor.send_sync()
     except ScheduleStopped:
         if refused(actor):
-            return {"rejected": True}
+            return dict(REFUSED)
         raise
     if sync is None:
         raise Skip("sends no sync message here, which is legal")
@@ -193,24 +191,20 @@ def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
     actor = _arrived(subject, vector, len(arrivals) + 1)
     if isinstance(actor, Answer):
         return actor
-    state = actor.observe()
-    if state is not None and state.HasField("log"):
-        log = [entry.message_id for entry in state.log.entries]
+    told = shown(actor, "log")
+    if told is not None:
+        log = [entry.message_id for entry in told.entries]
         if subject.session.revision.syncs_are_logged:  # its own as well, and nobody said that it sends none
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
-        return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
+        return among({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
     log = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
     ordered = subject.session.revision.histories_are_ordered
-    if answer.status is Status.FAIL and not ordered and sorted(log) in _sets(vector):
+    if answer.status is Status.FAIL and not ordered and sorted(log) in (sorted(o["log"]) for o in vector["outcomes"]):
         raise Skip("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
-
-
-def _sets(vector: Vector) -> list[list[str]]:
-    return [sorted(outcome["log"]) for outcome in vector["outcomes"]]
 
 
 def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
@@ -222,8 +216,7 @@ def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
         raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
     history = [entry.message_id for entry in actor.send().causal_history]
-    seen = {"causal_history": history}
-    answer = among(seen, vector["outcomes"], lambda s, o: bool(s["causal_history"] == o["causal_history"]))
+    answer = among({"causal_history": history}, vector["outcomes"])
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
 
 

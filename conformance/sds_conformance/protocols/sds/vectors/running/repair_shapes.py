@@ -10,9 +10,9 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
 from .....vectors.model import Vector
-from .....vectors.running.subject import Answer, Skip, Status, among, tell
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell
 from ..repair_times import ANY
-from .codec_shapes import REFUSED, answered
+from .codec_shapes import answered
 from .hash_use import ignored_argument
 from .subject import SdsSubject
 
@@ -94,7 +94,7 @@ def _t_resp(subject: SdsSubject, vector: Vector) -> Answer:
 
 def _offset(vector: Vector, told: Any, name: str) -> Answer:
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"], lambda seen, outcome: bool(outcome.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     value = getattr(told, name)
     if value is None:
         raise Skip(f"does not tell {name.removesuffix('_ms')}")
@@ -110,12 +110,11 @@ def _offset(vector: Vector, told: Any, name: str) -> Answer:
 def _member(subject: SdsSubject, vector: Vector) -> Answer:
     told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"], lambda seen, outcome: bool(outcome.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
         raise Skip("does not tell the response group")
     seen = {"member": told.in_response_group}
-    answer = among(seen, vector["outcomes"], lambda s, o: bool(s["member"] is o.get("member")))
-    return replace(answer, told=tell(seen))
+    return replace(among(seen, vector["outcomes"]), told=tell(seen))
 
 
 def _default_groups(subject: SdsSubject, vector: Vector) -> Answer:
@@ -124,8 +123,7 @@ def _default_groups(subject: SdsSubject, vector: Vector) -> Answer:
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
     if not in_force.HasField("num_response_groups") or in_force.num_participants != vector["num_participants"]:
         raise Skip("does not derive the number of groups from that of the participants")
-    seen = {"num_response_groups": in_force.num_response_groups}
-    return among(seen, vector["outcomes"], lambda s, o: bool(s["num_response_groups"] == o["num_response_groups"]))
+    return among({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 
 _FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], Answer]] = {

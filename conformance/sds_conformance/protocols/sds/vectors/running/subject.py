@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from sds_harness.declaration import capability_name
 from sds_harness.sds.codec import Codec
@@ -53,6 +54,12 @@ def opened(session: Session, revision: str, dialect: str, remembered: dict[str, 
     """Who answers one vector. Raises ConfigurationError for a dialect, asked for or declared, that is not known."""
     name = dialect or session.declaration.dialect
     return SdsSubject(session, revision, remembered, load_dialect(name) if name else None)
+
+
+def shown(actor: Actor, name: str) -> Any:
+    """What the state of a participant shows under a name; None if it shows no state, or not that."""
+    state = actor.observe()
+    return getattr(state, name) if state is not None and state.HasField(name) else None
 
 
 def refused(actor: Actor) -> bool:
