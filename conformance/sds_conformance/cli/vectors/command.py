@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ...judging.certification import EXIT_NON_CONFORMANT
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
@@ -71,6 +71,13 @@ def _complain(sentences: list[str]) -> None:
         err.print(f"and {len(sentences) - _MANY} more")
 
 
+def _refuse(sentences: list[str]) -> None:
+    """End a command if there is anything to complain of."""
+    _complain(sentences)
+    if sentences:
+        sys.exit(EXIT_NON_CONFORMANT)
+
+
 @vectors.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
 @click.option(
@@ -101,8 +108,7 @@ def generate(check: bool, folder: Path | None) -> None:
         out.print(f"{len(wanted)} files are current.")
         return
     if released_otherwise(folder, wanted[MANIFEST]):
-        _complain([changelog_gap(folder, wanted[MANIFEST])])
-        sys.exit(EXIT_NON_CONFORMANT)
+        _refuse([changelog_gap(folder, wanted[MANIFEST])])
     refuse_strangers(MATERIAL, folder, wanted)
     changed = write(MATERIAL, folder, wanted)
     for path in changed:
@@ -124,10 +130,7 @@ def lint(folder: Path | None) -> None:
     That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
     """
     folder = folder or default_folder()
-    found = lint_folder(MATERIAL, folder)
-    _complain(found)
-    if found:
-        sys.exit(EXIT_NON_CONFORMANT)
+    _refuse(lint_folder(MATERIAL, folder))
     console().print(f"{sum(1 for _ in (folder / MATERIAL.folder).glob('*.json'))} files of vectors are in order.")
 
 
@@ -148,10 +151,7 @@ def release(version: str, folder: Path | None) -> None:
     current and in order are released. There is no way back.
     """
     folder = folder or writable_folder()
-    found = [*differences(MATERIAL, folder, wanted_files(MATERIAL, folder)), *lint_folder(MATERIAL, folder)]
-    if found:
-        _complain(found)
-        sys.exit(EXIT_NON_CONFORMANT)
+    _refuse([*differences(MATERIAL, folder, wanted_files(MATERIAL, folder)), *lint_folder(MATERIAL, folder)])
     ledger = released(folder, version, load_all(MATERIAL, folder))
     (folder / LEDGER).write_bytes(ledger)
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
@@ -222,10 +222,7 @@ def export(folder: Path, overwrite: bool) -> None:
     What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
     """
     source = default_folder()
-    found = lint_folder(MATERIAL, source)
-    if found:
-        _complain(found)
-        sys.exit(EXIT_NON_CONFORMANT)
+    _refuse(lint_folder(MATERIAL, source))
     refuse_overlap(source, folder)
     # Read before anything is deleted: what cannot be read must not cost what is there.
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
@@ -241,7 +238,6 @@ def export(folder: Path, overwrite: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     console().print(f"{len(files)} files in {folder}", soft_wrap=True)
-    sys.exit(EXIT_CONFORMANT)
 
 
 def _exported(source: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from .register import PROPOSAL as FORUM
 from .register import group
 from .wire_bytes import LARGEST_INT32, ORDINARY, PROPOSAL, SDS, length, named, number, ordinary
 from .wire_cases import case, plain
-from .wire_decoding import IDENTIFIERS, around_powers
+from .wire_decoding import around_powers, identifiers
 from .wire_forms import forms
 from .wire_malformed import OF_THE_PROPOSAL, malformed
 
@@ -67,28 +67,7 @@ def _identifiers() -> list[Vector]:
         _plain("ordinary-content", comment, "Field", ids, ORDINARY),
         _plain("all-fields", "Every field at once.", "Field", "01 05 07", full),
     ]
-    for slug, (comment, sender, message, channel) in IDENTIFIERS.items():
-        if slug != "channel-zero":  # an ID of SDS, for a message without a channel
-            out.append(
-                _plain(
-                    slug,
-                    comment,
-                    "Field",
-                    "02 03 06",
-                    ordinary(sender_id=sender, message_id=message, channel_id=channel),
-                )
-            )
-    for slug, name, requirement in (
-        ("no-sender", "sender_id", "02"),
-        ("no-message-id", "message_id", "03"),
-        ("no-channel", "channel_id", "06"),
-    ):
-        said = ordinary(**{name: ""})
-        wire = PROPOSAL.wire(**{name: b""})
-        for how, read in (("absent", wire), ("empty", wire + PROPOSAL.part(name, ""))):
-            comment = f"The field {name} is {how}."
-            out.append(_case(f"{slug}-{how}", comment, "EmptyId", requirement, read, said, REJECTED))
-    return out
+    return out + identifiers(PROPOSAL, "02", "03", "06")
 
 
 def _timestamps() -> list[Vector]:

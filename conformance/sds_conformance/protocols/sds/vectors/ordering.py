@@ -92,52 +92,25 @@ def log_order(revision: Revision) -> list[Vector]:
     beyond = "Characters of the supplementary planes come after all others."
     one_letter = "One letter in two forms: two IDs, in the order of their bytes."
     ignorables = _tied("a\u200db", "ab", "a\u00adb", "a\ufeffb")
+    numbers, tie = "Timestamps of different numbers of digits.", "CONFLICT-01"
+    smaller, apart = "The smaller ID has the greater timestamp.", {"a": 1001, "b": 1000}
+    among = "A tie between an earlier and a later message."
     rows: list[tuple[str, str, str, str, Arrivals]] = [
         ("by-timestamp", "Different timestamps.", "Timestamps", "STATE-11 DELIVER-04", in_order),
-        (
-            "timestamps-are-numbers",
-            "Timestamps of different numbers of digits.",
-            "Timestamps",
-            "DELIVER-04",
-            of_many_digits,
-        ),
-        (
-            "timestamp-before-id",
-            "The smaller ID has the greater timestamp.",
-            "Timestamps",
-            "STATE-11",
-            {"a": 1001, "b": 1000},
-        ),
+        ("timestamps-are-numbers", numbers, "Timestamps", "DELIVER-04", of_many_digits),
+        ("timestamp-before-id", smaller, "Timestamps", "STATE-11", apart),
         ("zero-first", "A timestamp of zero comes first.", "Timestamps", "DELIVER-04", {"b": 5, "a": 0}),
         ("beyond-53-bits", "Timestamps that are one double.", "Timestamps Large", "DELIVER-04", one_double),
-        ("ties-of-many-shapes", "Digits, capitals, signs and blanks.", "Tie", "CONFLICT-01", shapes),
-        (
-            "tie-of-a-prefix",
-            "An ID before the one that it begins.",
-            "Tie",
-            "CONFLICT-01",
-            _tied("ab", "a", "a\x00", "abc"),
-        ),
-        ("tie-of-case", "Capitals before small letters.", "Tie", "CONFLICT-01", _tied("a", "B", "b", "A")),
-        ("tie-of-numbers", "Digits are letters, not numbers.", "Tie", "CONFLICT-01", _tied("2", "10", "1", "02")),
-        (
-            "tie-between-others",
-            "A tie between an earlier and a later message.",
-            "Tie Timestamps",
-            "CONFLICT-01 DELIVER-05",
-            between,
-        ),
-        ("ties-of-hashes", "IDs in hex, smallest first.", "Tie Hashes", "CONFLICT-01 CONFLICT-02", hashes),
-        ("ties-of-scripts", "Letters of many scripts.", "Tie", "CONFLICT-01", scripts),
-        ("ties-beyond-the-first-plane", beyond, "Tie Utf16", "CONFLICT-01", planes),
-        ("ties-of-normal-forms", one_letter, "Tie NormalForms", "CONFLICT-01", forms),
-        (
-            "ties-of-ignorables",
-            "Characters without width are characters.",
-            "Tie NormalForms",
-            "CONFLICT-01",
-            ignorables,
-        ),
+        ("ties-of-many-shapes", "Digits, capitals, signs and blanks.", "Tie", tie, shapes),
+        ("tie-of-a-prefix", "An ID before the one that it begins.", "Tie", tie, _tied("ab", "a", "a\x00", "abc")),
+        ("tie-of-case", "Capitals before small letters.", "Tie", tie, _tied("a", "B", "b", "A")),
+        ("tie-of-numbers", "Digits are letters, not numbers.", "Tie", tie, _tied("2", "10", "1", "02")),
+        ("tie-between-others", among, "Tie Timestamps", f"{tie} DELIVER-05", between),
+        ("ties-of-hashes", "IDs in hex, smallest first.", "Tie Hashes", f"{tie} CONFLICT-02", hashes),
+        ("ties-of-scripts", "Letters of many scripts.", "Tie", tie, scripts),
+        ("ties-beyond-the-first-plane", beyond, "Tie Utf16", tie, planes),
+        ("ties-of-normal-forms", one_letter, "Tie NormalForms", tie, forms),
+        ("ties-of-ignorables", "Characters without width are characters.", "Tie NormalForms", tie, ignorables),
     ]
     for order in permutations("abc"):
         slug, comment = f"three-ties-{''.join(order)}", "Three ties, in one of the six orders of arrival."
@@ -157,60 +130,28 @@ def _log(slug: str, comment: str, flags: str, requirements: str, arrivals: Arriv
 @group("causal-history", "causal-history", HISTORY_TITLE, HISTORY_NOTES, EVERY)
 def causal_history(revision: Revision) -> list[Vector]:
     """The last n of the log, with ties at the edge, late arrivals and short logs."""
-    late = {"a": 1000, "c": 1020, "d": 1030, "b": 1010}
-    one_double = {"c": 2**53 + 1, "b": 2**53 + 2, "a": 2**53}
+    chain = _chain(6)
+    backwards, after = dict(reversed(chain.items())), {"a": 1000, "c": 1020, "d": 1030, "b": 1010}
+    last, late, tied = "LastOfTheLog Direction", "Late LastOfTheLog Direction", "Tie LastOfTheLog Direction"
+    at_the_end, across = {"a": 1000, "z": 1010, "k": 1010}, {"b": 1000, "a": 1000, "c": 1010}
+    one_double, tie = {"c": 2**53 + 1, "b": 2**53 + 2, "a": 2**53}, "CONFLICT-01"
+    shapes, later = "A tie between a capital and a small letter.", {"z": 1000, "a": 1001}
     rows: dict[str, tuple[str, str, str, int, Arrivals]] = {
-        "last-two": ("The last two of six.", "LastOfTheLog Direction", "SEND-05", 2, _chain(6)),
-        "last-one": ("The last of six.", "LastOfTheLog", "SEND-06", 1, _chain(6)),
-        "last-five": ("The last five of six.", "LastOfTheLog Direction", "SEND-06", 5, _chain(6)),
+        "last-two": ("The last two of six.", last, "SEND-05", 2, chain),
+        "last-one": ("The last of six.", "LastOfTheLog", "SEND-06", 1, chain),
+        "last-five": ("The last five of six.", last, "SEND-06", 5, chain),
         "empty-log": ("Nothing has arrived.", "ShortLog", "MSG-17", 2, {}),
         "one-in-the-log": ("One has arrived, two are wanted.", "ShortLog", "MSG-17", 2, _chain(1)),
         "as-many-as-wanted": ("Three have arrived, three are wanted.", "ShortLog Direction", "", 3, _chain(3)),
         "fewer-than-wanted": ("Three have arrived, ten are wanted.", "ShortLog Direction", "SEND-06", 10, _chain(3)),
-        "late-arrival": ("The last to arrive is the second of the log.", "Late LastOfTheLog Direction", "", 2, late),
-        "reverse-arrival": (
-            "They arrive backwards.",
-            "Late LastOfTheLog Direction",
-            "",
-            2,
-            dict(reversed(_chain(6).items())),
-        ),
-        "tie-at-the-end": (
-            "The two last have equal timestamps.",
-            "Tie LastOfTheLog Direction",
-            "CONFLICT-01",
-            2,
-            {"a": 1000, "z": 1010, "k": 1010},
-        ),
-        "tie-at-the-edge": (
-            "Of three with equal timestamps two are the last.",
-            "Tie LastOfTheLog Direction",
-            "CONFLICT-01",
-            2,
-            _tied("y", "x", "z"),
-        ),
-        "tie-across-the-edge": (
-            "Of two equal ones one is among the last two.",
-            "Tie LastOfTheLog Direction",
-            "CONFLICT-01",
-            2,
-            {"b": 1000, "a": 1000, "c": 1010},
-        ),
-        "tie-of-shapes": (
-            "A tie between a capital and a small letter.",
-            "Tie LastOfTheLog",
-            "CONFLICT-01",
-            1,
-            _tied("a", "B"),
-        ),
-        "smaller-id-later": (
-            "The greater timestamp has the smaller ID.",
-            "LastOfTheLog",
-            "",
-            1,
-            {"z": 1000, "a": 1001},
-        ),
-        "beyond-53-bits": ("Timestamps that are one double.", "LastOfTheLog Direction", "", 2, one_double),
+        "late-arrival": ("The last to arrive is the second of the log.", late, "", 2, after),
+        "reverse-arrival": ("They arrive backwards.", late, "", 2, backwards),
+        "tie-at-the-end": ("The two last have equal timestamps.", tied, tie, 2, at_the_end),
+        "tie-at-the-edge": ("Of three with equal timestamps two are the last.", tied, tie, 2, _tied("y", "x", "z")),
+        "tie-across-the-edge": ("Of two equal ones one is among the last two.", tied, tie, 2, across),
+        "tie-of-shapes": (shapes, "Tie LastOfTheLog", tie, 1, _tied("a", "B")),
+        "smaller-id-later": ("The greater timestamp has the smaller ID.", "LastOfTheLog", "", 1, later),
+        "beyond-53-bits": ("Timestamps that are one double.", last, "", 2, one_double),
     }
     # The proposal does not say that histories are ordered: with more than two entries there are more outcomes.
     orders = revision.histories_are_ordered

@@ -16,6 +16,7 @@ from sds_reference.revision import Revision
 
 from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector, warned
 from .register import group
+from .texts import of_sds
 
 T_MIN, T_MAX = 30_000, 120_000
 ANY = "any"
@@ -145,41 +146,37 @@ def t_resp(revision: Revision) -> list[Vector]:
 def response_groups(revision: Revision) -> list[Vector]:
     """Membership, the author, one group, no groups; and the default number of them."""
     out = []
+
+    def add(
+        slug: str, comment: str, flags: str, ids: str, asked: tuple[str, str, str, str, int], *told: Outcome
+    ) -> None:
+        out.append(vector(slug, comment, flags, of_sds(ids), _group(*asked), *told))
+
     for profile in HASH_PROFILES.values():
         for groups in (2, 3, 8):
             for number, message in enumerate(_MESSAGES):
-                member = in_response_group(profile, "alice", "bob", message, groups)
-                fields = _group(profile.name, "alice", "bob", message, groups)
-                slug = f"{profile.name}-{groups}-{number}"
+                member = {"member": in_response_group(profile, "alice", "bob", message, groups)}
+                slug, asked = f"{profile.name}-{groups}-{number}", (profile.name, "alice", "bob", message, groups)
                 comment = f"{profile.name}, {groups} groups, message {number + 1}."
-                requirements = ["SDS-R-GROUP-01", "SDS-R-RECV-11"]
-                out.append(vector(slug, comment, ["Exact"], requirements, fields, {"member": member}))
-    everybody = {"member": True}
-    for groups in (1, 2, 7, 1000):
-        fields = _group(ANY, "alice", "alice", "m1", groups)
-        comment = f"The author, with {groups} groups."
-        out.append(vector(f"author-of-{groups}", comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
-    nobody = {"member": False}
-    for number in range(_ASKED):
-        groups = 2 + number % 3
-        fields = _group(ANY, f"participant-{number}", f"author-{number % 5}", _named(number), groups)
-        comment = f"Somebody or other, with {groups} groups."
-        flags, either = ["AnyHash", "Undecided"], (everybody, legal(nobody, "AMB-01"))
-        out.append(vector(f"undecided-{number}", comment, flags, ["SDS-R-GROUP-01"], fields, *either))
-    for number in range(4):
-        name = f"participant-{number}"
-        fields = _group(ANY, name, name, _named(number), 2 + number)
-        slug, comment = f"author-{number}", f"Another author, with {2 + number} groups."
-        out.append(vector(slug, comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
-    for who in _PARTICIPANTS[1:]:
-        fields = _group(ANY, "alice", who, "m1", 1)
-        slug = f"one-group-{_PARTICIPANTS.index(who)}"
-        out.append(vector(slug, "One group.", ["OneGroup", "AnyHash"], ["SDS-R-GROUP-04"], fields, everybody))
+                add(slug, comment, "Exact", "R-GROUP-01 R-RECV-11", asked, member)
+    yes, no = {"member": True}, {"member": False}
+    author, ids = "Author AnyHash", "R-GROUP-02"
+    for n in (1, 2, 7, 1000):
+        add(f"author-of-{n}", f"The author, with {n} groups.", author, ids, (ANY, "alice", "alice", "m1", n), yes)
+    for n in range(_ASKED):
+        groups = 2 + n % 3
+        asked = (ANY, f"participant-{n}", f"author-{n % 5}", _named(n), groups)
+        comment, flags = f"Somebody or other, with {groups} groups.", "AnyHash Undecided"
+        add(f"undecided-{n}", comment, flags, "R-GROUP-01", asked, yes, legal(no, "AMB-01"))
+    for n in range(4):
+        asked = (ANY, f"participant-{n}", f"participant-{n}", _named(n), 2 + n)
+        add(f"author-{n}", f"Another author, with {2 + n} groups.", author, ids, asked, yes)
+    for n, who in enumerate(_PARTICIPANTS[1:], 1):
+        add(f"one-group-{n}", "One group.", "OneGroup AnyHash", "R-GROUP-04", (ANY, "alice", who, "m1", 1), yes)
     for slug, groups in (("none", 0), ("negative", -3)):
-        fields = _group(ANY, "alice", "bob", "m1", groups)
-        both = (legal(REJECTED, "AMB-10"), legal(everybody, "AMB-10"))
-        comment = f"{groups} groups."
-        out.append(vector(f"degenerate-{slug}", comment, ["Degenerate"], ["SDS-R-GROUP-04"], fields, *both))
+        both = (legal(REJECTED, "AMB-10"), legal(yes, "AMB-10"))
+        asked = (ANY, "alice", "bob", "m1", groups)
+        add(f"degenerate-{slug}", f"{groups} groups.", "Degenerate", "R-GROUP-04", asked, *both)
     for participants in (1, 2, 100, 127, 128, 129, 255, 256, 1000, 10_000):
         count = default_response_groups(participants)
         outcomes: list[Outcome] = [{"num_response_groups": count}]

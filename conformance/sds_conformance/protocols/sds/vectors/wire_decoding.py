@@ -13,7 +13,7 @@ from sds_reference.revision import Revision
 
 from ....vectors.model import REJECTED, Note, Vector, legal
 from .register import group
-from .wire_bytes import ENTRY_HINT, ENTRY_ID, ORDINARY, SDS, length, named, ordinary
+from .wire_bytes import ENTRY_HINT, ENTRY_ID, ORDINARY, SDS, Layout, length, named, ordinary
 from .wire_cases import case, plain, read_as
 from .wire_forms import forms
 from .wire_long import LONG_NOTES, long_fields
@@ -86,19 +86,28 @@ def _scalars() -> list[Vector]:
         _plain("ordinary-content", "Content with a timestamp and nothing else.", "Field", ids, ORDINARY),
         _plain("all-fields", "Every field at once.", "Field RepairFields", "MSG-01 MSG-06 MSG-07 MSG-08 MSG-12", full),
     ]
+    return out + identifiers(SDS, "MSG-02", "MSG-03", "MSG-04")
+
+
+def identifiers(layout: Layout, *ids: str) -> list[Vector]:
+    """Of many scripts, and absent or empty; ``ids`` are the requirements of sender, message ID and channel."""
+    out = []
     for slug, (comment, sender, message, channel) in IDENTIFIERS.items():
         said = ordinary(sender_id=sender, message_id=message, channel_id=channel)
-        out.append(_plain(slug, comment, "Field", "MSG-02 MSG-03 MSG-04", said))
-    empty = {
-        "no-sender": ("sender_id", "MSG-02", "NoSender", []),
-        "no-message-id": ("message_id", "MSG-03", "EmptyId", [legal(REJECTED, "AMB-51")]),
-        "no-channel": ("channel_id", "MSG-04", "EmptyId", [legal(REJECTED, "AMB-49")]),
-    }
-    for slug, (name, requirement, flag, refused) in empty.items():
+        if slug != "channel-zero" or layout is SDS:  # a question to SDS alone
+            out.append(plain(layout, slug, comment, "Field", " ".join(ids), said))
+    refused = {"message_id": legal(REJECTED, "AMB-51"), "channel_id": legal(REJECTED, "AMB-49")}
+    if layout is not SDS:
+        refused = dict.fromkeys(("sender_id", *refused), REJECTED)
+    slugs = {"no-sender": "sender_id", "no-message-id": "message_id", "no-channel": "channel_id"}
+    for (slug, name), requirement in zip(slugs.items(), ids, strict=True):
         said = ordinary(**{name: ""})
-        for how, wire in (("absent", SDS.wire(said, **{name: b""})), ("empty", SDS.wire(said))):
+        absent = layout.wire(said, **{name: b""})
+        flag, outcomes = ("EmptyId", [said, refused[name]]) if name in refused else ("NoSender", [said])
+        empty = layout.wire(said) if layout is SDS else absent + layout.part(name, "")
+        for how, wire in (("absent", absent), ("empty", empty)):
             comment = f"The field {name} is {how}."
-            out.append(_case(f"{slug}-{how}", comment, flag, requirement, wire, said, *refused))
+            out.append(case(layout, f"{slug}-{how}", comment, flag, requirement, wire, *outcomes))
     return out
 
 

@@ -161,48 +161,28 @@ def _groups(layout: Layout) -> Iterator[Row]:
 
 
 def _wire_types(layout: Layout) -> Iterator[Row]:
-    stamp, unstamped = layout["lamport_timestamp"], ordinary(lamport_timestamp=None)
-    width = 64 if layout is SDS else 32
-    history, channel = layout["causal_history"], layout["channel_id"]
+    stamp, history = layout["lamport_timestamp"], layout["causal_history"]
+    channel, filters, content = (layout[name] for name in ("channel_id", "bloom_filter", "content"))
+    unstamped, unnamed = ordinary(lamport_timestamp=None), ordinary(causal_history=named(""))
+    nowhere, silent = ordinary(channel_id=""), ordinary(content=None)
+    as_bytes, nested = length(stamp, b"\xe8\x07"), length(history, number(ENTRY_ID, 1))
+    width, fixed = (64, fixed64) if layout is SDS else (32, fixed32)
+    is_fixed = f"The timestamp is a {width}-bit field."
     rows = {
-        "sender-as-a-number": ("The sender is a varint.", {"sender_id": number(1, 7)}, ordinary(sender_id="")),
-        "lamport-as-bytes": (
-            "The timestamp is length-delimited.",
-            {"lamport_timestamp": length(stamp, b"\xe8\x07")},
-            unstamped,
-        ),
-        f"lamport-as-fixed{width}": (
-            f"The timestamp is a {width}-bit field.",
-            {"lamport_timestamp": (fixed64 if width == 64 else fixed32)(stamp, 1000)},
-            unstamped,
-        ),
-        # Behind the channel, wherever that stands.
-        "history-as-a-number": ("The causal history is a varint.", {"bloom_filter": number(history, 1)}, ORDINARY),
-        "channel-as-a-number": (
-            "The channel is a varint.",
-            {"channel_id": number(channel, 1)},
-            ordinary(channel_id=""),
-        ),
-        "filter-as-fixed32": (
-            "The filter is a 32-bit field.",
-            {"bloom_filter": fixed32(layout["bloom_filter"], 1)},
-            ORDINARY,
-        ),
-        "content-as-a-number": (
-            "The content is a varint.",
-            {"content": number(layout["content"], 1)},
-            ordinary(content=None),
-        ),
-        "entry-id-as-a-number": (
-            "The ID of an entry is a varint.",
-            {"causal_history": length(history, number(ENTRY_ID, 1))},
-            ordinary(causal_history=named("")),
-        ),
+        "sender-as-a-number": ("The sender is a varint.", "sender_id", number(1, 7), ordinary(sender_id="")),
+        "lamport-as-bytes": ("The timestamp is length-delimited.", "lamport_timestamp", as_bytes, unstamped),
+        f"lamport-as-fixed{width}": (is_fixed, "lamport_timestamp", fixed(stamp, 1000), unstamped),
+        # In the place of the filter it stands behind the channel in either layout.
+        "history-as-a-number": ("The causal history is a varint.", "bloom_filter", number(history, 1), ORDINARY),
+        "channel-as-a-number": ("The channel is a varint.", "channel_id", number(channel, 1), nowhere),
+        "filter-as-fixed32": ("The filter is a 32-bit field.", "bloom_filter", fixed32(filters, 1), ORDINARY),
+        "content-as-a-number": ("The content is a varint.", "content", number(content, 1), silent),
+        "entry-id-as-a-number": ("The ID of an entry is a varint.", "causal_history", nested, unnamed),
     }
-    left_out = "channel-as-a-number" if layout is SDS else "entry-id-as-a-number"
-    for slug, (comment, parts, meaning) in rows.items():
-        if slug != left_out:
-            yield f"wire-type-{slug}", comment, "WireType", layout.wire(**parts), refusable(meaning, "AMB-52")
+    del rows["channel-as-a-number" if layout is SDS else "entry-id-as-a-number"]
+    for slug, (comment, name, part, meaning) in rows.items():
+        wire = layout.wire(**{name: part})
+        yield f"wire-type-{slug}", comment, "WireType", wire, refusable(meaning, "AMB-52")
 
 
 def _either(layout: Layout) -> Iterator[Row]:
