@@ -43,6 +43,17 @@ NOTES_OF_THE_PROPOSAL = {
     ),
     "Kinds": Note("What each kind of message has and what it leaves out.", ("FORUM-17", "FORUM-34", "FORUM-38")),
 }
+FULL = ("content", "Content with all that a regular message has.", "FieldOrder Kinds")
+FIRST = (
+    "first-message",
+    "The first message of a channel has no causal history, and a filter of no length.",
+    "Presence Kinds",
+)
+EPHEMERAL = ("ephemeral", "An ephemeral message has content and none of the three.", "Kinds Presence")
+"""What both texts have: ID, comment and flags."""
+ALL_FIELDS = ordinary(causal_history=named("c"), bloom_filter=b"\x01\x02")
+IN_ORDER = ordinary(causal_history=named("c", "a", "b"))
+SYNC = ordinary(causal_history=named("c", "a", "b"), bloom_filter=b"\x03", content=None)
 TITLE = "Messages, and the bytes that say them."
 Row = tuple[str, str, str, str, Message]
 """ID, comment, flags, requirements and message."""
@@ -59,40 +70,15 @@ def _encoded(layout: Layout, slug: str, comment: str, flags: str, shorts: str, s
 @group("wire-encoding", "encode", TITLE, NOTES)
 def wire_encoding(revision: Revision) -> list[Vector]:
     """Every field, presence, order of entries, and the kinds of messages."""
-    three = named("c", "a", "b")
     asked = (HistoryEntry("x", None, "dave"), HistoryEntry("y", b"\x07", "erin"))
     rich = (HistoryEntry("a1", b"\x00\xff", "alice"), HistoryEntry("a2", None, "alice"), HistoryEntry("a3", b"h"))
     rows: tuple[Row, ...] = (
-        (
-            "content",
-            "Content with all that a regular message has.",
-            "FieldOrder Kinds",
-            "MSG-01 MSG-02 MSG-03 MSG-04 MSG-07 MSG-17",
-            ordinary(causal_history=named("c"), bloom_filter=b"\x01\x02"),
-        ),
-        (
-            "first-message",
-            "The first message of a channel has no causal history, and a filter of no length.",
-            "Presence Kinds",
-            "MSG-07 MSG-17",
-            ordinary(bloom_filter=b""),
-        ),
-        (
-            "sync",
-            "A sync message has no content.",
-            "Kinds EmptyContent",
-            "MSG-19 SYNC-02",
-            ordinary(causal_history=three, bloom_filter=b"\x03", content=None),
-        ),
-        (
-            "ephemeral",
-            "An ephemeral message has content and none of the three.",
-            "Kinds Presence",
-            "MSG-01 MSG-09 MSG-18 EPHEMERAL-02",
-            ordinary(lamport_timestamp=None),
-        ),
+        (*FULL, "MSG-01 MSG-02 MSG-03 MSG-04 MSG-07 MSG-17", ALL_FIELDS),
+        (*FIRST, "MSG-07 MSG-17", ordinary(bloom_filter=b"")),
+        ("sync", "A sync message has no content.", "Kinds EmptyContent", "MSG-19 SYNC-02", SYNC),
+        (*EPHEMERAL, "MSG-01 MSG-09 MSG-18 EPHEMERAL-02", ordinary(lamport_timestamp=None)),
         ("lamport-zero", "A timestamp of zero is on the wire.", "Presence", "MSG-05", ordinary(lamport_timestamp=0)),
-        ("entries-in-order", "Entries keep their order.", "FieldOrder", "MSG-06", ordinary(causal_history=three)),
+        ("entries-in-order", "Entries keep their order.", "FieldOrder", "MSG-06", IN_ORDER),
         (
             "entries-with-hints-and-authors",
             "Entries with hint, author, both.",
@@ -133,38 +119,13 @@ def wire_encoding(revision: Revision) -> list[Vector]:
 @group("wire-encoding", "encode", TITLE, NOTES_OF_THE_PROPOSAL, FORUM)
 def forum_encoding(revision: Revision) -> list[Vector]:
     """Every field, presence, the order of the history, and the kinds of messages."""
-    three = named("c", "a", "b")
     scripts = "\u00e9\u4e2d\U0001f98a".encode()
     rows: list[Row] = [
-        (
-            "content",
-            "Content with all that a regular message has.",
-            "FieldOrder Kinds",
-            "01 02 03 05 06 07 17",
-            ordinary(causal_history=named("c"), bloom_filter=b"\x01\x02"),
-        ),
-        (
-            "first-message",
-            "The first message of a channel has no causal history, and a filter of no length.",
-            "Presence Kinds",
-            "04 07",
-            ordinary(lamport_timestamp=1, bloom_filter=b""),
-        ),
-        (
-            "ephemeral",
-            "An ephemeral message has content and none of the three.",
-            "Kinds Presence",
-            "38",
-            ordinary(lamport_timestamp=None),
-        ),
+        (*FULL, "01 02 03 05 06 07 17", ALL_FIELDS),
+        (*FIRST, "04 07", ordinary(lamport_timestamp=1, bloom_filter=b"")),
+        (*EPHEMERAL, "38", ordinary(lamport_timestamp=None)),
         ("lamport-zero", "A timestamp of zero is on the wire.", "Presence", "04", ordinary(lamport_timestamp=0)),
-        (
-            "history-in-order",
-            "The IDs of the history keep their order.",
-            "FieldOrder",
-            "05",
-            ordinary(causal_history=three),
-        ),
+        ("history-in-order", "The IDs of the history keep their order.", "FieldOrder", "05", IN_ORDER),
         (
             "beyond-ascii",
             "Identifiers and content of many scripts are UTF-8.",
@@ -173,13 +134,7 @@ def forum_encoding(revision: Revision) -> list[Vector]:
             Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=scripts),
         ),
         ("content-of-200-bytes", "A length of two bytes.", "FieldOrder", "08", ordinary(content=b"0123456789" * 20)),
-        (
-            "sync",
-            "A sync message has empty content.",
-            "Kinds NoPresence",
-            "34 04",
-            ordinary(causal_history=three, bloom_filter=b"\x03", content=None),
-        ),
+        ("sync", "A sync message has empty content.", "Kinds NoPresence", "34 04", SYNC),
         (
             "sync-at-first",
             "A sync message before anything else: its timestamp of zero is set.",
