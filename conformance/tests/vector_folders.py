@@ -11,6 +11,7 @@ from typing import Any
 
 from played import REPOSITORY, Handle, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import CHANGELOG, LEDGER, load_all
@@ -25,7 +26,7 @@ BAD = (Status.FAIL, Status.BROKEN, Status.ERROR)
 @cache
 def files() -> tuple[dict[str, Any], ...]:
     """Every file of vectors of the repository."""
-    return tuple(load_all(VECTORS))
+    return tuple(load_all(MATERIAL, VECTORS))
 
 
 def every_test() -> list[dict[str, Any]]:
@@ -36,7 +37,7 @@ def asked(
     start: Callable[[], Handle] = reference, groups: Iterable[str] = (), revision: str = CURRENT, dialect: str = ""
 ) -> Examination:
     """What an implementation in this process makes of the vectors."""
-    examiner = Examiner(lambda _: LocalLink(start()), Limits(), revision, dialect)
+    examiner = Examiner(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)
     return examiner.examine(chosen(files(), revision, groups))
 
 

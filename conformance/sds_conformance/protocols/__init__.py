@@ -16,6 +16,7 @@ from sds_harness.revision import Revision
 
 from ..judging.exercise import Model
 from ..judging.rules import Rules
+from ..vectors.model import Material
 from .properties import GlobalProperty
 from .schedules import Repertoire
 from .words import Words
@@ -33,6 +34,8 @@ class Protocol:
     """How it is told."""
     model: Model
     """Its executable model, with mutants and legal variants."""
+    vectors: Material | None = None
+    """Its golden vectors, None if it has none."""
     repertoire: Repertoire | None = None
     """The schedules that are generated for it, None if there are none."""
 

@@ -6,15 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..protocols.sds import vectors as _groups
-from ..protocols.sds.catalogue import load_catalogue
 from .canonical import digest, file_digest, formatted
-from .model import GENERATOR_VERSION, GROUPS, SDS, Group, Vector, known_revisions
-from .schemas import SHAPES, schema, schema_path
-from .transcripts.recording import start_ms
-
-REGISTERED = _groups
-"""The package whose import fills the register."""
+from .model import GENERATOR_VERSION, Group, Material, Vector
+from .schemas import schema, schema_path
 
 MANIFEST = "manifest.json"
 
@@ -28,50 +22,36 @@ class Document:
     content: dict[str, Any]
 
 
-def documents() -> Iterator[Document]:
+def documents(material: Material) -> Iterator[Document]:
     """Every file of vectors, in the order of the groups.
 
     What several revisions share stands once, in the file that names them; what differs stands in a file for each, under
     an ID that ends in the revision.
     """
-    for entry in GROUPS.values():
-        yield from _documents_of(entry)
+    for entry in material.groups.values():
+        shared: dict[str, list[str]] = {}
+        kept: dict[str, Vector] = {}
+        for name, revision in material.revisions.items():
+            for vector in entry.builders[name](revision) if name in entry.builders else []:
+                key = digest(vector)
+                shared.setdefault(key, []).append(name)
+                kept[key] = vector
+        parts: dict[tuple[str, ...], list[Vector]] = {}
+        for key, names in shared.items():
+            parts.setdefault(tuple(names), []).append(kept[key])
+        # The file without a suffix is of those that share the most, the current revision among them.
+        unmarked = max(parts, key=lambda names: (material.current in names, len(names)), default=())
+        for revisions, vectors in parts.items():
+            mark = "" if revisions == unmarked else material.together.get(revisions, "-and-".join(revisions))
+            name = f"{entry.name}-{mark}" if mark else entry.name
+            yield Document(f"{material.folder}/{name}.json", _document(material, entry, revisions, mark, vectors))
 
 
-def _documents_of(entry: Group) -> Iterator[Document]:
-    built = {revision.name: entry.build(revision) for revision in known_revisions()}
-    spoken = [name for name, vectors in built.items() if vectors]
-    shared: dict[str, list[str]] = {}
-    kept: dict[str, Vector] = {}
-    for name in spoken:
-        for vector in built[name]:
-            key = digest(vector)
-            shared.setdefault(key, []).append(name)
-            kept[key] = vector
-    together = _largest([tuple(names) for names in shared.values()])
-    parts: dict[tuple[str, ...], list[Vector]] = {}
-    for key, names in shared.items():
-        parts.setdefault(tuple(names), []).append(kept[key])
-    for revisions, vectors in parts.items():
-        mark = "" if revisions == together else _together(revisions)
-        name = f"{entry.name}-{mark}" if mark else entry.name
-        yield Document(f"sds/{name}.json", _document(entry, revisions, mark, vectors))
-
-
-def _largest(sets: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """The revisions of the file without a suffix: those that share the most, the current one among them."""
-    current = known_revisions()[0].name
-    return max(sets, key=lambda names: (current in names, len(names)), default=())
-
-
-def _together(revisions: tuple[str, ...]) -> str:
-    """What revisions are called together, in names of files and at the end of IDs."""
-    return "sds" if revisions == SDS else "-and-".join(revisions)
-
-
-def _document(entry: Group, revisions: tuple[str, ...], mark: str, vectors: list[Vector]) -> dict[str, Any]:
+def _document(
+    material: Material, entry: Group, revisions: tuple[str, ...], mark: str, vectors: list[Vector]
+) -> dict[str, Any]:
     suffix = f"@{mark}" if mark else ""
-    tests = [{**vector, "id": f"{entry.name}/{vector['id']}{suffix}"} for vector in vectors]
+    tests = [_weighed(material, {**v, "id": f"{entry.name}/{v['id']}{suffix}"}) for v in vectors]
     used = {flag for test in tests for flag in test["flags"]}
     return {
         "$schema": schema_path(entry.shape),
@@ -83,25 +63,31 @@ def _document(entry: Group, revisions: tuple[str, ...], mark: str, vectors: list
         "numberOfTests": len(tests),
         "digest": digest(tests),
         "notes": {
-            flag: {"description": note.description, "ids": _of(note.ids, revisions)}
+            flag: {"description": note.description, "ids": material.stated(note.ids, revisions)}
             for flag, note in entry.notes[revisions[0]].items()
             if flag in used
         },
-        **({"base_ms": str(start_ms(revisions[0]))} if entry.shape == "transcript" else {}),
+        **material.shapes[entry.shape].head(revisions[0]),
         "tests": tests,
     }
 
 
-def _of(ids: tuple[str, ...], revisions: tuple[str, ...]) -> list[str]:
-    """Positions, and of the requirements those that one of the revisions states."""
-    known = load_catalogue().requirements
-    return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
+def _weighed(material: Material, vector: Vector) -> Vector:
+    """A vector that says, behind its requirements, what answers are that are none of its outcomes, if no failure."""
+    if not material.soft(vector["requirements"]):
+        return vector
+    out: Vector = {}
+    for key, value in vector.items():
+        out[key] = value
+        if key == "requirements":
+            out["warned"] = True
+    return out
 
 
-def generated_files(version: str, retired: list[str]) -> dict[str, bytes]:
+def generated_files(material: Material, version: str, retired: list[str]) -> dict[str, bytes]:
     """Every generated file by its path: vectors, schemas and the manifest over both."""
-    out = {f"schema/{shape}.schema.json": formatted(schema(shape)) for shape in SHAPES}
-    for document in documents():
+    out = {f"schema/{name}.schema.json": formatted(schema(name, shape)) for name, shape in material.shapes.items()}
+    for document in documents(material):
         out[document.path] = formatted(document.content)
     out[MANIFEST] = formatted(manifest(out, version, retired))
     return out

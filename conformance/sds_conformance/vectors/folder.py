@@ -8,7 +8,6 @@ import re
 import stat
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from sds_harness.declaration import printable
 
 from .canonical import file_digest
 from .documents import MANIFEST
-from .model import GENERATOR_VERSION
-from .schemas import SHAPES, schema
+from .model import GENERATOR_VERSION, Material
+from .schemas import schema
 
 LARGEST_FILE = 32 << 20
 """Bytes of one file."""
@@ -107,10 +106,12 @@ class Manifest:
     """The SHA-256 of the manifest."""
 
 
-_PATH = re.compile(r"(sds|schema)/[A-Za-z0-9][A-Za-z0-9._-]*\.json")
+def places(material: Material) -> tuple[str, str]:
+    """Where generated files stand in a folder of vectors."""
+    return material.folder, "schema"
 
 
-def load_manifest(folder: Path) -> Manifest:
+def load_manifest(material: Material, folder: Path) -> Manifest:
     """The manifest of a folder of vectors, of whichever version. Raises VectorsError if it is none."""
     content = read_bytes(folder / MANIFEST)
     data = _json(MANIFEST, content)
@@ -121,33 +122,34 @@ def load_manifest(folder: Path) -> Manifest:
         raise VectorsError(f"{MANIFEST}: version and generatorVersion are strings")
     if not isinstance(files, dict) or not all(isinstance(value, str) for value in files.values()):
         raise VectorsError(f"{MANIFEST}: files is an object of paths and digests")
+    vectors, schemas = places(material)
     for path in files:
-        if not _PATH.fullmatch(path):
-            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in sds/ or schema/")
+        if not re.fullmatch(rf"({vectors}|{schemas})/[A-Za-z0-9][A-Za-z0-9._-]*\.json", path):
+            raise VectorsError(f"{MANIFEST}: {printable(path)} is no file in {vectors}/ or {schemas}/")
     if not isinstance(retired, list) or not all(isinstance(item, str) for item in retired):
         raise VectorsError(f"{MANIFEST}: retired is a list of IDs")
     return Manifest(data["version"], data["generatorVersion"], files, tuple(retired), file_digest(content))
 
 
-def load_all(folder: Path) -> list[dict[str, Any]]:
+def load_all(material: Material, folder: Path) -> list[dict[str, Any]]:
     """Every file of vectors in a folder, by name: what its manifest names, as it was published. Raises VectorsError.
 
     An answer is only as good as the vectors, so none are read that anybody has changed since.
     """
-    paths = sorted((folder / "sds").glob("*.json"))
+    paths = sorted((folder / material.folder).glob("*.json"))
     if not paths:
         raise VectorsError(f"no vectors in {folder}")
-    manifest = load_manifest(folder)
+    manifest = load_manifest(material, folder)
     if manifest.generator_version != GENERATOR_VERSION:
         raise VectorsError(
             f"{MANIFEST}: its generatorVersion is {printable(manifest.generator_version, 20)}, and this suite knows "
             f"{GENERATOR_VERSION}: take the suite that belongs to these vectors, or leave out the folder"
         )
-    names = {f"sds/{path.name}" for path in paths}
-    missing = sorted(name for name in manifest.files if name.startswith("sds/") and name not in names)
+    names = {f"{material.folder}/{path.name}" for path in paths}
+    missing = sorted(name for name in manifest.files if name.startswith(f"{material.folder}/") and name not in names)
     if missing:
         raise VectorsError(f"{missing[0]} is in the manifest, and is missing: {ANEW}")
-    out = [_published(path, manifest) for path in paths]
+    out = [_published(material, path, manifest) for path in paths]
     for test_id, times in Counter(test["id"] for data in out for test in data["tests"]).items():
         if times > 1:
             raise VectorsError(f"two vectors are called {printable(test_id)}: {ANEW}")
@@ -157,11 +159,11 @@ def load_all(folder: Path) -> list[dict[str, Any]]:
 ANEW = "get these files anew, or type `sds-conformance vectors lint DIR` to see all that is wrong with them"
 
 
-def _published(path: Path, manifest: Manifest) -> dict[str, Any]:
+def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, Any]:
     """One file of vectors, if it is the one of the manifest and what its schema says. Raises VectorsError."""
-    name, content = f"sds/{path.name}", read_bytes(path)
+    name, content = f"{material.folder}/{path.name}", read_bytes(path)
     data = _json(path.name, content)
-    problem = next(iter(violations(data)), None)
+    problem = next(iter(violations(material, data)), None)
     if problem is not None:
         raise VectorsError(f"{printable(path.name)}: {problem}")
     if name not in manifest.files:
@@ -172,23 +174,18 @@ def _published(path: Path, manifest: Manifest) -> dict[str, Any]:
     return data
 
 
-def violations(data: Any) -> list[str]:
+def violations(material: Material, data: Any) -> list[str]:
     """Where a file of vectors is not what its schema says, the first few."""
     shape = data.get("shape") if isinstance(data, dict) else None
-    if not isinstance(shape, str) or shape not in SHAPES:
-        return [f"its shape is none of {', '.join(SHAPES)}"]
+    if not isinstance(shape, str) or shape not in material.shapes:
+        return [f"its shape is none of {', '.join(material.shapes)}"]
     out = []
-    for error in _validator(shape).iter_errors(data):
+    for error in Draft202012Validator(schema(shape, material.shapes[shape])).iter_errors(data):
         where = "/".join(str(part) for part in error.absolute_path) or "the file"
         out.append(printable(f"{where}: {error.message}", 300))
         if len(out) == 5:
             break
     return out
-
-
-@cache
-def _validator(shape: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(shape))
 
 
 _VERSION = re.compile(r"^## ([0-9]+\.[0-9]+\.[0-9]+)$", re.MULTILINE)

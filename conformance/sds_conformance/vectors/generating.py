@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
-from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions
+from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions, places
+from .model import Material
 from .released import Ledger, read_ledger
 
 
-def wanted_files(folder: Path) -> dict[str, bytes]:
+def wanted_files(material: Material, folder: Path) -> dict[str, bytes]:
     """Every generated file as it should stand in ``folder``.
 
     The version is that of the folder's changelog. IDs that were released and are no longer in use are retired; those
@@ -21,10 +21,11 @@ def wanted_files(folder: Path) -> dict[str, bytes]:
     version = changelog_versions(folder)[0][0]
     ledger = Ledger(()) if _is_new(folder) else read_ledger(folder)
     retired = sorted(ledger.retired)
-    files = generated_files(version, retired)
-    now = set(_ids(files))
+    files = generated_files(material, version, retired)
+    vectors = [content for path, content in files.items() if path.startswith(f"{material.folder}/")]
+    now = {test["id"] for content in vectors for test in json.loads(content)["tests"]}
     lost = sorted(ledger.retired | (ledger.ids - now))
-    return generated_files(version, lost) if lost != retired else files
+    return generated_files(material, version, lost) if lost != retired else files
 
 
 def _is_new(folder: Path) -> bool:
@@ -32,13 +33,7 @@ def _is_new(folder: Path) -> bool:
     return not any((folder / name).is_file() for name in (MANIFEST, LEDGER))
 
 
-def _ids(files: dict[str, bytes]) -> Iterable[str]:
-    for path, content in files.items():
-        if path.startswith("sds/"):
-            yield from (test["id"] for test in json.loads(content)["tests"])
-
-
-def differences(folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def differences(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[str]:
     """What stands in ``folder`` other than it should, one sentence each."""
     out = []
     for path, content in wanted.items():
@@ -47,14 +42,14 @@ def differences(folder: Path, wanted: dict[str, bytes]) -> list[str]:
             out.append(f"{path} is missing")
         elif file.read_bytes() != content:
             out.append(f"{path} is not what is generated")
-    for file in sorted([*(folder / "sds").glob("*"), *(folder / "schema").glob("*")]):
+    for file in sorted(file for place in places(material) for file in (folder / place).glob("*")):
         path = file.relative_to(folder).as_posix()
         if path not in wanted:
             out.append(f"{path} is not generated any more")
     return out
 
 
-def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
+def write(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[str]:
     """Make ``folder`` hold what it should; the paths that changed. One that is new begins with an empty ledger."""
     changed = []
     if _is_new(folder):
@@ -65,7 +60,7 @@ def write(folder: Path, wanted: dict[str, bytes]) -> list[str]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             changed.append(path)
-    for file in sorted([*(folder / "sds").glob("*.json"), *(folder / "schema").glob("*.json")]):
+    for file in sorted(file for place in places(material) for file in (folder / place).glob("*.json")):
         path = file.relative_to(folder).as_posix()
         if path not in wanted:
             file.unlink()

@@ -9,42 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from sds_harness.declaration import printable
-from sds_reference import REVISIONS
 
-from ..protocols.sds.catalogue import load_catalogue
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
-from .folder import PROSE, Manifest, VectorsError, load_manifest, read_bytes, read_json, violations
+from .folder import PROSE, Manifest, VectorsError, load_manifest, places, read_bytes, read_json, violations
 from .generating import changelog_gap
-from .model import GENERATOR_VERSION, result_of
+from .model import GENERATOR_VERSION, Material, result_of, result_of_steps
 from .released import breaches
-from .schemas import SHAPES, schema
+from .schemas import schema
 
 
-def lint(folder: Path) -> list[str]:
+def lint(material: Material, folder: Path) -> list[str]:
     """Everything that is wrong with the vectors in ``folder``, one sentence each."""
     try:
-        manifest = load_manifest(folder)
+        manifest = load_manifest(material, folder)
     except VectorsError as error:
         return [str(error)]
     if manifest.generator_version != GENERATOR_VERSION:
         return [f"{MANIFEST}: generatorVersion is not {GENERATOR_VERSION}, the one that this suite knows"]
-    out = list(_files(folder, manifest))
+    out = list(_files(material, folder, manifest))
     out += [f"{name} is missing" for name in PROSE if not (folder / name).is_file()]
     ids: Counter[str] = Counter()
     documents = []
-    for path in sorted((folder / "sds").glob("*.json")):
-        name = f"sds/{printable(path.name)}"
+    for path in sorted((folder / material.folder).glob("*.json")):
+        name = f"{material.folder}/{printable(path.name)}"
         try:
             data = read_json(path)
         except VectorsError as error:
             out.append(str(error))
             continue
-        found = violations(data)
+        found = violations(material, data)
         if found:
             out += [f"{name}: {sentence}" for sentence in found]
             continue
-        out += [f"{name}: {sentence}" for sentence in _document(path, data)]
+        out += [f"{name}: {sentence}" for sentence in _document(material, path, data)]
         ids.update(test["id"] for test in data["tests"])
         documents.append(data)
     out += [f"two vectors are called {test_id}" for test_id, times in ids.items() if times > 1]
@@ -54,11 +52,11 @@ def lint(folder: Path) -> list[str]:
     return list(dict.fromkeys([*out, gap] if gap else out))
 
 
-def _files(folder: Path, manifest: Manifest) -> Iterator[str]:
+def _files(material: Material, folder: Path, manifest: Manifest) -> Iterator[str]:
     """Is there what the manifest names, and nothing else?"""
     there = {
         path.relative_to(folder).as_posix(): path
-        for part in ("sds", "schema")
+        for part in places(material)
         for path in sorted((folder / part).glob("*"))
     }
     for name in sorted(set(there) - set(manifest.files)):
@@ -72,17 +70,17 @@ def _files(folder: Path, manifest: Manifest) -> Iterator[str]:
                 yield f"{name}: its SHA-256 is not that of the manifest"
         except VectorsError as error:
             yield str(error)
-    for shape in SHAPES:
-        path = folder / "schema" / f"{shape}.schema.json"
+    for name, shape in material.shapes.items():
+        path = folder / "schema" / f"{name}.schema.json"
         if f"schema/{path.name}" not in there:
             yield f"schema/{path.name} is missing"
             continue
         with suppress(VectorsError):  # told above
-            if read_bytes(path) != formatted(schema(shape)):
+            if read_bytes(path) != formatted(schema(name, shape)):
                 yield f"schema/{path.name} is not the schema of version {GENERATOR_VERSION}"
 
 
-def _document(path: Path, data: dict[str, Any]) -> Iterator[str]:
+def _document(material: Material, path: Path, data: dict[str, Any]) -> Iterator[str]:
     """What a schema cannot say of a file."""
     if read_bytes(path) != formatted(data):
         yield "not in canonical form: two spaces, LF, ASCII, no floats"
@@ -94,29 +92,29 @@ def _document(path: Path, data: dict[str, Any]) -> Iterator[str]:
         yield "its digest is not that of its tests"
     if data["generatorVersion"] != GENERATOR_VERSION:
         yield f"generatorVersion is not {GENERATOR_VERSION}"
-    unknown = [name for name in data["revisions"] if name not in REVISIONS]
+    unknown = [name for name in data["revisions"] if name not in material.revisions]
     if unknown:
         yield f"there is no revision {', '.join(unknown)}"
     used = {flag for test in data["tests"] for flag in test["flags"]}
     for flag in sorted(set(data["notes"]) - used):
         yield f"the flag {flag} is explained, and no vector has it"
-    known = {*load_catalogue().requirements, *load_catalogue().positions}
+    known = {*material.requirements, *material.positions}
     for flag, note in data["notes"].items():
         for name in note["ids"]:
             if name not in known:
                 yield f"the note {flag} names {name}, which does not exist"
     for test in data["tests"]:
-        for sentence in _test(data, test):
+        for sentence in _test(material, data, test):
             yield f"{test['id']}: {sentence}"
 
 
-def _test(data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
+def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
     if not test["id"].startswith(f"{data['group']}/"):
         yield f"its ID does not begin with {data['group']}/"
     for flag in test["flags"]:
         if flag not in data["notes"]:
             yield f"the flag {flag} is not explained"
-    requirements = load_catalogue().requirements
+    requirements = material.requirements
     for name in test["requirements"]:
         if name not in requirements:
             yield f"there is no requirement {name}"
@@ -124,14 +122,17 @@ def _test(data: dict[str, Any], test: dict[str, Any]) -> Iterator[str]:
             yield f"{name} is not stated in {', '.join(data['revisions'])}"
     known = [requirements[name] for name in test["requirements"] if name in requirements]
     for revision in data["revisions"]:
-        if known and revision in REVISIONS and not any(requirement.stated_in(revision) for requirement in known):
+        if (
+            known
+            and revision in material.revisions
+            and not any(requirement.stated_in(revision) for requirement in known)
+        ):
             yield f"it names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):
         position = outcome.get("position")
-        if position is not None and position not in load_catalogue().positions:
+        if position is not None and position not in material.positions:
             yield f"there is no position {position}"
-    results = {result_of(part["outcomes"]) for part in parts}
-    wanted = results.pop() if "outcomes" in test else "acceptable" if "acceptable" in results else "valid"
+    wanted = result_of(test["outcomes"]) if "outcomes" in test else result_of_steps(test["steps"])
     if test["result"] != wanted:
         yield f"its result is {test['result']}, and its outcomes say {wanted}"

@@ -1,18 +1,15 @@
-"""What a vector is, and the register of groups. A vector is the dict that stands in its file.
-
-The register is by group and revision: a group of another revision is one more builder under the same name.
-"""
+"""What a vector is, namely the dict that stands in its file; the register of groups; and what a protocol brings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from sds_reference import REVISIONS
-from sds_reference.revision import Revision
+from sds_harness.language import Language
+from sds_harness.session import Session
 
-from ..protocols.sds.catalogue import load_catalogue
+from .running.subject import Answer, Subject
 
 GENERATOR_VERSION = "1"
 """Version of the format: it changes with the meaning of a field, not with the vectors."""
@@ -21,15 +18,11 @@ VALID, INVALID, ACCEPTABLE = "valid", "invalid", "acceptable"
 
 Vector = dict[str, Any]
 Outcome = dict[str, Any]
-Builder = Callable[[Revision], list[Vector]]
+Schema = dict[str, Any]
+Builder = Callable[[Any], list[Vector]]
+"""Makes the vectors of a revision, which it is given as the protocol knows it."""
 
 REJECTED: Outcome = {"rejected": True}
-
-SDS: tuple[str, ...] = ("sds-2026-01", "sds-2025-10-amended")
-"""The revisions that share the wire format and the steps of the text as published."""
-PROPOSAL: tuple[str, ...] = ("forum-2024",)
-"""The proposal that SDS grew from: a text of its own."""
-EVERY = SDS + PROPOSAL
 
 
 @dataclass(frozen=True)
@@ -47,97 +40,145 @@ class Group:
 
     name: str
     shape: str
-    """Name of the JSON schema that its vectors have."""
     title: str
     """What it holds, in a sentence."""
     notes: dict[str, dict[str, Note]] = field(default_factory=dict)
     """By the name of a revision: what its flags mean."""
     builders: dict[str, Builder] = field(default_factory=dict)
-    """By the name of a revision."""
-
-    def build(self, revision: Revision) -> list[Vector]:
-        """The vectors of a revision; none if the group has nothing to say about it."""
-        builder = self.builders.get(revision.name)
-        return builder(revision) if builder is not None else []
+    """By the name of a revision: a group of another one is one more builder under the same name."""
 
 
-GROUPS: dict[str, Group] = {}
-"""The groups by name, in the order they are registered."""
+class Register:
+    """The groups of a protocol by name, in the order they are registered."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, Group] = {}
+
+    def group(
+        self, name: str, shape: str, title: str, notes: dict[str, Note], revisions: Iterable[str]
+    ) -> Callable[[Builder], Builder]:
+        """Register a builder of a group for some revisions, with the notes on its flags."""
+
+        def register(builder: Builder) -> Builder:
+            entry = self.groups.setdefault(name, Group(name, shape, title))
+            for revision in revisions:
+                if revision in entry.builders:
+                    raise ValueError(f"two builders of {name} for {revision}")
+                entry.builders[revision] = builder
+                entry.notes[revision] = notes
+            return builder
+
+        return register
 
 
-def group(
-    name: str, shape: str, title: str, notes: dict[str, Note], revisions: Iterable[str] = SDS
-) -> Callable[[Builder], Builder]:
-    """Register a builder of a group for some revisions, with the notes on its flags."""
+class Requirement(Protocol):
+    """What is known of a requirement here."""
 
-    def register(builder: Builder) -> Builder:
-        entry = GROUPS.setdefault(name, Group(name, shape, title))
-        for revision in revisions:
-            if revision in entry.builders:
-                raise ValueError(f"two builders of {name} for {revision}")
-            entry.builders[revision] = builder
-            entry.notes[revision] = notes
-        return builder
+    @property
+    def binding(self) -> bool:
+        """A violation is a failure, not a warning."""
 
-    return register
+    @property
+    def softened(self) -> str:
+        """The position that makes a violation a warning, "" if none does."""
+
+    def stated_in(self, revision: str) -> bool:
+        """Is it a requirement of that revision?"""
 
 
-def known_revisions() -> tuple[Revision, ...]:
-    """The revisions that the model speaks, the current one first."""
-    return tuple(REVISIONS.values())
+@dataclass(frozen=True)
+class Shape:
+    """What the vectors of several groups have in common: their fields, and who asks for them."""
+
+    title: str
+    test: Schema
+    """Of one vector."""
+    ask: Callable[[Any, Vector], Answer]
+    """Asks the subject of the protocol. Raises Skip, and ScheduleStopped."""
+    definitions: Mapping[str, Schema] = field(default_factory=dict)
+    """Schemas that the one of a vector refers to."""
+    heading: Mapping[str, Schema] = field(default_factory=dict)
+    """The fields of a file beside those that every file has."""
+    head: Callable[[str], dict[str, Any]] = lambda revision: {}
+    """What stands in them, by the name of the first revision of the file."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a protocol brings to its golden vectors. Nothing else of it is known in this package."""
+
+    folder: str
+    """Where its files stand in a folder of vectors, beside ``schema/``."""
+    revisions: Mapping[str, Any]
+    """By name, the current one first: what builders are given."""
+    together: Mapping[tuple[str, ...], str]
+    """What several revisions are called together in names of files and IDs, where that is not all of their names."""
+    groups: Mapping[str, Group]
+    shapes: Mapping[str, Shape]
+    requirements: Mapping[str, Requirement]
+    positions: Collection[str]
+    open: Callable[[Session, str, str, dict[str, str]], Subject]
+    """From a session, the revision and the dialect asked for ("" for the declared one): who answers one vector, given
+    what is remembered from one vector to the next."""
+    language: Language
+    """In which implementations are driven."""
+    held: Callable[[Any, Vector, Answer], Answer]
+    """The answer of a subject to a vector, or what it did on the way to it that nothing allows."""
+
+    @property
+    def current(self) -> str:
+        """The revision that is meant unless another is asked for."""
+        return next(iter(self.revisions))
+
+    def soft(self, ids: Sequence[str]) -> bool:
+        """Is it no failure to violate them all: is each a SHOULD, or a MUST that a position softens?
+
+        What a requirement weighs that nobody knows, nobody knows, so that softens nothing.
+        """
+        known = [self.requirements.get(i) for i in ids]
+        return bool(known) and all(r is not None and (not r.binding or bool(r.softened)) for r in known)
+
+    def stated(self, ids: Iterable[str], revisions: Sequence[str]) -> list[str]:
+        """Of the requirements those that one of the revisions states; what else has an ID, such as positions, stays."""
+        known = self.requirements
+        return [i for i in ids if i not in known or any(known[i].stated_in(revision) for revision in revisions)]
 
 
 def vector(
     slug: str,
     comment: str,
-    flags: Sequence[str],
+    flags: str | Sequence[str],
     requirements: Sequence[str],
     fields: dict[str, Any],
     *outcomes: Outcome,
 ) -> Vector:
-    """A vector without its group. The recommended outcome comes first; what the result is called follows from them."""
-    return {
-        "id": slug,
-        "comment": comment,
-        "result": result_of(outcomes),
-        "flags": list(flags),
-        "requirements": list(requirements),
-        **weight(requirements),
-        **fields,
-        "outcomes": list(outcomes),
-    }
+    """A vector without its group; flags are words. The recommended outcome comes first, and decides on the result."""
+    told = _told(slug, comment, result_of(outcomes), flags, requirements)
+    return {**told, **fields, "outcomes": list(outcomes)}
 
 
 def stepwise(
     slug: str,
     comment: str,
-    flags: Sequence[str],
+    flags: str | Sequence[str],
     requirements: Sequence[str],
     fields: dict[str, Any],
     steps: list[dict[str, Any]],
 ) -> Vector:
     """A vector whose steps have outcomes of their own."""
-    loose = any(result_of(step["outcomes"]) == ACCEPTABLE for step in steps)
+    told = _told(slug, comment, result_of_steps(steps), flags, requirements)
+    return {**told, **fields, "steps": steps}
+
+
+def _told(slug: str, comment: str, result: str, flags: str | Sequence[str], requirements: Sequence[str]) -> Vector:
+    """What every vector begins with; the order is that of the file."""
     return {
         "id": slug,
         "comment": comment,
-        "result": ACCEPTABLE if loose else VALID,
-        "flags": list(flags),
+        "result": result,
+        "flags": flags.split() if isinstance(flags, str) else list(flags),
         "requirements": list(requirements),
-        **weight(requirements),
-        **fields,
-        "steps": steps,
     }
-
-
-def weight(requirements: Sequence[str]) -> dict[str, bool]:
-    """What a vector says of answers that are none of its outcomes: a warning, if no requirement makes them a failure.
-
-    So is an answer against nothing but a SHOULD, or against a MUST that a position softens.
-    """
-    known = load_catalogue().requirements
-    soft = all(name in known and (not known[name].binding or known[name].softened) for name in requirements)
-    return {"warned": True} if soft else {}
 
 
 def result_of(outcomes: Sequence[Outcome]) -> str:
@@ -145,6 +186,11 @@ def result_of(outcomes: Sequence[Outcome]) -> str:
     if len(outcomes) != 1:
         return ACCEPTABLE
     return INVALID if outcomes[0].get("rejected") else VALID
+
+
+def result_of_steps(steps: Iterable[dict[str, Any]]) -> str:
+    """``acceptable`` if a step has several outcomes."""
+    return ACCEPTABLE if any(result_of(step["outcomes"]) == ACCEPTABLE for step in steps) else VALID
 
 
 def legal(outcome: Outcome, position: str = "") -> Outcome:

@@ -11,9 +11,8 @@ from pathlib import Path
 from sds_harness.declaration import printable
 
 from .documents import MANIFEST
-from .folder import VectorsError, load_manifest
-
-PARTS = ("sds", "schema")
+from .folder import VectorsError, load_manifest, places
+from .model import Material
 
 
 def refuse_overlap(source: Path, target: Path) -> None:
@@ -23,9 +22,9 @@ def refuse_overlap(source: Path, target: Path) -> None:
         raise VectorsError(f"{target} and the vectors that are copied, {source}, overlap: give a folder of its own")
 
 
-def refuse_links(folder: Path, paths: Iterable[str]) -> None:
+def refuse_links(material: Material, folder: Path, paths: Iterable[str]) -> None:
     """Raises VectorsError for what would be written through: it lies somewhere else."""
-    for name in (*PARTS, *paths):
+    for name in (*places(material), *paths):
         if (folder / name).is_symlink():
             raise VectorsError(
                 f"{folder / printable(name)} is a symbolic link, and what it leads to is not replaced: remove it, or "
@@ -33,22 +32,22 @@ def refuse_links(folder: Path, paths: Iterable[str]) -> None:
             )
 
 
-def replaceable(folder: Path) -> list[str]:
+def replaceable(material: Material, folder: Path) -> list[str]:
     """The paths of a folder that its manifest names. Raises VectorsError if the folder holds anything but vectors."""
     try:
-        manifest = load_manifest(folder)
+        manifest = load_manifest(material, folder)
     except VectorsError as error:
         raise VectorsError(f"{folder} holds no vectors, and is not replaced ({error}): give another folder") from None
-    refuse_links(folder, manifest.files)
+    refuse_links(material, folder, manifest.files)
     return sorted(manifest.files)
 
 
-def refuse_strangers(folder: Path, wanted: Iterable[str]) -> None:
-    """Raises VectorsError for files in sds/ and schema/ that are not generated, and never were."""
+def refuse_strangers(material: Material, folder: Path, wanted: Iterable[str]) -> None:
+    """Raises VectorsError for files in the places of generated files that are not generated, and never were."""
     kept = list(wanted)
-    refuse_links(folder, kept)
-    there = [f"{part}/{path.name}" for part in PARTS for path in sorted((folder / part).glob("*.json"))]
-    known = {*kept, *(replaceable(folder) if (folder / MANIFEST).exists() else [])}
+    refuse_links(material, folder, kept)
+    there = [f"{part}/{path.name}" for part in places(material) for path in sorted((folder / part).glob("*.json"))]
+    known = {*kept, *(replaceable(material, folder) if (folder / MANIFEST).exists() else [])}
     strangers = [name for name in there if name not in known]
     if strangers:
         raise VectorsError(

@@ -9,9 +9,10 @@ import pytest
 
 from played import ALL_CAPABILITIES, AMENDED, Handle, altered, reference
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.vectors.running.asking import ASKS, Examiner
-from sds_conformance.vectors.running.subject import Answer, Status, Subject, weighed
-from sds_conformance.vectors.schemas import SHAPES
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
+from sds_conformance.vectors.running.asking import Examiner, weighed
+from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -32,7 +33,7 @@ def _mutant(name: str) -> Callable[[], Handle]:
 
 
 def test_every_shape_is_asked_for() -> None:
-    assert set(ASKS) == set(SHAPES)
+    assert {file["shape"] for file in files()} == set(MATERIAL.shapes)
 
 
 @pytest.mark.parametrize("revision", [CURRENT, AMENDED])
@@ -257,7 +258,7 @@ def test_what_is_expected_is_never_sent() -> None:
             answer: pb.Reply = super().call(request, timeout_s, reply)
             return answer
 
-    examiner = Examiner(lambda _: Listening(reference()), Limits(), CURRENT)
+    examiner = Examiner(MATERIAL, lambda _: Listening(reference()), Limits(), CURRENT)
     chosen = [file for file in files() if file["group"] in ("bloom-build-waku-sds-js", "wire-encoding")]
     examiner.examine(chosen)
     heard = b"".join(said)
@@ -275,21 +276,27 @@ def test_a_dialect_is_translated() -> None:
     assert outcome.count(Status.PASS) > 100
 
 
+def _weighed(requirements: list[str], answer: Answer) -> Answer:
+    return weighed(MATERIAL, {"requirements": requirements}, answer, CURRENT)
+
+
 def test_a_failure_against_a_should_is_a_warning() -> None:
     failed = Answer(Status.FAIL, "this", "that")
-    assert weighed({"requirements": ["SDS-EPHEMERAL-04"]}, failed, CURRENT).status is Status.WARN
-    assert weighed({"requirements": ["SDS-EPHEMERAL-04", "SDS-MSG-05"]}, failed, CURRENT).status is Status.FAIL
-    assert weighed({"requirements": ["SDS-EPHEMERAL-04"]}, Answer(Status.PASS), CURRENT).status is Status.PASS
+    assert _weighed(["SDS-EPHEMERAL-04"], failed).status is Status.WARN
+    assert _weighed(["SDS-EPHEMERAL-04", "SDS-MSG-05"], failed).status is Status.FAIL
+    assert _weighed(["SDS-EPHEMERAL-04"], Answer(Status.PASS)).status is Status.PASS
     assert (
-        weighed({"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT).status
+        weighed(
+            MATERIAL, {"requirements": ["SDS-MSG-05"]}, replace(failed, requirements=("SDS-MSG-18",)), CURRENT
+        ).status
         is Status.WARN
     )
 
 
 def test_an_unknown_shape_is_skipped() -> None:
     session = open_session(lambda: LocalLink(reference()), Limits(), CURRENT)
-    assert Subject(session, None, CURRENT).declaration.name == "the reference"
-    examiner = Examiner(lambda _: LocalLink(reference()), Limits(), CURRENT)
+    assert SdsSubject(session, CURRENT).declaration.name == "the reference"
+    examiner = Examiner(MATERIAL, lambda _: LocalLink(reference()), Limits(), CURRENT)
     outcome = examiner.examine([{"group": "x", "shape": "spiral", "tests": [{"id": "x/y", "requirements": []}]}])
     assert outcome.count(Status.SKIPPED) == 1
     assert outcome.exit_code == 4

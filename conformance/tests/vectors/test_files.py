@@ -13,13 +13,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.protocols.sds.vectors.register import EVERY, SDS, group
 from sds_conformance.protocols.sds.vectors.texts import ALIKE
 from sds_conformance.vectors.canonical import digest, formatted
 from sds_conformance.vectors.documents import MANIFEST, documents
 from sds_conformance.vectors.folder import default_folder, read_json
 from sds_conformance.vectors.lint import lint
-from sds_conformance.vectors.model import ACCEPTABLE, EVERY, GROUPS, INVALID, SDS, VALID, group, result_of
-from sds_conformance.vectors.schemas import SHAPES, schema
+from sds_conformance.vectors.model import ACCEPTABLE, INVALID, VALID, result_of
+from sds_conformance.vectors.schemas import schema
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, SDS_2026_01
 from sds_reference.errors import MalformedMessage
 from vector_folders import VECTORS, every_test, files
@@ -45,7 +47,7 @@ UNDECIDED = {
 
 
 def test_they_are_in_order() -> None:
-    assert lint(VECTORS) == []
+    assert lint(MATERIAL, VECTORS) == []
     # Installed, the suite has a copy of its own.
     assert (default_folder() / MANIFEST).read_bytes() == (VECTORS / MANIFEST).read_bytes()
 
@@ -61,10 +63,10 @@ def test_the_same_bytes_are_generated_whatever_the_process(seed: str) -> None:
     assert time.monotonic() - started < SECONDS
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", MATERIAL.shapes)
 def test_every_schema_is_one_and_strict(shape: str) -> None:
     data = read_json(VECTORS / "schema" / f"{shape}.schema.json")
-    assert data == schema(shape)
+    assert data == schema(shape, MATERIAL.shapes[shape])
     Draft202012Validator.check_schema(data)
     open_objects = [
         part for part in _objects(data) if "properties" in part and part.get("additionalProperties") is not False
@@ -100,9 +102,9 @@ def test_what_is_alike_is_stated_by_both_texts() -> None:
 
 
 def test_every_revision_has_every_group_that_it_differs_in() -> None:
-    for name, entry in GROUPS.items():
+    for name, entry in MATERIAL.groups.items():
         assert {r for file in files() if file["group"] == name for r in file["revisions"]} == set(entry.builders)
-    assert set(REVISIONS) <= {revision for entry in GROUPS.values() for revision in entry.builders}
+    assert set(REVISIONS) <= {revision for entry in MATERIAL.groups.values() for revision in entry.builders}
     apart = {
         file["group"] for file in files() if not set(SDS) <= set(file["revisions"]) and CURRENT in file["revisions"]
     }
@@ -198,9 +200,9 @@ def test_the_results_of_all_kinds_occur() -> None:
 
 @pytest.mark.exhaustive
 def test_documents_are_those_of_the_folder() -> None:
-    names = {document.path for document in documents()}
+    names = {document.path for document in documents(MATERIAL)}
     assert names == {path.relative_to(VECTORS).as_posix() for path in (VECTORS / "sds").glob("*.json")}
-    assert GROUPS["lamport"].build(SDS_2026_01)
+    assert MATERIAL.groups["lamport"].builders[CURRENT](SDS_2026_01)
 
 
 def test_the_files_have_no_key_twice(tmp_path: Path) -> None:

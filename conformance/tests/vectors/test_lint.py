@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import LARGEST_FILE, VectorsError, load_all
@@ -33,7 +34,7 @@ def folder(whole: Path) -> Path:
 
 
 def test_without_transcripts_it_is_in_order_as_well(folder: Path) -> None:
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
 
 
 def _first(**fields: object) -> Change:
@@ -64,7 +65,7 @@ def _first(**fields: object) -> Change:
 )
 def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> None:
     edit(folder, "wire-decoding", change)
-    found = lint(folder)
+    found = lint(MATERIAL, folder)
     assert not told or any(told in sentence for sentence in found), found
     assert bool(found) == bool(told)
 
@@ -79,13 +80,13 @@ def test_what_is_wrong_with_a_file(folder: Path, change: Change, told: str) -> N
 )
 def test_what_does_not_fit(folder: Path, change: Change, told: str) -> None:
     edit(folder, "wire-decoding", change, honest=False)
-    assert any(told in sentence for sentence in lint(folder))
+    assert any(told in sentence for sentence in lint(MATERIAL, folder))
 
 
 def test_another_form_of_the_same_json(folder: Path) -> None:
     path = folder / "sds" / "lamport.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
-    assert any("not in canonical form" in sentence for sentence in lint(folder))
+    assert any("not in canonical form" in sentence for sentence in lint(MATERIAL, folder))
 
 
 def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
@@ -93,7 +94,7 @@ def test_files_that_lack_and_files_that_nobody_knows(folder: Path) -> None:
     (folder / "sds" / "notes.txt").write_text("x", "utf-8")
     (folder / "README.md").unlink()
     (folder / "schema" / "hash.schema.json").write_text("{}", "utf-8")
-    found = lint(folder)
+    found = lint(MATERIAL, folder)
     for told in (
         "sds/lamport.json is in the manifest, and is missing",
         "sds/notes.txt is not in the manifest",
@@ -107,20 +108,20 @@ def test_an_id_that_was_retired_is_not_used_again(folder: Path) -> None:
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     manifest["retired"] = ["lamport/send-clock-equal"]
     (folder / MANIFEST).write_bytes(formatted(manifest))
-    assert any("although it is retired" in sentence for sentence in lint(folder))
+    assert any("although it is retired" in sentence for sentence in lint(MATERIAL, folder))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"version": "1"}', '{"a": 1, "a": 2}', "[" * 100_000])
 def test_a_manifest_that_is_none(folder: Path, text: str) -> None:
     (folder / MANIFEST).write_text(text, "utf-8")
-    assert len(lint(folder)) == 1
+    assert len(lint(MATERIAL, folder)) == 1
 
 
 def test_files_of_strangers_are_bounded(folder: Path) -> None:
     with (folder / "sds" / "lamport.json").open("r+b") as file:
         file.truncate(LARGEST_FILE + 1)
-    assert any("larger than 32 MiB" in sentence for sentence in lint(folder))
+    assert any("larger than 32 MiB" in sentence for sentence in lint(MATERIAL, folder))
     with pytest.raises(VectorsError, match="larger than"):
-        load_all(folder)
+        load_all(MATERIAL, folder)
     with pytest.raises(VectorsError, match="no vectors"):
-        load_all(folder / "schema")
+        load_all(MATERIAL, folder / "schema")

@@ -9,8 +9,9 @@ import pytest
 from played import altered, reference
 from sds_conformance.cli.vectors.run import _sentence
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.vectors.running.asking import Examination, Examiner, chosen
-from sds_conformance.vectors.running.subject import Answer, Status, weighed
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.vectors.running.asking import Examination, Examiner, chosen, weighed
+from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -87,7 +88,7 @@ def test_a_conversation_whose_end_nobody_saw_is_no_pass() -> None:
 def test_what_nobody_knows_softens_nothing() -> None:
     failed = Answer(Status.FAIL, "this", "that")
     for ids in ([], ["SDS-XX-99"], ["SDS-XX-99", "SDS-EPHEMERAL-04"]):
-        assert weighed({"requirements": ids}, failed, CURRENT).status is Status.FAIL
+        assert weighed(MATERIAL, {"requirements": ids}, failed, CURRENT).status is Status.FAIL
 
 
 # ---- breakdowns and interrupts ---------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ def test_a_process_that_does_not_start_any_more_ends_it() -> None:
             raise TesteeFault(FaultKind.EXIT, "gone")
         return LocalLink(altered(breaks))
 
-    examiner = Examiner(connect, Limits(), CURRENT)
+    examiner = Examiner(MATERIAL, connect, Limits(), CURRENT)
     outcome = examiner.examine(chosen(files(), CURRENT, ["wire-*", "lamport"]))
     assert len(started) < 12
     every = [test for file in chosen(files(), CURRENT, ["wire-*", "lamport"]) for test in file["tests"]]
@@ -153,7 +154,7 @@ class Interrupted(LocalLink):
 @pytest.mark.parametrize("after", [2, 3, 20, 101])
 def test_an_interrupt_is_nobodys_fault(after: int) -> None:
     link = Interrupted(after)
-    examiner = Examiner(lambda _: link, Limits(), CURRENT)
+    examiner = Examiner(MATERIAL, lambda _: link, Limits(), CURRENT)
     whole = list(chosen(files(), CURRENT, ["lamport", "log-order"]))
     outcome = examiner.examine(whole)
     assert outcome.interrupted

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from played import REPOSITORY
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.canonical import digest, file_digest, formatted
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import (
@@ -45,7 +46,7 @@ def unreleased(to: Path) -> Path:
 
 def release(folder: Path) -> None:
     """What ``vectors release`` writes, for files that nobody generates."""
-    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(folder)))
+    (folder / LEDGER).write_bytes(released(folder, changelog_versions(folder)[0][0], load_all(MATERIAL, folder)))
 
 
 def begin(folder: Path, version: str, text: str = "Something.") -> None:
@@ -67,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def says(folder: Path, *told: str) -> bool:
-    found = lint(folder)
+    found = lint(MATERIAL, folder)
     return bool(found) and all(any(text in sentence for sentence in found) for text in told)
 
 
@@ -86,7 +87,7 @@ FIRST = "lamport/send-clock-far-ahead"
 
 
 def test_a_release_is_in_order_and_stands_under_each_revision(folder: Path) -> None:
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     entry = read_ledger(folder).last
     assert entry is not None
     assert set(entry["tests"]) == {"sds-2026-01", "sds-2025-10-amended", "forum-2024"}
@@ -99,7 +100,7 @@ def test_before_a_release_everything_may_change(tmp_path: Path) -> None:
     folder = unreleased(tmp_path)
     edit(folder, "lamport", _another_outcome)
     edit(folder, "log-order", lambda data: data["tests"].pop())
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
 
 
 @pytest.mark.parametrize("change", [_another_outcome, _another_input])
@@ -123,15 +124,15 @@ def test_in_a_new_version_comments_flags_and_requirements_may(folder: Path) -> N
         "lamport",
         lambda data: data["tests"][0].update(comment="In better words.", requirements=["SDS-SEND-01"]),
     )
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
 
 
 def test_a_test_that_was_wrong_keeps_its_id_if_the_changelog_says_so(folder: Path) -> None:
     begin(folder, "1.0.1", f"Corrected: `{FIRST}`, whose timestamp was wrong.")
     edit(folder, "lamport", _another_outcome)
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     release(folder)
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     assert read_ledger(folder).releases[1]["tests"]["sds-2026-01"].keys() == {FIRST}
     edit(folder, "lamport", lambda data: data["tests"][0]["outcomes"][0].update(local="6"))
     assert says(folder, f"{FIRST} is released")
@@ -160,9 +161,9 @@ def test_what_is_retired_is_named_in_the_changelog_and_stays_retired(folder: Pat
     assert says(folder, f"{FIRST} is retired, and CHANGELOG.md does not say so")
     changelog = folder / CHANGELOG
     changelog.write_text(changelog.read_text("utf-8").replace("Something.", f"Retired: `{FIRST}`, of no use."), "utf-8")
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     release(folder)
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     begin(folder, "1.2.0")
     edit(folder, "lamport", lambda data: data["tests"].append({**data["tests"][0], "id": FIRST}))
     assert says(folder, "although it is retired")
@@ -216,7 +217,7 @@ def test_a_ledger_that_was_changed_is_found(folder: Path, change: Change, told: 
 def test_an_older_release_that_was_changed_is_found_by_the_one_after(folder: Path) -> None:
     begin(folder, "1.0.1")
     release(folder)
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     _release_changed(folder, lambda ledger: ledger["releases"][0]["tests"]["sds-2026-01"].pop(FIRST))
     assert says(folder, "release 1.0.0 was changed: 1.0.1 knows it with another digest")
 
@@ -225,7 +226,7 @@ def test_without_a_ledger_nothing_is_in_order(folder: Path) -> None:
     (folder / LEDGER).unlink()
     assert says(folder, "released.json")
     with pytest.raises(VectorsError, match="released"):
-        wanted_files(folder)
+        wanted_files(MATERIAL, folder)
 
 
 def test_the_changelog_keeps_what_was_released(folder: Path) -> None:
@@ -296,24 +297,24 @@ def test_a_new_version_wants_its_digest(tmp_path: Path) -> None:
     version, _ = changelog_versions(folder)[0]
     text = changelog.read_text("utf-8").replace(f"## {version}", f"## 1234.0.0\n\nMore.\n\n## {version}")
     changelog.write_text(text, "utf-8")
-    wanted = wanted_files(folder)
-    assert write(folder, wanted) == [MANIFEST]
+    wanted = wanted_files(MATERIAL, folder)
+    assert write(MATERIAL, folder, wanted) == [MANIFEST]
     gap = changelog_gap(folder, wanted[MANIFEST])
     assert gap.startswith("CHANGELOG.md: version 1234.0.0 lacks its line: Manifest: `")
     changelog.write_text(text.replace("More.", f"More.\n\n{gap.partition('its line: ')[2]}"), "utf-8")
-    assert lint(folder) == []
+    assert lint(MATERIAL, folder) == []
     assert "are not those that version" in changelog_gap(folder, wanted[MANIFEST] + b" ")
     changelog.write_text("# Nothing\n", "utf-8")
-    assert any("names no version" in sentence for sentence in lint(folder))
+    assert any("names no version" in sentence for sentence in lint(MATERIAL, folder))
 
 
 def test_what_is_not_generated_any_more_is_taken_away(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     (folder / "sds" / "old.json").write_text("{}", "utf-8")
-    wanted = wanted_files(folder)
-    assert differences(folder, wanted) == ["sds/old.json is not generated any more"]
-    assert write(folder, wanted) == ["sds/old.json"]
-    assert differences(folder, wanted) == []
+    wanted = wanted_files(MATERIAL, folder)
+    assert differences(MATERIAL, folder, wanted) == ["sds/old.json is not generated any more"]
+    assert write(MATERIAL, folder, wanted) == ["sds/old.json"]
+    assert differences(MATERIAL, folder, wanted) == []
 
 
 # ---- The ledger of this repository -----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from played import reference_command
+from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.documents import MANIFEST
 from sds_conformance.vectors.folder import CHANGELOG, LARGEST_FILE, VectorsError, load_all
 from sds_conformance.vectors.lint import lint
@@ -20,7 +21,7 @@ from vector_folders import VECTORS, copy_of_vectors, edit
 
 pytestmark = pytest.mark.exhaustive
 
-MODULE = import_module("sds_conformance.cli.vectors")
+MODULE = import_module("sds_conformance.cli.vectors.command")
 """In its package the command of the same name stands before it."""
 ESCAPE = "\x1b[2J"
 
@@ -122,8 +123,8 @@ def test_generating_deletes_nothing_that_it_did_not_make(tmp_path: Path, part: s
 def _sentences(folder: Path) -> str:
     """What lint and run say of a folder, which both refuse."""
     with pytest.raises(VectorsError) as caught:
-        load_all(folder)
-    return "\n".join([str(caught.value), *lint(folder)])
+        load_all(MATERIAL, folder)
+    return "\n".join([str(caught.value), *lint(MATERIAL, folder)])
 
 
 @pytest.mark.parametrize("name", ["sds/zero.json", "sds/lamport.json", MANIFEST, "schema/hash.schema.json", CHANGELOG])
@@ -137,7 +138,9 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
         else:
             (folder / name).unlink(missing_ok=True)
             (folder / name).mkdir()
-        assert any("no regular file" in sentence or "is missing" in sentence for sentence in lint(folder)), kind
+        assert any("no regular file" in sentence or "is missing" in sentence for sentence in lint(MATERIAL, folder)), (
+            kind
+        )
         if kind != "folder":
             (folder / name).unlink()
 
@@ -146,7 +149,7 @@ def test_devices_and_pipes_are_no_files(folder: Path, name: str) -> None:
 def test_every_file_is_read_up_to_a_bound(folder: Path, name: str) -> None:
     with (folder / name).open("r+b") as file:
         file.truncate(100 * LARGEST_FILE)
-    assert any("larger than 32 MiB" in sentence for sentence in lint(folder))
+    assert any("larger than 32 MiB" in sentence for sentence in lint(MATERIAL, folder))
 
 
 def _spoil(data: dict[str, Any]) -> None:

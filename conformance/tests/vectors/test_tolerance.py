@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from played import altered, reference
-from sds_conformance.vectors.running.hash_use import ARGUMENTS
+from sds_conformance.protocols.sds.vectors.running.hash_use import ARGUMENTS
+from sds_conformance.protocols.sds.vectors.running.wire_comparison import compared
 from sds_conformance.vectors.running.subject import Status
-from sds_conformance.vectors.running.wire_comparison import compared
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, decode, encode
 from sds_reference.wire_formats import V2026_01

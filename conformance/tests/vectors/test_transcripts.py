@@ -13,12 +13,25 @@ from played import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
+from sds_conformance.protocols.sds.vectors.conversations.deriving import configurations, derive
+from sds_conformance.protocols.sds.vectors.conversations.playing import (
+    UNREAD,
+    NotPlayed,
+    TranscriptPlayer,
+    same,
+    without_events,
+)
+from sds_conformance.protocols.sds.vectors.conversations.recording import (
+    NEAR_MS,
+    NoTranscript,
+    absolute,
+    record,
+    relative,
+)
+from sds_conformance.protocols.sds.vectors.running.conversations import ask_transcript
+from sds_conformance.protocols.sds.vectors.running.subject import SdsSubject
 from sds_conformance.protocols.sds.vectors.transcripts import CHOSEN, EDITIONS, OF_THE_PROPOSAL, transcripts
-from sds_conformance.vectors.running.conversations import ask_transcript
-from sds_conformance.vectors.running.subject import Answer, Skip, Status, Subject
-from sds_conformance.vectors.transcripts.deriving import configurations, derive
-from sds_conformance.vectors.transcripts.playing import UNREAD, NotPlayed, TranscriptPlayer, same, without_events
-from sds_conformance.vectors.transcripts.recording import NEAR_MS, NoTranscript, absolute, record, relative
+from sds_conformance.vectors.running.subject import Answer, Skip, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
@@ -180,7 +193,7 @@ def test_signals_that_are_not_given_are_left_out() -> None:
 
 def _asked(transcript: dict[str, Any], **options: Any) -> Answer:
     session = open_session(lambda: LocalLink(reference(**options)), Limits(), CURRENT)
-    return ask_transcript(Subject(session, None, CURRENT), transcript)
+    return ask_transcript(SdsSubject(session, CURRENT), transcript)
 
 
 def test_an_outcome_that_is_not_listed_is_judged_by_the_checks() -> None:

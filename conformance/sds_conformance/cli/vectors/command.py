@@ -15,17 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_reference import REVISIONS
 
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ...judging.certification import EXIT_NON_CONFORMANT
 from ...vectors.documents import MANIFEST
-from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, read_bytes, writable_folder
+from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
 from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
 from ..options import console, program
 from .run import run
+from .shared import LONGEST, MATERIAL
 
 _EPILOG = """
 \b
@@ -40,8 +40,6 @@ Examples:
 """
 _MANY = 20
 """So many complaints are shown at most."""
-LONGEST = 1000
-"""Characters of a sentence, which can quote names that strangers gave to files."""
 
 
 @click.group(epilog=_EPILOG)
@@ -73,6 +71,13 @@ def _complain(sentences: list[str]) -> None:
         err.print(f"and {len(sentences) - _MANY} more")
 
 
+def _refuse(sentences: list[str]) -> None:
+    """End a command if there is anything to complain of."""
+    _complain(sentences)
+    if sentences:
+        sys.exit(EXIT_NON_CONFORMANT)
+
+
 @vectors.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
 @click.option(
@@ -91,9 +96,9 @@ def generate(check: bool, folder: Path | None) -> None:
     """
     out = console()
     folder = folder or writable_folder()
-    wanted = wanted_files(folder)
+    wanted = wanted_files(MATERIAL, folder)
     if check:
-        found = differences(folder, wanted)
+        found = differences(MATERIAL, folder, wanted)
         gap = changelog_gap(folder, wanted[MANIFEST])
         _complain([*found, *([gap] if gap else [])])
         if found:
@@ -103,10 +108,9 @@ def generate(check: bool, folder: Path | None) -> None:
         out.print(f"{len(wanted)} files are current.")
         return
     if released_otherwise(folder, wanted[MANIFEST]):
-        _complain([changelog_gap(folder, wanted[MANIFEST])])
-        sys.exit(EXIT_NON_CONFORMANT)
-    refuse_strangers(folder, wanted)
-    changed = write(folder, wanted)
+        _refuse([changelog_gap(folder, wanted[MANIFEST])])
+    refuse_strangers(MATERIAL, folder, wanted)
+    changed = write(MATERIAL, folder, wanted)
     for path in changed:
         out.print(f"  {path}", soft_wrap=True)
     out.print(f"{len(changed)} of {len(wanted)} files changed.")
@@ -126,11 +130,8 @@ def lint(folder: Path | None) -> None:
     That is schemas, digests, catalogue, canonical form and changelog. Exit code 1 if anything is wrong with them.
     """
     folder = folder or default_folder()
-    found = lint_folder(folder)
-    _complain(found)
-    if found:
-        sys.exit(EXIT_NON_CONFORMANT)
-    console().print(f"{sum(1 for _ in (folder / 'sds').glob('*.json'))} files of vectors are in order.")
+    _refuse(lint_folder(MATERIAL, folder))
+    console().print(f"{sum(1 for _ in (folder / MATERIAL.folder).glob('*.json'))} files of vectors are in order.")
 
 
 @vectors.command()
@@ -150,11 +151,8 @@ def release(version: str, folder: Path | None) -> None:
     current and in order are released. There is no way back.
     """
     folder = folder or writable_folder()
-    found = [*differences(folder, wanted_files(folder)), *lint_folder(folder)]
-    if found:
-        _complain(found)
-        sys.exit(EXIT_NON_CONFORMANT)
-    ledger = released(folder, version, load_all(folder))
+    _refuse([*differences(MATERIAL, folder, wanted_files(MATERIAL, folder)), *lint_folder(MATERIAL, folder)])
+    ledger = released(folder, version, load_all(MATERIAL, folder))
     (folder / LEDGER).write_bytes(ledger)
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
@@ -165,7 +163,7 @@ def release(version: str, folder: Path | None) -> None:
 @_telling
 def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
     """List the groups, or with --group the vectors of some."""
-    files = load_all(default_folder())
+    files = load_all(MATERIAL, default_folder())
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
         raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
@@ -201,7 +199,7 @@ def _groups(files: list[dict[str, Any]]) -> Table:
     for file in files:
         for name in file["revisions"]:
             counts[file["group"], name] += file["numberOfTests"]
-    revisions = [name for name in REVISIONS if any(name == told for _, told in counts)]
+    revisions = [name for name in MATERIAL.revisions if any(name == told for _, told in counts)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Group", "Shape"):
         table.add_column(name, vertical="bottom")
@@ -224,18 +222,15 @@ def export(folder: Path, overwrite: bool) -> None:
     What a release archive holds: the same bytes every time. Vectors that are not in order are not exported.
     """
     source = default_folder()
-    found = lint_folder(source)
-    if found:
-        _complain(found)
-        sys.exit(EXIT_NON_CONFORMANT)
+    _refuse(lint_folder(MATERIAL, source))
     refuse_overlap(source, folder)
     # Read before anything is deleted: what cannot be read must not cost what is there.
     files = {path.relative_to(source).as_posix(): read_bytes(path) for path in _exported(source)}
     if folder.exists() and any(folder.iterdir()):
         if not overwrite:
             raise click.UsageError(f"{folder} is not empty: give --overwrite to replace what is in it")
-        old = replaceable(folder)
-        refuse_links(folder, files)
+        old = replaceable(MATERIAL, folder)
+        refuse_links(MATERIAL, folder, files)
         for name in old:
             (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
@@ -243,11 +238,10 @@ def export(folder: Path, overwrite: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
     console().print(f"{len(files)} files in {folder}", soft_wrap=True)
-    sys.exit(EXIT_CONFORMANT)
 
 
 def _exported(source: Path) -> list[Path]:
-    parts = [*(source / "sds").glob("*.json"), *(source / "schema").glob("*.json")]
+    parts = [path for place in places(MATERIAL) for path in (source / place).glob("*.json")]
     return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 

@@ -17,16 +17,15 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
-from sds_reference import REVISIONS, ConfigurationError
 
 from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
 from ...judging.runner import PATIENCE, BrokenRun
-from ...protocols.sds.catalogue import CURRENT
 from ...telling.story import show_breakdown
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
 from ...vectors.running.asking import Asked, Examination, Examiner, chosen
-from ...vectors.running.subject import Status, about
+from ...vectors.running.subject import Status
 from ..options import Driven, console, driving, program, progress_bar
+from .shared import LONGEST, MATERIAL
 
 _EPILOG = """
 \b
@@ -43,7 +42,6 @@ Exit codes:
   1  something failed or broke         4  nothing could be asked
   2  wrong use of this command         130  interrupted
 """
-_LONGEST = 1000
 _SHOWN = (Status.FAIL, Status.BROKEN, Status.ERROR, Status.WARN)
 _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE at"}
 """What is no wrong answer is not to look like one."""
@@ -54,8 +52,8 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
 @click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
 @click.option(
     "--revision",
-    type=click.Choice([CURRENT, *sorted(set(REVISIONS) - {CURRENT})]),
-    default=CURRENT,
+    type=click.Choice([MATERIAL.current, *sorted(set(MATERIAL.revisions) - {MATERIAL.current})]),
+    default=MATERIAL.current,
     show_default=True,
     help="Which revision of the text the vectors are of.",
 )
@@ -77,24 +75,21 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
     out, err = console(), console(stderr=True)
     try:
         source = folder or default_folder()
-        whole, manifest = load_all(source), load_manifest(source)
+        whole, manifest = load_all(MATERIAL, source), load_manifest(MATERIAL, source)
     except VectorsError as error:
-        raise click.UsageError(printable(str(error), _LONGEST)) from None
+        raise click.UsageError(printable(str(error), LONGEST)) from None
     unknown = [glob for glob in groups or ("*",) if not any(chosen(whole, revision, [glob]))]
     if unknown:
         raise click.UsageError(
             f"no group of {revision} matches {', '.join(unknown)}: `{program()} vectors list` names them"
         )
     files = list(chosen(whole, revision, groups))
-    examiner = Examiner(driven.connect, driven.limits, revision, driven.dialect)
+    examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
     try:
         outcome = _examine(err, examiner, files)
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
-    except ConfigurationError as error:
-        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
         sys.exit(EXIT_NOT_DRIVEN)
     if as_json:
         click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
@@ -138,7 +133,6 @@ def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
 def _row(asked: Asked, revision: str) -> dict[str, Any]:
     answer = asked.answer
     told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
-    requirements = list(answer.requirements or about(asked.vector, revision))
     return {
         "id": asked.vector["id"],
         "group": asked.group,
@@ -146,8 +140,13 @@ def _row(asked: Asked, revision: str) -> dict[str, Any]:
         "comment": asked.vector["comment"],
         "status": answer.status.value,
         **{key: value for key, value in told.items() if value},
-        **({"requirements": requirements} if answer.status in _SHOWN else {}),
+        **({"requirements": _violated(asked, revision)} if answer.status in _SHOWN else {}),
     }
+
+
+def _violated(asked: Asked, revision: str) -> list[str]:
+    """What an answer is about that is not legal: known better than from the vector, or all that the vector names."""
+    return list(asked.answer.requirements) or MATERIAL.stated(asked.vector["requirements"], [revision])
 
 
 def _show(out: Console, outcome: Examination) -> None:
@@ -185,7 +184,7 @@ def _show_again(
     bad = [a.group for a in outcome.asked if a.answer.status in (Status.FAIL, Status.BROKEN)]
     if not bad or groups:
         return
-    asked = ["--revision", outcome.revision] if outcome.revision != CURRENT else []
+    asked = ["--revision", outcome.revision] if outcome.revision != MATERIAL.current else []
     asked += ["--vectors", str(folder)] if folder is not None else []
     options = ["--group", bad[0], *asked, *driven.options]
     again = shlex.join([program(), "vectors", "run", *options, "--", *driven.command])
@@ -196,18 +195,18 @@ def _show_warning(out: Console, asked: Asked, revision: str) -> None:
     """A warning in a line: what it is about, and the position that tolerates it."""
     answer = asked.answer
     why = answer.reason if answer.reason.startswith("AMB-") else ""
-    named = [*(answer.requirements or about(asked.vector, revision))[:2], *([why] if why else [])]
+    named = [*_violated(asked, revision)[:2], *([why] if why else [])]
     line = Text.assemble(("WARN  ", _STYLES[Status.WARN]), f"{asked.vector['id']}  ", (", ".join(named), "dim"))
     out.print(line, soft_wrap=True)
 
 
 def _show_answer(out: Console, asked: Asked, revision: str) -> None:
     answer, vector = asked.answer, asked.vector
-    named = ", ".join(answer.requirements or about(vector, revision))
+    named = ", ".join(_violated(asked, revision))
     headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}"
     out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
-        ("Comment", printable(vector["comment"], _LONGEST)),
+        ("Comment", printable(vector["comment"], LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", answer.reason),

@@ -7,6 +7,7 @@ from ..words import Words
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
+from .vectors.material import MATERIAL
 from .words import Narrator
 
 PROTOCOL = Protocol(
@@ -24,5 +25,6 @@ PROTOCOL = Protocol(
         {"sds-r": "SDS-R"},
     ),
     MODEL,
+    MATERIAL,
     REPERTOIRE,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -12,10 +12,8 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
-from sds_harness.sds.language import open_session
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped
-from sds_reference.testee.dialect import Dialect, load_dialect
 
 from ...judging.certification import (
     EXIT_CONFORMANT,
@@ -25,32 +23,8 @@ from ...judging.certification import (
     EXIT_NOTHING_EXERCISED,
 )
 from ...judging.runner import PATIENCE, Connect
-from .buffer_shapes import ask_ack_review, ask_repair_buffers
-from .codec_shapes import ask_bloom_build, ask_bloom_query, ask_decode, ask_encode
-from .conversations import ask_transcript
-from .participant_shapes import ask_causal_history, ask_lamport, ask_log_order, ask_message_kind
-from .refusals import held_to_the_protocol
-from .repair_shapes import ask_hash, ask_repair_times
-from .subject import Answer, Run, Skip, Status, Subject, weighed
-
-Vector = dict[str, Any]
-
-ASKS: dict[str, Callable[[Subject, Vector], Answer]] = {
-    "decode": ask_decode,
-    "encode": ask_encode,
-    "message-kind": ask_message_kind,
-    "lamport": ask_lamport,
-    "log-order": ask_log_order,
-    "causal-history": ask_causal_history,
-    "bloom-build": ask_bloom_build,
-    "bloom-query": ask_bloom_query,
-    "hash": ask_hash,
-    "repair-times": ask_repair_times,
-    "ack-review": ask_ack_review,
-    "repair-buffers": ask_repair_buffers,
-    "transcript": ask_transcript,
-}
-"""Who asks for vectors of a shape."""
+from ..model import Material, Vector
+from .subject import Answer, Skip, Status
 
 
 @dataclass(frozen=True)
@@ -108,13 +82,14 @@ Progress = Callable[[str, int, int], None]
 class Examiner:
     """One implementation, and what is needed to talk to it again after it broke."""
 
-    def __init__(self, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+    def __init__(self, material: Material, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+        self._material = material
         self._connect = connect
         self._limits = limits
         self._revision = revision
-        self._asked_dialect = dialect
+        self._dialect = dialect
         self._session: Session | None = None
-        self._run = Run()
+        self._remembered: dict[str, str] = {}
         self._stillborn = 0
         """So many processes in a row did not come to the end of the handshake."""
 
@@ -146,17 +121,18 @@ class Examiner:
         return out
 
     def _ask(self, shape: str, test: Vector) -> Answer:
-        if shape not in ASKS:
+        material = self._material
+        if shape not in material.shapes:
             return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
         try:
-            subject = Subject(self._open(), self._dialect(), self._revision, run=self._run)
+            subject = material.open(self._open(), self._revision, self._dialect, self._remembered)
             try:
-                answer = weighed(test, ASKS[shape](subject, test), self._revision)
+                answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
             except (ScheduleStopped, Skip) as stopped:
                 answer = Answer(Status.SKIPPED, reason=str(stopped))
-            answer = held_to_the_protocol(subject, test, answer)
+            answer = material.held(subject, test, answer)
             # Not in a `finally`: after an interrupt an answer is still to come, and a command would cross it.
-            self._close(subject)
+            subject.close()
             return answer
         except TesteeFault as fault:
             self._end(kill=True)
@@ -166,19 +142,12 @@ class Examiner:
             self._end(kill=True)
             return Answer(Status.ERROR, reason=f"{type(error).__name__}: {error}")
 
-    def _close(self, subject: Subject) -> None:
-        for stage in subject.stages:
-            if stage.trace.breakdown is None:
-                stage.close()
-
-    def _dialect(self) -> Dialect | None:
-        name = self._asked_dialect or self._open().declaration.profile("dialect")
-        return load_dialect(name) if name else None
-
     def _open(self) -> Session:
         if self._session is None:
             self._stillborn += 1
-            self._session = open_session(lambda: self._connect(PLAIN.variables), self._limits, self._revision)
+            self._session = Session(
+                lambda: self._connect(PLAIN.variables), self._limits, self._revision, self._material.language
+            )
             self._stillborn = 0
         return self._session
 
@@ -192,6 +161,12 @@ class Examiner:
                 session.close()
             except TesteeFault:
                 session.kill()
+
+
+def weighed(material: Material, vector: Vector, answer: Answer, revision: str) -> Answer:
+    """A failure against nothing but a SHOULD, or against what a position softens, is a warning."""
+    violated = answer.requirements or material.stated(vector["requirements"], [revision])
+    return replace(answer, status=Status.WARN) if answer.status is Status.FAIL and material.soft(violated) else answer
 
 
 def chosen(files: Iterable[dict[str, Any]], revision: str, groups: Iterable[str] = ()) -> Iterator[dict[str, Any]]:

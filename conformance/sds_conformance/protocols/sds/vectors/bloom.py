@@ -11,7 +11,8 @@ from sds_proto.bloom.nim_sds_pb2 import BloomFilter as Envelope
 from sds_reference import PROFILES, BloomParameters, BloomProfile, build_filter
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, REJECTED, Note, Outcome, Vector, group, legal, vector
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector
+from .register import EVERY, group
 from .texts import of_both
 
 SMALL = BloomParameters.sized(20, 0.001)
@@ -48,17 +49,7 @@ QUERY_NOTES = {
     "BeyondAscii": BUILD_NOTES["BeyondAscii"],
 }
 
-_SCRIPTS = [
-    "zo\u00eb",
-    "\u00e9",
-    "e\u0301",
-    "\u4e2d\u6587",
-    "\U0001f98a",
-    "\ufeffx",
-    "\u00ff",
-    "\u0100",
-    "m-\U00010400-1",
-]
+_SCRIPTS = ["zoë", "é", "é", "中文", "🦊", "\ufeffx", "ÿ", "Ā", "m-𐐀-1"]
 
 
 def _ids(number: int, prefix: str = "m") -> list[str]:
@@ -77,22 +68,17 @@ def _fields(profile: BloomProfile, size: BloomParameters, **more: object) -> dic
 
 
 def _builder(profile: BloomProfile) -> None:
-    @group(
-        f"bloom-build-{profile.name}",
-        "bloom-build",
-        f"Filters as they are made. {profile.description}.",
-        BUILD_NOTES,
-        EVERY,
-    )
+    title = f"Filters as they are made. {profile.description}."
+
+    @group(f"bloom-build-{profile.name}", "bloom-build", title, BUILD_NOTES, EVERY)
     def build(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, ids: list[str], *more: Outcome) -> Vector:
             exact = {"bloom_filter": build_filter(profile, size, ids).hex()}
             fields = _fields(profile, size, message_ids=ids)
-            return vector(slug, comment, flags.split(), of_both("STATE-05 SEND-09"), fields, exact, *more)
+            return vector(slug, comment, flags, of_both("STATE-05 SEND-09"), fields, exact, *more)
 
         nothing = legal({"bloom_filter": ""}, "AMB-125")
         digests = [f"{index:x}" * 64 for index in range(10)]
-        newest = _ids(50)[-2:]
         return [
             case("nothing", "Nothing was received.", "ByteExact Empty", SMALL, [], nothing),
             case("one", "One ID.", "ByteExact", SMALL, ["m1"]),
@@ -118,28 +104,24 @@ def _builder(profile: BloomProfile) -> None:
             vector(
                 "rolled-over",
                 "Fifty IDs in a filter for twenty: the last two are in it.",
-                ["RollOver"],
+                "RollOver",
                 of_both("STATE-06"),
                 _fields(profile, SMALL, message_ids=_ids(50)),
-                legal({"holds": newest}, "AMB-55"),
+                legal({"holds": _ids(50)[-2:]}, "AMB-55"),
             ),
         ]
 
 
 def _asker(profile: BloomProfile) -> None:
-    @group(
-        f"bloom-query-{profile.name}",
-        "bloom-query",
-        f"Filters as they are read. {profile.description}.",
-        QUERY_NOTES,
-        EVERY,
-    )
+    title = f"Filters as they are read. {profile.description}."
+
+    @group(f"bloom-query-{profile.name}", "bloom-query", title, QUERY_NOTES, EVERY)
     def query(revision: Revision) -> list[Vector]:
         def case(slug: str, comment: str, flags: str, size: BloomParameters, wire: bytes, ids: list[str]) -> Vector:
             view = profile.read(wire, size)
             hits: Outcome = {"hits": [message_id in view for message_id in ids]}
             fields = _fields(profile, size, bloom_filter=wire.hex(), message_ids=ids)
-            return vector(slug, comment, flags.split(), of_both("ACK-02 STATE-05"), fields, hits)
+            return vector(slug, comment, flags, of_both("ACK-02 STATE-05"), fields, hits)
 
         five = build_filter(profile, SMALL, _ids(5))
         full = build_filter(profile, SMALL, _ids(SMALL.capacity))
@@ -228,7 +210,7 @@ def _foreign(profile: BloomProfile, slug: str, comment: str, wire: bytes) -> Vec
     outcomes = [legal(REJECTED, "AMB-53"), legal({"hits": [False] * len(ids)}, "AMB-53")]
     if slug == "one-byte-long":  # the filter is there, and something behind it
         outcomes.append(legal({"hits": [True, True, False]}, "AMB-53"))
-    return vector(f"foreign-{slug}", comment, ["Foreign"], of_both("ACK-02"), fields, *outcomes)
+    return vector(f"foreign-{slug}", comment, "Foreign", of_both("ACK-02"), fields, *outcomes)
 
 
 for _profile in PROFILES.values():

@@ -7,14 +7,13 @@ outcome that goes a little further is legal, too.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sds_reference.revision import Revision
 
-from ....vectors.model import PROPOSAL, Note, Outcome, Vector, group
-from .forum_bytes import LARGEST
-from .lamport import NOW, stamped
+from ....vectors.model import Note, Outcome, Vector, legal, vector
+from .lamport import NOW, sent, what_happens
+from .register import PROPOSAL, group
 from .texts import of_proposal
+from .wire_bytes import LARGEST_INT32 as LARGEST
 
 EARLY = 100_000_000
 """An epoch time that would fit an int32."""
@@ -45,16 +44,16 @@ def forum_lamport(revision: Revision) -> list[Vector]:
     return [*_sending(), *_syncing(), *_receiving(), *_open(), *_overflow()]
 
 
-def case(slug: str, comment: str, flags: str, requirements: str, *rest: Any) -> Vector:
-    """A vector; ``rest`` is that of ``stamped``."""
-    return stamped(slug, comment, flags, of_proposal(requirements), *rest)
+def case(
+    slug: str, comment: str, flags: str, shorts: str, happens: tuple[str, int, int, int | None], *outcomes: Outcome
+) -> Vector:
+    """A vector; what happens is an operation, the timestamp before it, the time, and the timestamp that comes."""
+    return vector(slug, comment, flags, of_proposal(shorts), what_happens(*happens), *outcomes)
 
 
 def _reaching(after: int, sends: bool = False) -> tuple[Outcome, Outcome]:
     """Exactly this timestamp, or a little beyond it."""
-    outcome: Outcome = {"local": str(after)}
-    if sends:
-        outcome["sent"] = str(after)
+    outcome: Outcome = sent(after) if sends else {"local": str(after)}
     return outcome, {**outcome, "up_to": str(min(after + PLAUSIBLE, LARGEST))}
 
 
@@ -72,8 +71,8 @@ def _sending() -> list[Vector]:
         ("at-2-30", "At 2^30.", "Increase", "15", 2**30, EARLY),
     )
     return [
-        case(f"send-{slug}", comment, flags, requirements, "send", local, now_ms, None, *_reaching(local + 1, True))
-        for slug, comment, flags, requirements, local, now_ms in rows
+        case(f"send-{slug}", comment, flags, ids, ("send", local, now_ms, None), *_reaching(local + 1, True))
+        for slug, comment, flags, ids, local, now_ms in rows
     ]
 
 
@@ -85,17 +84,7 @@ def _syncing() -> list[Vector]:
         ("ahead-of-the-clock", "The timestamp is ahead of the time.", "SyncKeeps NoClock", 2 * EARLY, EARLY),
     )
     return [
-        case(
-            f"sync-{slug}",
-            comment,
-            flags,
-            "35",
-            "send-sync",
-            local,
-            now_ms,
-            None,
-            {"local": str(local), "sent": str(local)},
-        )
+        case(f"sync-{slug}", comment, flags, "35", ("send-sync", local, now_ms, None), sent(local))
         for slug, comment, flags, local, now_ms in rows
     ]
 
@@ -114,17 +103,15 @@ def _receiving() -> list[Vector]:
         ("at-2-24", "2^24+1 is taken over exactly.", 1000, 2**24 + 1),
         ("near-the-end", "2^31-2000 is taken over exactly.", 1000, 2**31 - 2000),
     )
-    out = []
-    for slug, comment, local, received in rows:
-        outcomes = _reaching(max(local, received))
-        out.append(case(f"deliver-{slug}", comment, "Delivery", "23", "deliver", local, EARLY, received, *outcomes))
-    for slug, comment, local, received in rows[:5]:
-        outcomes = _reaching(max(local, received))
-        flags = "SyncCounts Delivery"
-        out.append(
-            case(f"sync-received-{slug}", comment, flags, "37 23", "receive-sync", local, EARLY, received, *outcomes)
-        )
-    return out
+    kinds = (
+        ("deliver", "deliver", "Delivery", "23", rows),
+        ("sync-received", "receive-sync", "SyncCounts Delivery", "37 23", rows[:5]),
+    )
+    return [
+        case(f"{kind}-{slug}", comment, flags, ids, (does, local, EARLY, received), *_reaching(max(local, received)))
+        for kind, does, flags, ids, some in kinds
+        for slug, comment, local, received in some
+    ]
 
 
 def _open() -> list[Vector]:
@@ -136,51 +123,25 @@ def _open() -> list[Vector]:
         ("ephemeral-sent", "An ephemeral message is sent.", "send-ephemeral", None),
     )
     return [
-        case(
-            slug,
-            comment,
-            "Silent",
-            "23",
-            operation,
-            1000,
-            EARLY,
-            received,
-            *kept,
-            *(moved if received is not None else ()),
-        )
-        for slug, comment, operation, received in rows
+        case(slug, comment, "Silent", "23", (does, 1000, EARLY, received), *kept, *(moved if received else ()))
+        for slug, comment, does, received in rows
     ]
 
 
 def _overflow() -> list[Vector]:
-    def sent(local: int, *outcomes: Outcome) -> Vector:
-        comment = f"The timestamp is {local}."
-        slug = "send-at-the-end" if local == LARGEST else "send-below-the-end"
-        return case(slug, comment, "Overflow", "15 04", "send", local, EARLY, None, *outcomes)
+    def refused(local: int) -> Outcome:
+        return {"rejected": True, "local": str(local), "position": "AMB-14"}
 
     below = LARGEST - 1
-    end = str(LARGEST)
-    return [
-        sent(
-            below,
-            {"local": end, "sent": end},
-            {"rejected": True, "local": str(below), "position": "AMB-14"},
-        ),
-        sent(
-            LARGEST,
-            {"rejected": True, "local": end, "position": "AMB-14"},
-            {"local": end, "sent": end, "position": "AMB-14"},
-        ),
-        case(
-            "deliver-largest",
-            "A message with the greatest timestamp there is.",
-            "Overflow Delivery",
-            "23 04",
-            "deliver",
-            1000,
-            EARLY,
-            LARGEST,
-            {"local": end},
-            {"rejected": True, "local": "1000", "position": "AMB-14"},
-        ),
+    comment = "A message with the greatest timestamp there is."
+    delivered = ("deliver", 1000, EARLY, LARGEST)
+    sending = {
+        "below-the-end": (below, sent(LARGEST), refused(below)),
+        "at-the-end": (LARGEST, refused(LARGEST), legal(sent(LARGEST), "AMB-14")),
+    }
+    out = [
+        case(f"send-{slug}", f"The timestamp is {at}.", "Overflow", "15 04", ("send", at, EARLY, None), *outcomes)
+        for slug, (at, *outcomes) in sending.items()
     ]
+    taken = {"local": str(LARGEST)}
+    return [*out, case("deliver-largest", comment, "Overflow Delivery", "23 04", delivered, taken, refused(1000))]

@@ -43,48 +43,35 @@ def _logs(arrivals: list[Said]) -> list[list[str]]:
 
 def logs_with_syncs() -> list[Vector]:
     """Sync messages among others, named by others, and waiting."""
-    rows: tuple[tuple[str, str, str, list[Said]], ...] = (
-        (
-            "sync-among-others",
+    named = "A message waits for the sync message that it names."
+    rows: dict[str, tuple[str, str, list[Said]]] = {
+        "sync-among-others": (
             "A sync message between two others.",
             "24 37",
             [("b", 1010, ""), ("s", 1005, ""), ("a", 1000, "")],
         ),
-        (
-            "sync-in-a-tie",
+        "sync-in-a-tie": (
             "A sync message has the timestamp of the message before it.",
             "24 25 37",
             [("t", 1000, ""), ("s", 1000, ""), ("r", 1000, "")],
         ),
-        (
-            "sync-that-is-named",
-            "A message names a sync message.",
-            "37",
-            [("s", 1000, ""), ("a", 1010, "s")],
-        ),
-        (
-            "sync-that-is-named-before",
-            "A message waits for the sync message that it names.",
-            "37 29 12",
-            [("a", 1010, "s"), ("s", 1000, "")],
-        ),
-        (
-            "sync-that-waits",
+        "sync-that-is-named": ("A message names a sync message.", "37", [("s", 1000, ""), ("a", 1010, "s")]),
+        "sync-that-is-named-before": (named, "37 29 12", [("a", 1010, "s"), ("s", 1000, "")]),
+        "sync-that-waits": (
             "A sync message waits, and a message waits for it.",
             "37 29 12",
             [("s", 1010, "a"), ("b", 1020, "s"), ("a", 1000, "")],
         ),
-        (
-            "syncs-in-a-chain",
+        "syncs-in-a-chain": (
             "Sync messages name one another, and arrive backwards.",
             "37 29 12",
             [("b", 1030, "s2"), ("s2", 1020, "s1"), ("s1", 1010, "a"), ("a", 1000, "")],
         ),
-    )
+    }
     out = []
-    for slug, comment, requirements, arrivals in rows:
+    for slug, (comment, requirements, arrivals) in rows.items():
         outcomes: list[Outcome] = [{"log": log} for log in _logs(arrivals)]
-        out.append(vector(slug, comment, ["Syncs"], of_proposal(requirements), _fields(arrivals), *outcomes))
+        out.append(vector(slug, comment, "Syncs", of_proposal(requirements), _fields(arrivals), *outcomes))
     return out
 
 
@@ -122,5 +109,5 @@ def histories_of_three() -> list[Vector]:
         if len(listed) > 1 and "Syncs" not in flags:
             listed[1] = legal(listed[1], "AMB-29")
         fields = {**_fields(arrivals), "size": size}
-        out.append(vector(slug, comment, flags.split(), of_proposal("16"), fields, *listed))
+        out.append(vector(slug, comment, flags, of_proposal("16"), fields, *listed))
     return out

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sds_reference import HASH_PROFILES, HashProfile
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Vector, group, vector
+from ....vectors.model import Note, Vector, vector
+from .register import group
 
 NOTES = {
     "OneArgument": Note("hash(a) of the distance.", ("AMB-01",)),
@@ -15,7 +16,7 @@ NOTES = {
 }
 
 TEXTS = (
-    ("empty", "The empty string."),
+    ("empty", ""),
     ("one-letter", "a"),
     ("alice", "alice"),
     ("beyond-ascii", "zo\u00eb \u4e2d\u6587"),
@@ -39,18 +40,12 @@ PAIRS = (
 def _builder(profile: HashProfile, title: str) -> None:
     @group(f"hash-{profile.name}", "hash", title, NOTES)
     def build(revision: Revision) -> list[Vector]:
-        out = []
-        for slug, text in TEXTS:
-            text = "" if slug == "empty" else text
-            out.append(_case(profile, f"one-{slug}", f"hash(a), {len(text.encode())} bytes.", [text], revision))
-        for slug, first, second in PAIRS:
-            out.append(
-                _case(profile, f"two-{slug}", "hash(a, b) of a participant and a message.", [first, second], revision)
-            )
-        return out
+        ones = [(f"one-{slug}", f"hash(a), {len(text.encode())} bytes.", [text]) for slug, text in TEXTS]
+        twos = [(f"two-{slug}", "hash(a, b) of a participant and a message.", both) for slug, *both in PAIRS]
+        return [_case(profile, *row) for row in (*ones, *twos)]
 
 
-def _case(profile: HashProfile, slug: str, comment: str, parts: list[str], revision: Revision) -> Vector:
+def _case(profile: HashProfile, slug: str, comment: str, parts: list[str]) -> Vector:
     flags = ["OneArgument" if len(parts) == 1 else "TwoArguments"]
     if not "".join(parts).isascii():
         flags.append("Utf8")

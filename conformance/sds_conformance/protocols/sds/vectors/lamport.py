@@ -5,11 +5,10 @@ Sections "Send Message", "Deliver Message", "Periodic Sync Message" and "Ephemer
 
 from __future__ import annotations
 
-from typing import Any
-
 from sds_reference.revision import Revision
 
-from ....vectors.model import Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
+from .register import group
 from .texts import of_sds
 
 NOW = 1_800_000_000_000
@@ -46,222 +45,111 @@ def lamport(revision: Revision) -> list[Vector]:
     return [*_sending(), *_delivering(), *_unmoved(), *_overflow()]
 
 
-def case(slug: str, comment: str, flags: str, requirements: str, *rest: Any) -> Vector:
-    """A vector; ``rest`` is that of ``stamped``."""
-    return stamped(slug, comment, flags, of_sds(requirements), *rest)
-
-
-def stamped(
-    slug: str,
-    comment: str,
-    flags: str,
-    requirements: list[str],
-    operation: str,
-    local: int,
-    now_ms: int,
-    received: int | None,
-    *outcomes: Outcome,
-) -> Vector:
-    """A vector; the order of the fields is that of the file."""
+def what_happens(operation: str, local: int, now_ms: int, received: int | None = None) -> dict[str, str]:
+    """The fields of a vector; their order is that of the file."""
     fields = {"operation": operation, "local": str(local), "now_ms": str(now_ms)}
-    if received is not None:
-        fields["received"] = str(received)
-    return vector(slug, comment, flags.split(), requirements, fields, *outcomes)
+    return fields if received is None else {**fields, "received": str(received)}
 
 
-def _sent(value: int) -> Outcome:
+def sent(value: int) -> Outcome:
+    """What is left of a sending: the timestamp of the channel, which is that of the message."""
     return {"local": str(value), "sent": str(value)}
 
 
 def _sending() -> list[Vector]:
+    ahead = NOW + HOUR
+    seconds = "A timestamp that would be in seconds is long past."
     rows = (
         ("clock-far-ahead", "An hour after the last message.", "Running", NOW - HOUR, NOW, NOW),
         ("clock-ahead-by-two", "Two milliseconds after the last message.", "Running", NOW - 2, NOW, NOW),
         ("clock-ahead-by-one", "A millisecond later both rules give the same.", "Running", NOW - 1, NOW, NOW),
         ("clock-equal", "In the same millisecond.", "Frozen", NOW, NOW, NOW + 1),
         ("clock-behind-by-one", "The clock has stepped back by a millisecond.", "Frozen", NOW + 1, NOW, NOW + 2),
-        ("clock-far-behind", "The timestamp is an hour ahead of the clock.", "Frozen", NOW + HOUR, NOW, NOW + HOUR + 1),
-        (
-            "seconds-are-no-milliseconds",
-            "A timestamp that would be in seconds is long past.",
-            "Running",
-            NOW // 1000,
-            NOW,
-            NOW,
-        ),
+        ("clock-far-behind", "The timestamp is an hour ahead of the clock.", "Frozen", ahead, NOW, ahead + 1),
+    )
+    without_sync = (
+        ("seconds-are-no-milliseconds", seconds, "Running", NOW // 1000, NOW, NOW),
         ("beyond-32-bits", "At 2^32.", "Frozen Large", 2**32, 2**32 - 1, 2**32 + 1),
         ("at-2-53", "At 2^53, beyond which doubles skip numbers.", "Frozen Large", 2**53, NOW, 2**53 + 1),
         ("beyond-2-53", "At 2^53+1.", "Frozen Large", 2**53 + 1, NOW, 2**53 + 2),
     )
     out = []
+    for slug, comment, flags, local, now_ms, after in (*rows, *without_sync):
+        ids, fields = of_sds("SEND-01 SEND-02 SEND-03"), what_happens("send", local, now_ms)
+        out.append(vector(f"send-{slug}", comment, flags, ids, fields, sent(after)))
     for slug, comment, flags, local, now_ms, after in rows:
-        out.append(
-            case(f"send-{slug}", comment, flags, "SEND-01 SEND-02 SEND-03", "send", local, now_ms, None, _sent(after))
-        )
-    for slug, comment, flags, local, now_ms, after in rows[:6]:
+        ids, fields = of_sds("SYNC-03 SYNC-14"), what_happens("send-sync", local, now_ms)
         kept = warned({"local": str(local), "sent": str(after)}, "AMB-18")
-        out.append(
-            case(
-                f"sync-{slug}",
-                comment,
-                f"{flags} SyncAdvances",
-                "SYNC-03 SYNC-14",
-                "send-sync",
-                local,
-                now_ms,
-                None,
-                _sent(after),
-                kept,
-            )
-        )
+        out.append(vector(f"sync-{slug}", comment, f"{flags} SyncAdvances", ids, fields, sent(after), kept))
     return out
 
 
 def _delivering() -> list[Vector]:
+    both = "The timestamp is ahead of the clock, and what comes is ahead of the timestamp."
     rows = (
-        ("greater", "A greater timestamp is taken over, with nothing added.", "", NOW, NOW + HOUR, NOW + HOUR),
-        ("greater-by-one", "Greater by one.", "", NOW, NOW + 1, NOW + 1),
-        ("equal", "An equal timestamp.", "", NOW, NOW, NOW),
-        ("smaller", "A smaller timestamp.", "", NOW, NOW - HOUR, NOW),
-        ("zero", "A timestamp of zero.", "", NOW, 0, NOW),
-        (
-            "ahead-of-both",
-            "The timestamp is ahead of the clock, and what comes is ahead of the timestamp.",
-            "",
-            NOW + 10,
-            NOW + 20,
-            NOW + 20,
-        ),
-        ("between", "What comes is ahead of the clock and behind the timestamp.", "", NOW + 20, NOW + 10, NOW + 20),
-        ("beyond-2-53", "2^53+1 is taken over exactly.", " Large", NOW, 2**53 + 1, 2**53 + 1),
-        ("largest-mandatory", "2^53+10 is taken over exactly.", " Large", NOW, SAFE, SAFE),
+        ("greater", "A greater timestamp is taken over, with nothing added.", NOW, NOW + HOUR),
+        ("greater-by-one", "Greater by one.", NOW, NOW + 1),
+        ("equal", "An equal timestamp.", NOW, NOW),
+        ("smaller", "A smaller timestamp.", NOW, NOW - HOUR),
+        ("zero", "A timestamp of zero.", NOW, 0),
+        ("ahead-of-both", both, NOW + 10, NOW + 20),
+        ("between", "What comes is ahead of the clock and behind the timestamp.", NOW + 20, NOW + 10),
+        ("beyond-2-53", "2^53+1 is taken over exactly.", NOW, 2**53 + 1),
+        ("largest-mandatory", "2^53+10 is taken over exactly.", NOW, SAFE),
     )
-    return [
-        case(
-            f"deliver-{slug}",
-            comment,
-            f"Delivery{flags}",
-            "DELIVER-01 DELIVER-02",
-            "deliver",
-            local,
-            NOW,
-            received,
-            {"local": str(after)},
-        )
-        for slug, comment, flags, local, received, after in rows
-    ]
+    out = []
+    for slug, comment, local, received in rows:
+        flags = "Delivery Large" if received > 2**53 else "Delivery"
+        ids, fields = of_sds("DELIVER-01 DELIVER-02"), what_happens("deliver", local, NOW, received)
+        out.append(vector(f"deliver-{slug}", comment, flags, ids, fields, {"local": str(max(local, received))}))
+    return out
 
 
 def _unmoved() -> list[Vector]:
     ahead = NOW + HOUR
-    kept = {"local": str(NOW)}
-    return [
-        case(
-            "waiting-from-ahead",
-            "A message from ahead waits for what it depends on.",
-            "Unmoved",
-            "DELIVER-03",
-            "receive-waiting",
-            NOW,
-            NOW,
-            ahead,
-            kept,
-            warned({"local": str(ahead)}, "AMB-15"),
-        ),
-        case(
-            "sync-from-ahead",
-            "A sync message from ahead.",
-            "Unmoved",
-            "SYNC-15",
-            "receive-sync",
-            NOW,
-            NOW,
-            ahead,
-            kept,
-            warned({"local": str(ahead)}, "AMB-17"),
-        ),
-        case(
-            "own-from-ahead",
-            "A message with the own ID for sender comes, from ahead.",
-            "Unmoved",
-            "RECV-01",
-            "receive-own",
-            NOW,
-            NOW,
-            ahead,
-            kept,
-            warned({"local": str(ahead)}, "AMB-21"),
-        ),
-        case(
+    waits = "A message from ahead waits for what it depends on."
+    own = "A message with the own ID for sender comes, from ahead."
+    one_more, moved = {"local": str(NOW + 1)}, {"local": str(ahead)}
+    rows: tuple[tuple[str, str, str, str, int | None, Outcome], ...] = (
+        ("waiting-from-ahead", waits, "DELIVER-03", "receive-waiting", ahead, warned(moved, "AMB-15")),
+        ("sync-from-ahead", "A sync message from ahead.", "SYNC-15", "receive-sync", ahead, warned(moved, "AMB-17")),
+        ("own-from-ahead", own, "RECV-01", "receive-own", ahead, warned(moved, "AMB-21")),
+        (
             "ephemeral-received",
             "An ephemeral message is received.",
-            "Unmoved",
             "EPHEMERAL-07",
             "receive-ephemeral",
-            NOW,
-            NOW,
             None,
-            kept,
-            {"local": str(NOW + 1)},
+            one_more,
         ),
-        case(
-            "ephemeral-sent",
-            "An ephemeral message is sent.",
-            "Unmoved",
-            "EPHEMERAL-07",
-            "send-ephemeral",
-            NOW,
-            NOW,
-            None,
-            kept,
-            {"local": str(NOW + 1)},
-        ),
+        ("ephemeral-sent", "An ephemeral message is sent.", "EPHEMERAL-07", "send-ephemeral", None, one_more),
+    )
+    return [
+        vector(
+            slug, comment, "Unmoved", of_sds(ids), what_happens(does, NOW, NOW, received), {"local": str(NOW)}, other
+        )
+        for slug, comment, ids, does, received, other in rows
     ]
 
 
 def _overflow() -> list[Vector]:
     out = []
-    for slug, local in (("below-the-end", LARGEST - 1), ("above-2-63", 2**63), ("at-2-63", SIGNED)):
-        refused = {"rejected": True, "local": str(local), "position": "AMB-14"}
-        out.append(
-            case(
-                f"send-{slug}",
-                f"The timestamp is {local}.",
-                "Overflow Large",
-                "SEND-01",
-                "send",
-                local,
-                NOW,
-                None,
-                _sent(local + 1),
-                refused,
-                # Where signed integers end, that is the largest.
-                *([legal(_sent(local), "AMB-14")] if local == SIGNED else []),
-            )
-        )
-    stuck = {"local": str(LARGEST), "sent": str(LARGEST), "position": "AMB-14"}
-    refused = {"rejected": True, "local": str(LARGEST), "position": "AMB-14"}
-    comment = "Nothing can follow 2^64-1."
-    out.append(
-        case("send-at-the-end", comment, "Overflow Large", "SEND-01", "send", LARGEST, NOW, None, refused, stuck)
-    )
+    ends = {"below-the-end": LARGEST - 1, "above-2-63": 2**63, "at-2-63": SIGNED, "at-the-end": LARGEST}
+    for slug, local in ends.items():
+        refused: Outcome = {"rejected": True, "local": str(local), "position": "AMB-14"}
+        stuck = legal(sent(local), "AMB-14")
+        outcomes = [sent(local + 1), refused]
+        comment = f"The timestamp is {local}."
+        if local == SIGNED:  # where signed integers end, that is the largest
+            outcomes.append(stuck)
+        elif local == LARGEST:
+            comment, outcomes = "Nothing can follow 2^64-1.", [refused, stuck]
+        fields = what_happens("send", local, NOW)
+        out.append(vector(f"send-{slug}", comment, "Overflow Large", of_sds("SEND-01"), fields, *outcomes))
     for slug, received in (("2-63", 2**63), ("largest", LARGEST)):
-        kept = legal({"local": str(NOW)}, "AMB-14")
-        ends = legal({"local": str(SIGNED)}, "AMB-14")
-        out.append(
-            case(
-                f"deliver-{slug}",
-                f"A message with the timestamp {received}.",
-                "Overflow Large Delivery",
-                "DELIVER-01",
-                "deliver",
-                NOW,
-                NOW,
-                received,
-                {"local": str(received)},
-                {"rejected": True, **kept},
-                kept,
-                ends,
-            )
-        )
+        kept, signed = (legal({"local": str(local)}, "AMB-14") for local in (NOW, SIGNED))
+        outcomes = [{"local": str(received)}, {"rejected": True, **kept}, kept, signed]
+        comment, fields = f"A message with the timestamp {received}.", what_happens("deliver", NOW, NOW, received)
+        flags = "Overflow Large Delivery"
+        out.append(vector(f"deliver-{slug}", comment, flags, of_sds("DELIVER-01"), fields, *outcomes))
     return out

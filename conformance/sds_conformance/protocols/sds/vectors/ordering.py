@@ -7,11 +7,13 @@ from itertools import permutations
 from sds_reference import FORUM_2024
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import Note, Outcome, Vector, legal, vector, warned
 from .forum_ordering import ANY_ORDER, SYNCS, histories_of_three, logs_with_syncs
+from .register import EVERY, group
 from .texts import of_both, of_sds, with_proposal
 
-Arrival = tuple[str, int]
+Arrivals = dict[str, int]
+"""Timestamps by ID, in the order of arrival."""
 
 
 def _both(notes: dict[str, Note]) -> dict[str, Note]:
@@ -35,6 +37,7 @@ LOG_NOTES = _both(
         "Syncs": SYNCS,
     }
 )
+HISTORY_TITLE = "What has arrived, and the causal history of the next message."
 HISTORY_NOTES = _both(
     {
         "LastOfTheLog": Note("The last IDs of the log, by timestamp and then ID.", ("SDS-SEND-04", "AMB-28")),
@@ -48,24 +51,28 @@ HISTORY_NOTES = _both(
 )
 
 
-def _ordered(arrivals: list[Arrival]) -> list[str]:
-    return [message_id for message_id, lamport in sorted(arrivals, key=lambda a: (a[1], a[0].encode()))]
+def _tied(*ids: str) -> Arrivals:
+    return dict.fromkeys(ids, 1000)
 
 
-def _by_utf16(arrivals: list[Arrival]) -> list[str]:
-    return [message_id for message_id, lamport in sorted(arrivals, key=lambda a: (a[1], a[0].encode("utf-16-be")))]
+def _chain(number: int) -> Arrivals:
+    return {f"m{n}": 1000 + 10 * n for n in range(number)}
 
 
-def _fields(arrivals: list[Arrival]) -> dict[str, object]:
-    return {"arrivals": [{"message_id": i, "lamport_timestamp": str(lamport)} for i, lamport in arrivals]}
+def _ordered(arrivals: Arrivals, encoding: str = "utf-8") -> list[str]:
+    return sorted(arrivals, key=lambda message_id: (arrivals[message_id], message_id.encode(encoding)))
 
 
-def _fits(arrivals: list[Arrival], revision: Revision) -> bool:
+def _fields(arrivals: Arrivals) -> dict[str, object]:
+    return {"arrivals": [{"message_id": i, "lamport_timestamp": str(lamport)} for i, lamport in arrivals.items()]}
+
+
+def _fits(arrivals: Arrivals, revision: Revision) -> bool:
     """Can the timestamps stand in messages of a revision?"""
-    return all(lamport <= revision.wire.max_lamport for _, lamport in arrivals)
+    return all(lamport <= revision.wire.max_lamport for lamport in arrivals.values())
 
 
-def _about(shorts: str, arrivals: list[Arrival]) -> list[str]:
+def _about(shorts: str, arrivals: Arrivals) -> list[str]:
     """Requirements of SDS, and those of the proposal where it can have these messages as well."""
     return of_both(shorts) if _fits(arrivals, FORUM_2024) else of_sds(shorts)
 
@@ -73,236 +80,94 @@ def _about(shorts: str, arrivals: list[Arrival]) -> list[str]:
 @group("log-order", "log-order", "Messages in the order they arrive, and the log that they make.", LOG_NOTES, EVERY)
 def log_order(revision: Revision) -> list[Vector]:
     """Timestamps, ties of every kind, all orders of arrival."""
-    shapes = ["a0", "B", "9", "a", "10", "Z", "_", "-", "aa", "A", "~", " "]
-    planes = ["\U0001f600", "\ue000", "\uffee", "z", "\U00010000", "\ud7ff"]
-    rows: list[tuple[str, str, str, str, list[Arrival]]] = [
-        (
-            "by-timestamp",
-            "Different timestamps.",
-            "Timestamps",
-            "STATE-11 DELIVER-04",
-            [("c", 1030), ("a", 1010), ("d", 1020), ("b", 1040)],
-        ),
-        (
-            "timestamps-are-numbers",
-            "Timestamps of different numbers of digits.",
-            "Timestamps",
-            "DELIVER-04",
-            [("a", 1000), ("b", 999), ("c", 10_000), ("d", 9), ("e", 100)],
-        ),
-        (
-            "timestamp-before-id",
-            "The smaller ID has the greater timestamp.",
-            "Timestamps",
-            "STATE-11",
-            [("a", 1001), ("b", 1000)],
-        ),
-        ("zero-first", "A timestamp of zero comes first.", "Timestamps", "DELIVER-04", [("b", 5), ("a", 0)]),
-        (
-            "beyond-53-bits",
-            "Timestamps that are one double.",
-            "Timestamps Large",
-            "DELIVER-04",
-            [("a", 2**53 + 1), ("b", 2**53), ("c", 2**53 + 2)],
-        ),
-        (
-            "ties-of-many-shapes",
-            "Digits, capitals, signs and blanks.",
-            "Tie",
-            "CONFLICT-01",
-            [(i, 1000) for i in shapes],
-        ),
-        (
-            "tie-of-a-prefix",
-            "An ID before the one that it begins.",
-            "Tie",
-            "CONFLICT-01",
-            [("ab", 1000), ("a", 1000), ("a\x00", 1000), ("abc", 1000)],
-        ),
-        (
-            "tie-of-case",
-            "Capitals before small letters.",
-            "Tie",
-            "CONFLICT-01",
-            [("a", 1000), ("B", 1000), ("b", 1000), ("A", 1000)],
-        ),
-        (
-            "tie-of-numbers",
-            "Digits are letters, not numbers.",
-            "Tie",
-            "CONFLICT-01",
-            [("2", 1000), ("10", 1000), ("1", 1000), ("02", 1000)],
-        ),
-        (
-            "tie-between-others",
-            "A tie between an earlier and a later message.",
-            "Tie Timestamps",
-            "CONFLICT-01 DELIVER-05",
-            [("m", 1000), ("z", 900), ("a", 1100), ("k", 1000)],
-        ),
-        (
-            "ties-of-hashes",
-            "IDs in hex, smallest first.",
-            "Tie Hashes",
-            "CONFLICT-01 CONFLICT-02",
-            [(digits * 32, 1000) for digits in ("80", "ff", "00", "7f", "a1")],
-        ),
-        (
-            "ties-of-scripts",
-            "Letters of many scripts.",
-            "Tie",
-            "CONFLICT-01",
-            [(i, 1000) for i in ("\u00df", "ss", "\u03c9", "\u4e2d", "z", "\u0131", "i", "I", "\u0130", "\ufb01")],
-        ),
-        (
-            "ties-beyond-the-first-plane",
-            "Characters of the supplementary planes come after all others.",
-            "Tie Utf16",
-            "CONFLICT-01",
-            [(i, 1000) for i in planes],
-        ),
-        (
-            "ties-of-normal-forms",
-            "One letter in two forms: two IDs, in the order of their bytes.",
-            "Tie NormalForms",
-            "CONFLICT-01",
-            [
-                ("\u00e9", 1000),
-                ("e\u0301", 1000),
-                ("e", 1000),
-                ("f", 1000),
-                ("\u212b", 1000),
-                ("\u00c5", 1000),
-                ("A\u030a", 1000),
-            ],
-        ),
-        (
-            "ties-of-ignorables",
-            "Characters without width are characters.",
-            "Tie NormalForms",
-            "CONFLICT-01",
-            [("a\u200db", 1000), ("ab", 1000), ("a\u00adb", 1000), ("a\ufeffb", 1000)],
-        ),
+    in_order = {"c": 1030, "a": 1010, "d": 1020, "b": 1040}
+    of_many_digits = {"a": 1000, "b": 999, "c": 10_000, "d": 9, "e": 100}
+    one_double = {"a": 2**53 + 1, "b": 2**53, "c": 2**53 + 2}
+    shapes = _tied("a0", "B", "9", "a", "10", "Z", "_", "-", "aa", "A", "~", " ")
+    hashes = _tied(*(digits * 32 for digits in ("80", "ff", "00", "7f", "a1")))
+    scripts = _tied("\u00df", "ss", "\u03c9", "\u4e2d", "z", "\u0131", "i", "I", "\u0130", "\ufb01")
+    planes = _tied("\U0001f600", "\ue000", "\uffee", "z", "\U00010000", "\ud7ff")
+    forms = _tied("\u00e9", "e\u0301", "e", "f", "\u212b", "\u00c5", "A\u030a")
+    between = {"m": 1000, "z": 900, "a": 1100, "k": 1000}
+    beyond = "Characters of the supplementary planes come after all others."
+    one_letter = "One letter in two forms: two IDs, in the order of their bytes."
+    ignorables = _tied("a\u200db", "ab", "a\u00adb", "a\ufeffb")
+    numbers, tie = "Timestamps of different numbers of digits.", "CONFLICT-01"
+    smaller, apart = "The smaller ID has the greater timestamp.", {"a": 1001, "b": 1000}
+    among = "A tie between an earlier and a later message."
+    rows: list[tuple[str, str, str, str, Arrivals]] = [
+        ("by-timestamp", "Different timestamps.", "Timestamps", "STATE-11 DELIVER-04", in_order),
+        ("timestamps-are-numbers", numbers, "Timestamps", "DELIVER-04", of_many_digits),
+        ("timestamp-before-id", smaller, "Timestamps", "STATE-11", apart),
+        ("zero-first", "A timestamp of zero comes first.", "Timestamps", "DELIVER-04", {"b": 5, "a": 0}),
+        ("beyond-53-bits", "Timestamps that are one double.", "Timestamps Large", "DELIVER-04", one_double),
+        ("ties-of-many-shapes", "Digits, capitals, signs and blanks.", "Tie", tie, shapes),
+        ("tie-of-a-prefix", "An ID before the one that it begins.", "Tie", tie, _tied("ab", "a", "a\x00", "abc")),
+        ("tie-of-case", "Capitals before small letters.", "Tie", tie, _tied("a", "B", "b", "A")),
+        ("tie-of-numbers", "Digits are letters, not numbers.", "Tie", tie, _tied("2", "10", "1", "02")),
+        ("tie-between-others", among, "Tie Timestamps", f"{tie} DELIVER-05", between),
+        ("ties-of-hashes", "IDs in hex, smallest first.", "Tie Hashes", f"{tie} CONFLICT-02", hashes),
+        ("ties-of-scripts", "Letters of many scripts.", "Tie", tie, scripts),
+        ("ties-beyond-the-first-plane", beyond, "Tie Utf16", tie, planes),
+        ("ties-of-normal-forms", one_letter, "Tie NormalForms", tie, forms),
+        ("ties-of-ignorables", "Characters without width are characters.", "Tie NormalForms", tie, ignorables),
     ]
-    rows += [
-        (
-            f"three-ties-{''.join(order)}",
-            "Three ties, in one of the six orders of arrival.",
-            "Tie EveryOrder",
-            "DELIVER-05 CONFLICT-01",
-            [(f"id-{letter}", 1000) for letter in order],
-        )
-        for order in permutations("abc")
-    ]
+    for order in permutations("abc"):
+        slug, comment = f"three-ties-{''.join(order)}", "Three ties, in one of the six orders of arrival."
+        tied = _tied(*(f"id-{letter}" for letter in order))
+        rows.append((slug, comment, "Tie EveryOrder", "DELIVER-05 CONFLICT-01", tied))
     out = [_log(*row) for row in rows if _fits(row[4], revision)]
     return [*out, *logs_with_syncs()] if revision.syncs_are_logged else out
 
 
-def _log(slug: str, comment: str, flags: str, requirements: str, arrivals: list[Arrival]) -> Vector:
+def _log(slug: str, comment: str, flags: str, requirements: str, arrivals: Arrivals) -> Vector:
     outcomes: list[Outcome] = [{"log": _ordered(arrivals)}]
     if "Utf16" in flags:
-        outcomes.append(warned({"log": _by_utf16(arrivals)}, "AMB-88"))
-    return vector(slug, comment, flags.split(), _about(requirements, arrivals), _fields(arrivals), *outcomes)
+        outcomes.append(warned({"log": _ordered(arrivals, "utf-16-be")}, "AMB-88"))
+    return vector(slug, comment, flags, _about(requirements, arrivals), _fields(arrivals), *outcomes)
 
 
-@group(
-    "causal-history",
-    "causal-history",
-    "What has arrived, and the causal history of the next message.",
-    HISTORY_NOTES,
-    EVERY,
-)
+@group("causal-history", "causal-history", HISTORY_TITLE, HISTORY_NOTES, EVERY)
 def causal_history(revision: Revision) -> list[Vector]:
     """The last n of the log, with ties at the edge, late arrivals and short logs."""
-    chain: list[Arrival] = [(f"m{n}", 1000 + 10 * n) for n in range(6)]
-    rows: list[tuple[str, str, str, str, int, list[Arrival]]] = [
-        ("last-two", "The last two of six.", "LastOfTheLog Direction", "SEND-04 SEND-05", 2, chain),
-        ("last-one", "The last of six.", "LastOfTheLog", "SEND-04 SEND-06", 1, chain),
-        ("last-five", "The last five of six.", "LastOfTheLog Direction", "SEND-04 SEND-06", 5, chain),
-        ("empty-log", "Nothing has arrived.", "ShortLog", "SEND-04 MSG-17", 2, []),
-        ("one-in-the-log", "One has arrived, two are wanted.", "ShortLog", "SEND-04 MSG-17", 2, chain[:1]),
-        ("as-many-as-wanted", "Three have arrived, three are wanted.", "ShortLog Direction", "SEND-04", 3, chain[:3]),
-        (
-            "fewer-than-wanted",
-            "Three have arrived, ten are wanted.",
-            "ShortLog Direction",
-            "SEND-04 SEND-06",
-            10,
-            chain[:3],
-        ),
-        (
-            "late-arrival",
-            "The last to arrive is the second of the log.",
-            "Late LastOfTheLog Direction",
-            "SEND-04",
-            2,
-            [("a", 1000), ("c", 1020), ("d", 1030), ("b", 1010)],
-        ),
-        ("reverse-arrival", "They arrive backwards.", "Late LastOfTheLog Direction", "SEND-04", 2, chain[::-1]),
-        (
-            "tie-at-the-end",
-            "The two last have equal timestamps.",
-            "Tie LastOfTheLog Direction",
-            "SEND-04 CONFLICT-01",
-            2,
-            [("a", 1000), ("z", 1010), ("k", 1010)],
-        ),
-        (
-            "tie-at-the-edge",
-            "Of three with equal timestamps two are the last.",
-            "Tie LastOfTheLog Direction",
-            "SEND-04 CONFLICT-01",
-            2,
-            [("y", 1000), ("x", 1000), ("z", 1000)],
-        ),
-        (
-            "tie-across-the-edge",
-            "Of two equal ones one is among the last two.",
-            "Tie LastOfTheLog Direction",
-            "SEND-04 CONFLICT-01",
-            2,
-            [("b", 1000), ("a", 1000), ("c", 1010)],
-        ),
-        (
-            "tie-of-shapes",
-            "A tie between a capital and a small letter.",
-            "Tie LastOfTheLog",
-            "SEND-04 CONFLICT-01",
-            1,
-            [("a", 1000), ("B", 1000)],
-        ),
-        (
-            "smaller-id-later",
-            "The greater timestamp has the smaller ID.",
-            "LastOfTheLog",
-            "SEND-04",
-            1,
-            [("z", 1000), ("a", 1001)],
-        ),
-        (
-            "beyond-53-bits",
-            "Timestamps that are one double.",
-            "LastOfTheLog Direction",
-            "SEND-04",
-            2,
-            [("c", 2**53 + 1), ("b", 2**53 + 2), ("a", 2**53)],
-        ),
-    ]
-    if revision.prefix == "FORUM":
-        # It does not say that causal histories are ordered: with more than two entries there are more outcomes.
-        shared = [row for row in rows if _shared(row[4], row[5])]
-        return [*(_history(*row) for row in shared), *histories_of_three()]
-    return [_history(*row) for row in rows]
+    chain = _chain(6)
+    backwards, after = dict(reversed(chain.items())), {"a": 1000, "c": 1020, "d": 1030, "b": 1010}
+    last, late, tied = "LastOfTheLog Direction", "Late LastOfTheLog Direction", "Tie LastOfTheLog Direction"
+    at_the_end, across = {"a": 1000, "z": 1010, "k": 1010}, {"b": 1000, "a": 1000, "c": 1010}
+    one_double, tie = {"c": 2**53 + 1, "b": 2**53 + 2, "a": 2**53}, "CONFLICT-01"
+    shapes, later = "A tie between a capital and a small letter.", {"z": 1000, "a": 1001}
+    rows: dict[str, tuple[str, str, str, int, Arrivals]] = {
+        "last-two": ("The last two of six.", last, "SEND-05", 2, chain),
+        "last-one": ("The last of six.", "LastOfTheLog", "SEND-06", 1, chain),
+        "last-five": ("The last five of six.", last, "SEND-06", 5, chain),
+        "empty-log": ("Nothing has arrived.", "ShortLog", "MSG-17", 2, {}),
+        "one-in-the-log": ("One has arrived, two are wanted.", "ShortLog", "MSG-17", 2, _chain(1)),
+        "as-many-as-wanted": ("Three have arrived, three are wanted.", "ShortLog Direction", "", 3, _chain(3)),
+        "fewer-than-wanted": ("Three have arrived, ten are wanted.", "ShortLog Direction", "SEND-06", 10, _chain(3)),
+        "late-arrival": ("The last to arrive is the second of the log.", late, "", 2, after),
+        "reverse-arrival": ("They arrive backwards.", late, "", 2, backwards),
+        "tie-at-the-end": ("The two last have equal timestamps.", tied, tie, 2, at_the_end),
+        "tie-at-the-edge": ("Of three with equal timestamps two are the last.", tied, tie, 2, _tied("y", "x", "z")),
+        "tie-across-the-edge": ("Of two equal ones one is among the last two.", tied, tie, 2, across),
+        "tie-of-shapes": (shapes, "Tie LastOfTheLog", tie, 1, _tied("a", "B")),
+        "smaller-id-later": ("The greater timestamp has the smaller ID.", "LastOfTheLog", "", 1, later),
+        "beyond-53-bits": ("Timestamps that are one double.", last, "", 2, one_double),
+    }
+    # The proposal does not say that histories are ordered: with more than two entries there are more outcomes.
+    orders = revision.histories_are_ordered
+    told = [_history(slug, *row) for slug, row in rows.items() if orders or _shared(row[3], row[4])]
+    return told if orders else [*told, *histories_of_three()]
 
 
-def _shared(size: int, arrivals: list[Arrival]) -> bool:
+def _shared(size: int, arrivals: Arrivals) -> bool:
     return min(size, len(arrivals)) <= 2 and _fits(arrivals, FORUM_2024)
 
 
-def _history(slug: str, comment: str, flags: str, requirements: str, size: int, arrivals: list[Arrival]) -> Vector:
+def _history(slug: str, comment: str, flags: str, more: str, size: int, arrivals: Arrivals) -> Vector:
     last = _ordered(arrivals)[-size:]
     outcomes: list[Outcome] = [{"causal_history": last}]
     if len(last) > 1:
         outcomes.append(legal({"causal_history": last[::-1]}, "AMB-29"))
+    requirements = f"SEND-04 {more}"
     ids = of_both(requirements) if _shared(size, arrivals) else of_sds(requirements)
-    return vector(slug, comment, flags.split(), ids, {**_fields(arrivals), "size": size}, *outcomes)
+    return vector(slug, comment, flags, ids, {**_fields(arrivals), "size": size}, *outcomes)

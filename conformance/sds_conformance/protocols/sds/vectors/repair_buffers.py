@@ -7,8 +7,9 @@ from typing import Any
 from sds_reference import HASH_PROFILES, HistoryEntry, Message, t_req_offset, t_resp_offset
 from sds_reference.revision import Revision
 
-from ....vectors.fields import message_json
-from ....vectors.model import Note, Outcome, Vector, group, legal, stepwise, warned
+from ....vectors.model import Note, Outcome, Vector, legal, stepwise, warned
+from .fields import message_json
+from .register import group
 from .texts import of_sds
 
 ALICE = "alice"
@@ -48,7 +49,8 @@ NOTES = {
     ),
 }
 
-Step = dict[str, Any]
+Step = tuple[Any, ...]
+"""When, the message that comes, and the outcomes."""
 
 
 def _message(
@@ -62,6 +64,11 @@ def _message(
     entries = tuple(HistoryEntry(name, None, "bob") for name in depends_on)
     content = None if sync else f"content of {message_id}".encode()
     return Message(sender, message_id, "c1", lamport, entries, None, asks, content)
+
+
+def _asks(message_id: str, sender: str = "carol", sync: bool = False) -> Message:
+    """Somebody asks for a message, naming its author."""
+    return _message("s" if sync else f"{sender[0]}1", sender=sender, asks=_asked(message_id), sync=sync)
 
 
 def _asked(message_id: str, author: str | None = "bob") -> tuple[HistoryEntry, ...]:
@@ -80,11 +87,7 @@ def _due(message_id: str, since_ms: int, author: str = "bob") -> dict[str, Any]:
 
 def _holds(*outgoing: dict[str, Any], incoming: list[dict[str, Any]] | None = None, position: str = "") -> Outcome:
     out: Outcome = {"outgoing": list(outgoing), "incoming": incoming or []}
-    return {**out, "position": position} if position else out
-
-
-def _receive(at_ms: int, message: Message, *outcomes: Outcome) -> Step:
-    return {"at_ms": at_ms, "receive": message_json(message), "outcomes": list(outcomes)}
+    return legal(out, position)
 
 
 NOTHING = _holds()
@@ -107,15 +110,9 @@ Row = tuple[str, str, str, str, list[Step]]
 
 
 def _case(slug: str, comment: str, flags: str, requirements: str, steps: list[Step]) -> Vector:
-    ids = of_sds(requirements)
-    fields = {
-        "participant_id": ALICE,
-        "channel_id": "c1",
-        "t_min_ms": T_MIN,
-        "t_max_ms": T_MAX,
-        "num_response_groups": 1,
-    }
-    return stepwise(slug, comment, flags.split(), ids, fields, steps)
+    fields = {"participant_id": ALICE, "channel_id": "c1", "t_min_ms": T_MIN, "t_max_ms": T_MAX}
+    told = [{"at_ms": at, "receive": message_json(said), "outcomes": outcomes} for at, said, *outcomes in steps]
+    return stepwise(slug, comment, flags, of_sds(requirements), {**fields, "num_response_groups": 1}, told)
 
 
 def _outgoing(revision: Revision) -> list[Row]:
@@ -133,29 +130,24 @@ def _outgoing(revision: Revision) -> list[Row]:
         named = (again, legal(NOTHING, "AMB-68"))
         entry = "R-RECV-03"
     first, second = _missing("b1", 0), _missing("b2", 0)
-    asks = _message("c1", sender="carol", asks=_asked("b1"))
+    gap: Step = (0, b2, *tracked)
+    overheard: Step = (50, _asks("b1"), NOTHING)
     return [
         (
             "missing",
             "A message depends on one that is missing.",
             "Missing Should",
             "R-STATE-01 R-RECV-03 R-RECV-05 R-RECV-06 R-TREQ-01",
-            [_receive(0, b2, *tracked)],
+            [gap],
         ),
-        (
-            "missing-then-here",
-            "It arrives.",
-            "Missing Arrives Should",
-            "R-RECV-01",
-            [_receive(0, b2, *tracked), _receive(50, b1, NOTHING)],
-        ),
+        ("missing-then-here", "It arrives.", "Missing Arrives Should", "R-RECV-01", [gap, (50, b1, NOTHING)]),
         (
             "two-missing",
             "Two are missing, each has its own time.",
             "Missing Should",
             "R-STATE-01 R-RECV-03 R-RECV-05 R-TREQ-04",
             [
-                _receive(
+                (
                     0,
                     _message("b3", "b1", "b2"),
                     _holds(first, second),
@@ -170,41 +162,35 @@ def _outgoing(revision: Revision) -> list[Row]:
             "The time counts from when the gap was found.",
             "Missing Should",
             "R-TREQ-05",
-            [
-                _receive(0, _message("d1", sender="dave"), NOTHING),
-                _receive(777, b2, _holds(_missing("b1", 777)), NEGLECTED),
-            ],
+            [(0, _message("d1", sender="dave"), NOTHING), (777, b2, _holds(_missing("b1", 777)), NEGLECTED)],
         ),
         (
             "named-again",
             "Another message depends on the same one.",
             "Keeps Should",
             "R-STATE-02",
-            [
-                _receive(0, b2, *tracked),
-                _receive(5000, _message("c1", "b1", sender="carol"), missing, _still_none(NEGLECTED, 1)),
-            ],
+            [gap, (5000, _message("c1", "b1", sender="carol"), missing, _still_none(NEGLECTED, 1))],
         ),
         (
             "a-sync-tells",
             "A sync message names one that is missing.",
             "Missing AnyMessage Should",
             "R-RECV-13 SYNC-12",
-            [_receive(0, _message("s", "b1", sync=True), *tracked)],
+            [(0, _message("s", "b1", sync=True), *tracked)],
         ),
         (
             "a-sync-of-that-id",
             "A sync message has the ID of what is missing.",
             "SyncId Should",
             "SYNC-10 R-RECV-01",
-            [_receive(0, b2, *tracked), _receive(50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
+            [gap, (50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
         ),
         (
             "nothing-is-missing",
             "The dependency is logged.",
             "Here",
             "R-STATE-01",
-            [_receive(0, b1, NOTHING), _receive(50, b2, NOTHING)],
+            [(0, b1, NOTHING), (50, b2, NOTHING)],
         ),
         (
             "what-waits",
@@ -212,8 +198,8 @@ def _outgoing(revision: Revision) -> list[Row]:
             "Here Should",
             "R-STATE-01",
             [
-                _receive(0, b2, *tracked),
-                _receive(
+                gap,
+                (
                     50,
                     _message("b3", "b2", lamport=1002),
                     missing,
@@ -227,55 +213,46 @@ def _outgoing(revision: Revision) -> list[Row]:
             "Somebody else asks for what is missing.",
             "Overheard Should",
             "R-RECV-07",
-            [_receive(0, b2, *tracked), _receive(50, asks, NOTHING)],
+            [gap, overheard],
         ),
         (
             "somebody-else-asks-in-a-sync",
             "A sync message asks for what is missing.",
             "Overheard AnyMessage Should",
             "R-RECV-07 R-RECV-13",
-            [
-                _receive(0, b2, *tracked),
-                _receive(50, _message("s", asks=_asked("b1"), sender="carol", sync=True), NOTHING),
-            ],
+            [gap, (50, _asks("b1", sync=True), NOTHING)],
         ),
         (
             "somebody-else-asks-without-an-author",
             "The request names no author.",
             "Overheard NoAuthor Should",
             "R-RECV-07",
-            [_receive(0, b2, *tracked), _receive(50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
+            [gap, (50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
         ),
         (
             "asked-by-others-and-not-named-again",
             "Others asked; the next message is about something else.",
             "Overheard Again Should",
             "R-RECV-07 R-RECV-05" if revision.requests_again else "R-RECV-07",
-            [
-                _receive(0, b2, *tracked),
-                _receive(50, asks, NOTHING),
-                _receive(100, _message("d1", sender="dave"), *unnamed),
-            ],
+            [gap, overheard, (100, _message("d1", sender="dave"), *unnamed)],
         ),
         (
             "asked-by-others-and-named-again",
             "Others asked; the next message depends on the same one.",
             "Overheard Again Should",
             f"R-RECV-07 R-TREQ-05 {entry}",
-            [
-                _receive(0, b2, *tracked),
-                _receive(50, asks, NOTHING),
-                _receive(100, _message("d1", "b1", sender="dave"), *named),
-            ],
+            [gap, overheard, (100, _message("d1", "b1", sender="dave"), *named)],
         ),
     ]
 
 
 def _incoming() -> list[Row]:
     b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
-    asks = _message("c1", sender="carol", asks=_asked("b1"))
+    asks = _asks("b1")
     due = _holds(incoming=[_due("b1", 100)])
     queued = (due, NEGLECTED)
+    logged: Step = (0, b1, NOTHING)
+    asked: Step = (100, asks, *queued)
     waits, held = _missing("b1", 0), [_due("b2", 100)]
     return [
         (
@@ -283,49 +260,42 @@ def _incoming() -> list[Row]:
             "Somebody asks for what is logged.",
             "Asked Should",
             "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10",
-            [_receive(0, b1, NOTHING), _receive(100, asks, *queued)],
+            [logged, asked],
         ),
         (
             "asked-again",
             "Somebody else asks for the same.",
             "Asked Keeps Should",
             "R-STATE-06 R-RECV-08",
-            [
-                _receive(0, b1, NOTHING),
-                _receive(100, asks, *queued),
-                _receive(500, _message("d1", sender="dave", asks=_asked("b1")), due, _still_none(NEGLECTED, 1)),
-            ],
+            [logged, asked, (500, _asks("b1", "dave"), due, _still_none(NEGLECTED, 1))],
         ),
         (
             "asked-twice-in-one",
             "It stands twice in one request.",
             "Asked Keeps Should",
             "R-STATE-06 R-RECV-08",
-            [_receive(0, b1, NOTHING), _receive(100, _message("c1", sender="carol", asks=_asked("b1") * 2), *queued)],
+            [logged, (100, _message("c1", sender="carol", asks=_asked("b1") * 2), *queued)],
         ),
         (
             "asked-in-a-sync",
             "A sync message asks.",
             "Asked AnyMessage Should",
             "R-RECV-13 R-RECV-08",
-            [
-                _receive(0, b1, NOTHING),
-                _receive(100, _message("s", sender="carol", asks=_asked("b1"), sync=True), *queued),
-            ],
+            [logged, (100, _asks("b1", sync=True), *queued)],
         ),
         (
             "answered-by-others",
             "A copy comes from somebody else.",
             "Answered Should",
             "R-RECV-02",
-            [_receive(0, b1, NOTHING), _receive(100, asks, *queued), _receive(200, b1, NOTHING)],
+            [logged, asked, (200, b1, NOTHING)],
         ),
         (
             "asked-for-the-unknown",
             "Somebody asks for what nobody has seen.",
             "Unknown",
             "R-RECV-09",
-            [_receive(0, asks, NOTHING)],
+            [(0, asks, NOTHING)],
         ),
         (
             "asked-for-what-waits",
@@ -333,10 +303,10 @@ def _incoming() -> list[Row]:
             "Unknown Should",
             "R-RECV-09",
             [
-                _receive(0, b2, _holds(waits), NEGLECTED),
-                _receive(
+                (0, b2, _holds(waits), NEGLECTED),
+                (
                     100,
-                    _message("c1", sender="carol", asks=_asked("b2")),
+                    _asks("b2"),
                     _holds(waits),
                     _holds(waits, incoming=held, position="AMB-71"),
                     _still_none(NEGLECTED, 1),
@@ -350,9 +320,9 @@ def _incoming() -> list[Row]:
             "NoAuthor Asked Should",
             "R-RECV-12 R-RECV-08",
             [
-                _receive(0, b1, NOTHING),
-                _receive(50, _message("d1", sender="dave"), NOTHING),
-                _receive(
+                logged,
+                (50, _message("d1", sender="dave"), NOTHING),
+                (
                     100,
                     _message("c1", sender="carol", asks=(*_asked("d1", None), *_asked("b1"))),
                     _holds(incoming=[_due("b1", 100), _due("d1", 100, "dave")]),
@@ -367,9 +337,6 @@ def _incoming() -> list[Row]:
             "The request comes under the own ID.",
             "OwnTraffic",
             "RECV-01 R-RECV-10",
-            [
-                _receive(0, b1, NOTHING),
-                _receive(100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING, warned(due, "AMB-22")),
-            ],
+            [logged, (100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING, warned(due, "AMB-22"))],
         ),
     ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from sds_reference import (
     HASH_PROFILES,
-    HashProfile,
     default_response_groups,
     in_response_group,
     t_req_offset,
@@ -15,7 +14,9 @@ from sds_reference import (
 )
 from sds_reference.revision import Revision
 
-from ....vectors.model import REJECTED, Note, Outcome, Vector, group, legal, vector, warned
+from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector, warned
+from .register import group
+from .texts import of_sds
 
 T_MIN, T_MAX = 30_000, 120_000
 ANY = "any"
@@ -83,31 +84,26 @@ def t_req(revision: Revision) -> list[Vector]:
             for number, message in enumerate(_MESSAGES):
                 for t_min, t_max in ((T_MIN, T_MAX), (0, 1000)) if (who, number) == (0, 0) else ((T_MIN, T_MAX),):
                     offset = t_req_offset(profile, participant, message, t_min, t_max)
-                    flags = ["Exact", *_signed(profile, participant + message)]
+                    flags = "Exact Signed" if profile.integer(participant + message) < 0 else "Exact"
                     slug = f"{profile.name}-{who}-{number}-within-{t_max - t_min}"
                     comment = f"{profile.name}, participant {who + 1} and message {number + 1}."
                     fields = _request(profile.name, participant, message, t_min, t_max)
                     out.append(vector(slug, comment, flags, requirements, fields, {"offset_ms": offset}))
-    for who, participant in enumerate(_PARTICIPANTS):
-        fields = _request(ANY, participant, "m1", T_MIN, T_MAX)
-        between = {"from_ms": T_MIN, "to_ms": T_MAX}
-        comment = "Whatever the hash, from T_min to T_max."
-        out.append(vector(f"range-{who}", comment, ["AnyHash"], ["SDS-R-TREQ-03", "SDS-R-GLOBAL-09"], fields, between))
-    for number in range(_ASKED):
-        t_min, t_max = _WINDOWS[number % len(_WINDOWS)]
-        fields = _request(ANY, f"participant-{number}", _named(number), t_min, t_max)
-        between = {"from_ms": t_min, "to_ms": t_max}
-        comment = f"Whatever the hash, from {t_min} to {t_max}."
-        slug = f"window-{number}"
-        out.append(vector(slug, comment, ["AnyHash"], ["SDS-R-TREQ-03", "SDS-R-GLOBAL-09"], fields, between))
+    ranges = [(f"range-{who}", participant, "m1", T_MIN, T_MAX) for who, participant in enumerate(_PARTICIPANTS)]
+    ranges += [(f"window-{n}", f"participant-{n}", _named(n), *_WINDOWS[n % len(_WINDOWS)]) for n in range(_ASKED)]
+    for slug, participant, message, t_min, t_max in ranges:
+        told = "T_min to T_max" if slug.startswith("range") else f"{t_min} to {t_max}"
+        fields, between = _request(ANY, participant, message, t_min, t_max), {"from_ms": t_min, "to_ms": t_max}
+        ids = ["SDS-R-TREQ-03", "SDS-R-GLOBAL-09"]
+        out.append(vector(slug, f"Whatever the hash, from {told}.", "AnyHash", ids, fields, between))
     for slug, t_min, t_max in (("equal", 30_000, 30_000), ("zero", 0, 0), ("reversed", 30_000, 20_000)):
         fields = _request(ANY, "alice", "m1", t_min, t_max)
         comment = f"T_min is {t_min} and T_max {t_max}."
-        at_t_min: Outcome = {"offset_ms": t_min}
-        legal_ones = [legal(REJECTED, "AMB-08"), legal(at_t_min, "AMB-08")]
+        tolerated: list[Outcome] = [REJECTED, {"offset_ms": t_min}]
         if t_max < t_min:  # a modulus below zero: what a language makes of it stays within its width
-            legal_ones.append(legal({"from_ms": t_max, "to_ms": 2 * t_min - t_max}, "AMB-08"))
-        out.append(vector(f"degenerate-{slug}", comment, ["Degenerate"], ["SDS-R-TREQ-01"], fields, *legal_ones))
+            tolerated.append({"from_ms": t_max, "to_ms": 2 * t_min - t_max})
+        outcomes = [legal(outcome, "AMB-08") for outcome in tolerated]
+        out.append(vector(f"degenerate-{slug}", comment, "Degenerate", ["SDS-R-TREQ-01"], fields, *outcomes))
     return out
 
 
@@ -128,24 +124,21 @@ def t_resp(revision: Revision) -> list[Vector]:
                 comment = f"{profile.name}, participant {who + 1} and message {number + 1}."
                 slug = f"{profile.name}-{who}-{number}"
                 out.append(vector(slug, comment, flags, requirements, fields, {"offset_ms": offset}))
+    at_once = {"offset_ms": 0}
     for who, participant in enumerate(_PARTICIPANTS):
         fields = _response(ANY, participant, participant, "m1", T_MAX)
         comment = "The author answers at once, whatever the hash."
-        out.append(
-            vector(f"author-{who}", comment, ["Author", "AnyHash"], ["SDS-R-TRESP-02"], fields, {"offset_ms": 0})
-        )
-    fields = _response(ANY, "alice", "bob", "m1", T_MAX)
-    between = {"from_ms": 0, "to_ms": T_MAX}
-    out.append(vector("range", "From 0 to T_max.", ["AnyHash"], ["SDS-R-TRESP-01", "SDS-R-TRESP-05"], fields, between))
+        out.append(vector(f"author-{who}", comment, "Author AnyHash", ["SDS-R-TRESP-02"], fields, at_once))
+    ranges = [("range", "T_max", ("alice", "bob", "m1", T_MAX))]
     for number in range(_ASKED):
         _, t_max = _WINDOWS[number % len(_WINDOWS)]
-        fields = _response(ANY, f"participant-{number}", f"author-{number % 5}", _named(number), t_max)
-        slug, comment, between = f"window-{number}", f"From 0 to {t_max}.", {"from_ms": 0, "to_ms": t_max}
-        out.append(vector(slug, comment, ["AnyHash"], ["SDS-R-TRESP-01", "SDS-R-TRESP-05"], fields, between))
-    fields = _response(ANY, "alice", "bob", "m1", 0)
-    at_once = legal({"offset_ms": 0}, "AMB-09")
-    refused = legal(REJECTED, "AMB-09")
-    out.append(vector("degenerate-zero", "T_max is 0.", ["Degenerate"], ["SDS-R-TRESP-01"], fields, refused, at_once))
+        asked = (f"participant-{number}", f"author-{number % 5}", _named(number), t_max)
+        ranges.append((f"window-{number}", str(t_max), asked))
+    for slug, told, asked in ranges:
+        ids, between = ["SDS-R-TRESP-01", "SDS-R-TRESP-05"], {"from_ms": 0, "to_ms": asked[-1]}
+        out.append(vector(slug, f"From 0 to {told}.", "AnyHash", ids, _response(ANY, *asked), between))
+    fields, either = _response(ANY, "alice", "bob", "m1", 0), [legal(REJECTED, "AMB-09"), legal(at_once, "AMB-09")]
+    out.append(vector("degenerate-zero", "T_max is 0.", "Degenerate", ["SDS-R-TRESP-01"], fields, *either))
     return out
 
 
@@ -153,41 +146,37 @@ def t_resp(revision: Revision) -> list[Vector]:
 def response_groups(revision: Revision) -> list[Vector]:
     """Membership, the author, one group, no groups; and the default number of them."""
     out = []
+
+    def add(
+        slug: str, comment: str, flags: str, ids: str, asked: tuple[str, str, str, str, int], *told: Outcome
+    ) -> None:
+        out.append(vector(slug, comment, flags, of_sds(ids), _group(*asked), *told))
+
     for profile in HASH_PROFILES.values():
         for groups in (2, 3, 8):
             for number, message in enumerate(_MESSAGES):
-                member = in_response_group(profile, "alice", "bob", message, groups)
-                fields = _group(profile.name, "alice", "bob", message, groups)
-                slug = f"{profile.name}-{groups}-{number}"
+                member = {"member": in_response_group(profile, "alice", "bob", message, groups)}
+                slug, asked = f"{profile.name}-{groups}-{number}", (profile.name, "alice", "bob", message, groups)
                 comment = f"{profile.name}, {groups} groups, message {number + 1}."
-                requirements = ["SDS-R-GROUP-01", "SDS-R-RECV-11"]
-                out.append(vector(slug, comment, ["Exact"], requirements, fields, {"member": member}))
-    everybody = {"member": True}
-    for groups in (1, 2, 7, 1000):
-        fields = _group(ANY, "alice", "alice", "m1", groups)
-        comment = f"The author, with {groups} groups."
-        out.append(vector(f"author-of-{groups}", comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
-    nobody = {"member": False}
-    for number in range(_ASKED):
-        groups = 2 + number % 3
-        fields = _group(ANY, f"participant-{number}", f"author-{number % 5}", _named(number), groups)
-        comment = f"Somebody or other, with {groups} groups."
-        flags, either = ["AnyHash", "Undecided"], (everybody, legal(nobody, "AMB-01"))
-        out.append(vector(f"undecided-{number}", comment, flags, ["SDS-R-GROUP-01"], fields, *either))
-    for number in range(4):
-        name = f"participant-{number}"
-        fields = _group(ANY, name, name, _named(number), 2 + number)
-        slug, comment = f"author-{number}", f"Another author, with {2 + number} groups."
-        out.append(vector(slug, comment, ["Author", "AnyHash"], ["SDS-R-GROUP-02"], fields, everybody))
-    for who in _PARTICIPANTS[1:]:
-        fields = _group(ANY, "alice", who, "m1", 1)
-        slug = f"one-group-{_PARTICIPANTS.index(who)}"
-        out.append(vector(slug, "One group.", ["OneGroup", "AnyHash"], ["SDS-R-GROUP-04"], fields, everybody))
+                add(slug, comment, "Exact", "R-GROUP-01 R-RECV-11", asked, member)
+    yes, no = {"member": True}, {"member": False}
+    author, ids = "Author AnyHash", "R-GROUP-02"
+    for n in (1, 2, 7, 1000):
+        add(f"author-of-{n}", f"The author, with {n} groups.", author, ids, (ANY, "alice", "alice", "m1", n), yes)
+    for n in range(_ASKED):
+        groups = 2 + n % 3
+        asked = (ANY, f"participant-{n}", f"author-{n % 5}", _named(n), groups)
+        comment, flags = f"Somebody or other, with {groups} groups.", "AnyHash Undecided"
+        add(f"undecided-{n}", comment, flags, "R-GROUP-01", asked, yes, legal(no, "AMB-01"))
+    for n in range(4):
+        asked = (ANY, f"participant-{n}", f"participant-{n}", _named(n), 2 + n)
+        add(f"author-{n}", f"Another author, with {2 + n} groups.", author, ids, asked, yes)
+    for n, who in enumerate(_PARTICIPANTS[1:], 1):
+        add(f"one-group-{n}", "One group.", "OneGroup AnyHash", "R-GROUP-04", (ANY, "alice", who, "m1", 1), yes)
     for slug, groups in (("none", 0), ("negative", -3)):
-        fields = _group(ANY, "alice", "bob", "m1", groups)
-        both = (legal(REJECTED, "AMB-10"), legal(everybody, "AMB-10"))
-        comment = f"{groups} groups."
-        out.append(vector(f"degenerate-{slug}", comment, ["Degenerate"], ["SDS-R-GROUP-04"], fields, *both))
+        both = (legal(REJECTED, "AMB-10"), legal(yes, "AMB-10"))
+        asked = (ANY, "alice", "bob", "m1", groups)
+        add(f"degenerate-{slug}", f"{groups} groups.", "Degenerate", "R-GROUP-04", asked, *both)
     for participants in (1, 2, 100, 127, 128, 129, 255, 256, 1000, 10_000):
         count = default_response_groups(participants)
         outcomes: list[Outcome] = [{"num_response_groups": count}]
@@ -204,10 +193,6 @@ def response_groups(revision: Revision) -> list[Vector]:
 def _named(number: int) -> str:
     """Message IDs of all kinds of lengths."""
     return f"{number:x}" * (1 + 7 * (number % 9))
-
-
-def _signed(profile: HashProfile, text: str) -> list[str]:
-    return ["Signed"] if profile.integer(text) < 0 else []
 
 
 def _request(profile: str, participant: str, message: str, t_min: int, t_max: int) -> dict[str, object]:

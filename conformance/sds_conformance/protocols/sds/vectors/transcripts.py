@@ -8,13 +8,14 @@ from typing import Any
 
 from sds_reference.revision import Revision
 
-from ....vectors.model import EVERY, Note, Vector, group, stepwise
-from ....vectors.transcripts.deriving import derive
-from ....vectors.transcripts.recording import record
+from ....vectors.model import Note, Vector, stepwise
 from .. import checks as _checks
 from .. import scenarios as _scenarios
 from ..catalogue import load_catalogue
 from ..register import SCENARIOS
+from .conversations.deriving import derive
+from .conversations.recording import record
+from .register import EVERY, group
 
 REGISTERED = (_checks, _scenarios)
 """The packages whose import fills the registers: checks say for which requirements a scenario is played as well."""
@@ -113,7 +114,7 @@ def transcripts(revision: Revision) -> list[Vector]:
 
 
 def _transcript(topic: str, name: str, revision: str) -> Vector:
-    fields = _derived(name, revision)
+    fields = dict(_played(name, revision))
     steps = fields.pop("steps")
     scenario = SCENARIOS[name]
     flags = ["Derived", topic]
@@ -130,10 +131,6 @@ def _played(name: str, revision: str) -> dict[str, Any]:
     fields = record(SCENARIOS[name], revision)
     derive(fields, revision)
     return fields
-
-
-def _derived(name: str, revision: str) -> dict[str, Any]:
-    return dict(_played(name, revision))
 
 
 def _requirements(ids: Iterable[str], revision: str) -> list[str]:

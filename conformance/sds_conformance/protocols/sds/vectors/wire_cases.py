@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sds_reference import Message
 
-from ....vectors.fields import message_json
 from ....vectors.model import REJECTED, Outcome, Vector, legal, vector
-from .texts import of_sds
+from .fields import message_json
+from .wire_bytes import Layout
 
 
 def read_as(message: Message) -> Outcome:
@@ -19,10 +19,19 @@ def read_but_for(message: Message, *fields: str) -> Outcome:
     return {**read_as(message), "except": list(fields)}
 
 
+def refusable(message: Message, position: str) -> tuple[Outcome, Outcome]:
+    """The outcomes of bytes that say this message, and may be refused as well."""
+    return read_as(message), legal(REJECTED, position)
+
+
 def case(
-    slug: str, comment: str, flags: str, requirements: str, wire: bytes, *outcomes: Outcome, position: str = ""
+    layout: Layout, slug: str, comment: str, flags: str, shorts: str, wire: bytes, *outcomes: Outcome | Message
 ) -> Vector:
-    """A vector; with ``position`` the bytes may be refused as well."""
-    both = (*outcomes, legal(REJECTED, position)) if position else outcomes
-    ids = of_sds(requirements)
-    return vector(slug, comment, flags.split(), ids, {"wire": wire.hex()}, *both)
+    """What is to be made of the bytes: a message to be read, or an outcome."""
+    told = [read_as(outcome) if isinstance(outcome, Message) else outcome for outcome in outcomes]
+    return vector(slug, comment, flags, layout.ids(shorts), {"wire": wire.hex()}, *told)
+
+
+def plain(layout: Layout, slug: str, comment: str, flags: str, shorts: str, said: Message, *more: Outcome) -> Vector:
+    """A message in its usual bytes, which is read as it was said."""
+    return case(layout, slug, comment, flags, shorts, layout.wire(said), said, *more)

@@ -6,34 +6,20 @@ the text and by the rules of proto3, not by a decoder.
 
 from __future__ import annotations
 
-from sds_reference import HistoryEntry, Message
+from functools import partial
+
+from sds_reference import HistoryEntry
 from sds_reference.revision import Revision
 
-from ....vectors.model import REJECTED, Note, Outcome, Vector, group, legal
-from .wire_bytes import (
-    CHANNEL_ID,
-    CONTENT,
-    ENTRY_HINT,
-    ENTRY_ID,
-    FILTER,
-    HISTORY,
-    LAMPORT,
-    MESSAGE_ID,
-    ORDINARY,
-    REQUEST,
-    SENDER_ID,
-    WHAT,
-    WHEN,
-    WHO,
-    entry,
-    length,
-    number,
-    ordinary,
-)
-from .wire_cases import case, read_as
+from ....vectors.model import REJECTED, Note, Vector, legal
+from .register import group
+from .wire_bytes import ENTRY_HINT, ENTRY_ID, ORDINARY, SDS, Layout, length, named, ordinary
+from .wire_cases import case, plain, read_as
 from .wire_forms import forms
 from .wire_long import LONG_NOTES, long_fields
 from .wire_malformed import MALFORMED_NOTES, malformed
+
+_case, _plain = partial(case, SDS), partial(plain, SDS)
 
 NOTES = {
     "Field": Note("One field with a value that is often got wrong.", ("SDS-MSG-01",)),
@@ -77,297 +63,146 @@ NOTES = {
 @group("wire-decoding", "decode", "Wire bytes, and the message that they are or are not.", NOTES)
 def wire_decoding(revision: Revision) -> list[Vector]:
     """Every field, presence, order, unknown fields, long varints, repeated scalars; then what is malformed."""
-    return [*_scalars(), *_timestamps(), *_contents(), *_entries(), *_long(), *forms(), *malformed()]
+    long = [_plain(slug, comment, "Long", shorts, said) for slug, comment, shorts, said in long_fields()]
+    return [*_scalars(), *_timestamps(), *_contents(), *_entries(), *long, *forms(SDS), *malformed(SDS)]
+
+
+IDENTIFIERS = {
+    "non-ascii": ("Identifiers beyond ASCII.", "zo\u00eb", "\u4e2d\u6587", "\u0444-1"),
+    "supplementary": ("Identifiers beyond the Basic Multilingual Plane.", "\U0001f98a", "m-\U0001f600", "\U00010400"),
+    "normal-forms": ("A composed and a decomposed letter stay what they are.", "\u00e9", "e\u0301", "c"),
+    "control-characters": ("NUL and line feed in identifiers.", "a\x00b", "m\n1", "c\t"),
+    "channel-zero": ('The channel "0" is the digit.', "bob", "b1", "0"),
+    "long-message-id": ("A message ID of 1,024 characters.", "bob", "m" * 1024, "c1"),
+}
+"""Comment, sender, message and channel."""
 
 
 def _scalars() -> list[Vector]:
+    alice, dave = (HistoryEntry("a1", b"\x01\x02", "alice"),), (HistoryEntry("d1", None, "dave"),)
+    full = ordinary(causal_history=alice, bloom_filter=b"\xf0\x0f", repair_request=dave)
+    ids = "MSG-01 MSG-02 MSG-03 MSG-04 MSG-05 MSG-09"
     out = [
-        case(
-            "ordinary-content",
-            "Content with a timestamp and nothing else.",
-            "Field",
-            "MSG-01 MSG-02 MSG-03 MSG-04 MSG-05 MSG-09",
-            WHO + WHEN + WHAT,
-            read_as(ORDINARY),
-        ),
-        case(
-            "all-fields",
-            "Every field at once.",
-            "Field RepairFields",
-            "MSG-01 MSG-06 MSG-07 MSG-08 MSG-12",
-            WHO
-            + WHEN
-            + length(HISTORY, entry("a1", b"\x01\x02", "alice"))
-            + length(FILTER, b"\xf0\x0f")
-            + length(REQUEST, entry("d1", None, "dave"))
-            + WHAT,
-            read_as(
-                ordinary(
-                    causal_history=(HistoryEntry("a1", b"\x01\x02", "alice"),),
-                    bloom_filter=b"\xf0\x0f",
-                    repair_request=(HistoryEntry("d1", None, "dave"),),
-                )
-            ),
-        ),
+        _plain("ordinary-content", "Content with a timestamp and nothing else.", "Field", ids, ORDINARY),
+        _plain("all-fields", "Every field at once.", "Field RepairFields", "MSG-01 MSG-06 MSG-07 MSG-08 MSG-12", full),
     ]
-    ids = {
-        "non-ascii": ("Identifiers beyond ASCII.", "zo\u00eb", "\u4e2d\u6587", "\u0444-1"),
-        "supplementary": (
-            "Identifiers beyond the Basic Multilingual Plane.",
-            "\U0001f98a",
-            "m-\U0001f600",
-            "\U00010400",
-        ),
-        "normal-forms": ("A composed and a decomposed letter stay what they are.", "\u00e9", "e\u0301", "c"),
-        "control-characters": ("NUL and line feed in identifiers.", "a\x00b", "m\n1", "c\t"),
-        "channel-zero": ('The channel "0" is the digit.', "bob", "b1", "0"),
-        "long-message-id": ("A message ID of 1,024 characters.", "bob", "m" * 1024, "c1"),
-    }
-    for slug, (comment, sender, message, channel) in ids.items():
-        wire = length(SENDER_ID, sender) + length(MESSAGE_ID, message) + length(CHANNEL_ID, channel) + WHEN + WHAT
-        meaning = Message(sender, message, channel, 1000, content=b"hi")
-        out.append(case(slug, comment, "Field", "MSG-02 MSG-03 MSG-04", wire, read_as(meaning)))
-    empty = {
-        "no-sender": ("sender_id", SENDER_ID, "MSG-02", ""),
-        "no-message-id": ("message_id", MESSAGE_ID, "MSG-03", "AMB-51"),
-        "no-channel": ("channel_id", CHANNEL_ID, "MSG-04", "AMB-49"),
-    }
-    present = {SENDER_ID: "bob", MESSAGE_ID: "b1", CHANNEL_ID: "c1"}
-    for slug, (name, field, requirement, position) in empty.items():
-        meaning = ordinary(**{name: ""})
-        for how, value in (("absent", None), ("empty", "")):
-            wire = b"".join(
-                length(f, text if f != field else "") for f, text in present.items() if f != field or value is not None
-            )
-            out.append(
-                case(
-                    f"{slug}-{how}",
-                    f"The field {name} is {how}.",
-                    "EmptyId" if position else "NoSender",
-                    requirement,
-                    wire + WHEN + WHAT,
-                    read_as(meaning),
-                    position=position,
-                )
-            )
+    return out + identifiers(SDS, "MSG-02", "MSG-03", "MSG-04")
+
+
+def identifiers(layout: Layout, *ids: str) -> list[Vector]:
+    """Of many scripts, and absent or empty; ``ids`` are the requirements of sender, message ID and channel."""
+    out = []
+    for slug, (comment, sender, message, channel) in IDENTIFIERS.items():
+        said = ordinary(sender_id=sender, message_id=message, channel_id=channel)
+        if slug != "channel-zero" or layout is SDS:  # a question to SDS alone
+            out.append(plain(layout, slug, comment, "Field", " ".join(ids), said))
+    refused = {"message_id": legal(REJECTED, "AMB-51"), "channel_id": legal(REJECTED, "AMB-49")}
+    if layout is not SDS:
+        refused = dict.fromkeys(("sender_id", *refused), REJECTED)
+    slugs = {"no-sender": "sender_id", "no-message-id": "message_id", "no-channel": "channel_id"}
+    for (slug, name), requirement in zip(slugs.items(), ids, strict=True):
+        said = ordinary(**{name: ""})
+        absent = layout.wire(said, **{name: b""})
+        flag, outcomes = ("EmptyId", [said, refused[name]]) if name in refused else ("NoSender", [said])
+        empty = layout.wire(said) if layout is SDS else absent + layout.part(name, "")
+        for how, wire in (("absent", absent), ("empty", empty)):
+            comment = f"The field {name} is {how}."
+            out.append(case(layout, f"{slug}-{how}", comment, flag, requirement, wire, *outcomes))
     return out
 
 
+def around_powers(*powers: int) -> dict[str, int]:
+    """Each power of two and the number below it, by what they are called."""
+    return {name: value for n in powers for name, value in ((f"below-2-{n}", 2**n - 1), (f"2-{n}", 2**n))}
+
+
 def _timestamps() -> list[Vector]:
+    absent, zero = ordinary(lamport_timestamp=None), ordinary(lamport_timestamp=0)
     out = [
-        case(
-            "lamport-absent",
-            "No timestamp: an ephemeral message.",
-            "Presence",
-            "MSG-05 MSG-18",
-            WHO + WHAT,
-            read_as(ordinary(lamport_timestamp=None)),
-        ),
-        case(
-            "lamport-zero",
-            "A timestamp that is present and zero.",
-            "Presence",
-            "MSG-05",
-            WHO + number(LAMPORT, 0) + WHAT,
-            read_as(ordinary(lamport_timestamp=0)),
-        ),
+        _plain("lamport-absent", "No timestamp: an ephemeral message.", "Presence", "MSG-05 MSG-18", absent),
+        _plain("lamport-zero", "A timestamp that is present and zero.", "Presence", "MSG-05", zero),
     ]
-    powers = (("7", 7), ("14", 14), ("31", 31), ("32", 32), ("35", 35), ("53", 53))
-    values = [
-        (f"{sign}{name}", 2**power + less) for name, power in powers for sign, less in (("below-2-", -1), ("2-", 0))
-    ]
-    for slug, value in [*values, ("2-53-and-1", 2**53 + 1), ("2-53-and-10", 2**53 + 10)]:
-        meaning = ordinary(lamport_timestamp=value)
-        comment = f"The timestamp {value}."
-        out.append(
-            case(f"lamport-{slug}", comment, "Field", "MSG-05", WHO + number(LAMPORT, value) + WHAT, read_as(meaning))
-        )
-    for slug, value in (
-        ("2-53-and-11", 2**53 + 11),
-        ("below-2-63", 2**63 - 1),
-        ("2-63", 2**63),
-        ("largest", 2**64 - 1),
-    ):
-        meaning = ordinary(lamport_timestamp=value)
-        out.append(
-            case(
-                f"lamport-{slug}",
-                f"The timestamp {value}: exactly this one, or none.",
-                "LargeLamport",
-                "MSG-05",
-                WHO + number(LAMPORT, value) + WHAT,
-                read_as(meaning),
-                position="AMB-14",
-            )
-        )
+    values = {**around_powers(7, 14, 31, 32, 35, 53), "2-53-and-1": 2**53 + 1, "2-53-and-10": 2**53 + 10}
+    for slug, value in values.items():
+        said = ordinary(lamport_timestamp=value)
+        out.append(_plain(f"lamport-{slug}", f"The timestamp {value}.", "Field", "MSG-05", said))
+    large = {"2-53-and-11": 2**53 + 11, "below-2-63": 2**63 - 1, "2-63": 2**63, "largest": 2**64 - 1}
+    for slug, value in large.items():
+        comment = f"The timestamp {value}: exactly this one, or none."
+        said, refused = ordinary(lamport_timestamp=value), legal(REJECTED, "AMB-14")
+        out.append(_plain(f"lamport-{slug}", comment, "LargeLamport", "MSG-05", said, refused))
     return out
 
 
 def _contents() -> list[Vector]:
+    sync, nothing = ordinary(content=None, bloom_filter=b"\x01"), ordinary(lamport_timestamp=None, content=None)
+    left_out = legal(read_as(ordinary(content=None)), "AMB-34")
+    refused = legal(REJECTED, "AMB-35")
+    comment, empty = "Content of no length: a sync message, too.", ordinary(content=b"")
     out = [
-        case(
-            "content-absent",
-            "No content: a sync message.",
-            "Presence",
-            "MSG-01 MSG-19",
-            WHO + WHEN + length(FILTER, b"\x01"),
-            read_as(ordinary(content=None, bloom_filter=b"\x01")),
-        ),
-        case(
-            "content-empty",
-            "Content of no length: a sync message, too.",
-            "EmptyContent",
-            "MSG-01 MSG-19",
-            WHO + WHEN + length(CONTENT, b""),
-            read_as(ordinary(content=b"")),
-            legal(read_as(ordinary(content=None)), "AMB-34"),
-        ),
-        case(
-            "neither-timestamp-nor-content",
-            "Nothing but identifiers.",
-            "Presence",
-            "MSG-01",
-            WHO,
-            read_as(ordinary(lamport_timestamp=None, content=None)),
-            position="AMB-35",
-        ),
-        case(
-            "filter-empty",
-            "A filter of no length is present: the sender has received nothing.",
-            "Presence",
-            "MSG-07",
-            WHO + WHEN + length(FILTER, b"") + WHAT,
-            read_as(ordinary(bloom_filter=b"")),
-        ),
+        _plain("content-absent", "No content: a sync message.", "Presence", "MSG-01 MSG-19", sync),
+        _plain("content-empty", comment, "EmptyContent", "MSG-01 MSG-19", empty, left_out),
+        _plain("neither-timestamp-nor-content", "Nothing but identifiers.", "Presence", "MSG-01", nothing, refused),
     ]
+    comment = "A filter of no length is present: the sender has received nothing."
+    out.append(_plain("filter-empty", comment, "Presence", "MSG-07", ordinary(bloom_filter=b"")))
     contents = {
         "content-zero-byte": ("A single zero byte is content.", b"\x00"),
         "content-no-text": ("Content that is no UTF-8.", b"\xff\xfe\x00\x80"),
         "content-of-300-bytes": ("Content whose length takes two bytes.", bytes(range(256)) + bytes(44)),
-        "content-like-a-message": ("Content that could itself be read as a message.", WHO + WHEN + WHAT),
+        "content-like-a-message": ("Content that could itself be read as a message.", SDS.wire()),
     }
     for slug, (comment, content) in contents.items():
-        wire = WHO + WHEN + length(CONTENT, content)
-        out.append(case(slug, comment, "Field", "MSG-09 MSG-20", wire, read_as(ordinary(content=content))))
+        out.append(_plain(slug, comment, "Field", "MSG-09 MSG-20", ordinary(content=content)))
     return out
 
 
 def _entries() -> list[Vector]:
-    def having(*entries: HistoryEntry) -> Outcome:
-        return read_as(ordinary(causal_history=entries))
+    def inside(*entries: bytes) -> bytes:
+        return SDS.wire(causal_history=b"".join(length(SDS["causal_history"], part) for part in entries))
 
-    def history(*inside: bytes) -> bytes:
-        return WHO + WHEN + b"".join(length(HISTORY, part) for part in inside) + WHAT
-
-    many = [f"m{index}" for index in range(200)]
-    return [
-        case(
-            "entry-with-id-alone",
-            "An entry with nothing but a message ID.",
-            "Field",
-            "MSG-06 MSG-23",
-            history(entry("a1")),
-            having(HistoryEntry("a1")),
-        ),
-        case(
-            "entry-with-hint",
-            "A retrieval hint of any bytes.",
-            "Field",
-            "MSG-11 MSG-23",
-            history(entry("a1", b"\x00\xff\x80")),
-            having(HistoryEntry("a1", b"\x00\xff\x80")),
-        ),
-        case(
-            "entry-with-author",
-            "The author of the message that is named.",
-            "RepairFields",
-            "MSG-12",
-            history(entry("a1", None, "alice")),
-            having(HistoryEntry("a1", None, "alice")),
-        ),
-        case(
-            "entries-in-their-order",
-            "Three entries keep their order, which is not that of their IDs.",
-            "Field",
-            "MSG-06",
-            history(entry("c"), entry("a"), entry("b")),
-            having(HistoryEntry("c"), HistoryEntry("a"), HistoryEntry("b")),
-        ),
-        case(
-            "entries-do-not-merge",
-            "Two entries, one with an ID and one with a hint, are two: repeated fields do not merge.",
-            "EmptyId",
-            "MSG-06",
-            history(length(ENTRY_ID, "a"), length(ENTRY_HINT, b"\x01")),
-            having(HistoryEntry("a"), HistoryEntry("", b"\x01")),
-            position="AMB-46",
-        ),
-        case(
-            "entry-named-twice",
-            "The same ID twice: both entries are there to be read.",
-            "Field",
-            "MSG-06",
-            history(entry("a"), entry("a")),
-            having(HistoryEntry("a"), HistoryEntry("a")),
-        ),
-        case(
-            "entry-without-id",
-            "An entry of no length.",
-            "EmptyId",
-            "MSG-06",
-            history(b""),
-            having(HistoryEntry("")),
-            position="AMB-46",
-        ),
-        case(
-            "entries-two-hundred",
-            "A causal history of 200 entries.",
-            "ManyEntries",
-            "MSG-06",
-            history(*map(entry, many)),
-            having(*map(HistoryEntry, many)),
-            position="AMB-47",
-        ),
-        case(
-            "hint-empty",
-            "A hint of no length.",
-            "EmptyOptional",
-            "MSG-11",
-            history(entry("a", b"")),
-            having(HistoryEntry("a", b"")),
-            having(HistoryEntry("a")),
-        ),
-        case(
+    bare, no_id = read_as(ordinary(causal_history=named("a"))), legal(REJECTED, "AMB-46")
+    many = named(*(f"m{index}" for index in range(200)))
+    hint, author = HistoryEntry("a1", b"\x00\xff\x80"), HistoryEntry("a1", None, "alice")
+    apart = (HistoryEntry("a"), HistoryEntry("", b"\x01"))
+    do_not_merge = "Two entries, one with an ID and one with a hint, are two: repeated fields do not merge."
+    keep_order = "Three entries keep their order, which is not that of their IDs."
+    twice = "The same ID twice: both entries are there to be read."
+    rows: tuple[tuple[str, str, str, str, tuple[HistoryEntry, ...]], ...] = (
+        ("entry-with-id-alone", "An entry with nothing but a message ID.", "Field", "MSG-06 MSG-23", named("a1")),
+        ("entry-with-hint", "A retrieval hint of any bytes.", "Field", "MSG-11 MSG-23", (hint,)),
+        ("entry-with-author", "The author of the message that is named.", "RepairFields", "MSG-12", (author,)),
+        ("entries-in-their-order", keep_order, "Field", "MSG-06", named("c", "a", "b")),
+        ("entries-do-not-merge", do_not_merge, "EmptyId", "MSG-06", apart),
+        ("entry-named-twice", twice, "Field", "MSG-06", named("a", "a")),
+        ("entry-without-id", "An entry of no length.", "EmptyId", "MSG-06", named("")),
+        ("entries-two-hundred", "A causal history of 200 entries.", "ManyEntries", "MSG-06", many),
+        ("hint-empty", "A hint of no length.", "EmptyOptional", "MSG-11", (HistoryEntry("a", b""),)),
+        (
             "author-empty",
             "An author of no length.",
             "EmptyOptional RepairFields",
             "MSG-12",
-            history(entry("a", None, "")),
-            having(HistoryEntry("a", None, "")),
-            having(HistoryEntry("a")),
+            (HistoryEntry("a", None, ""),),
         ),
-        case(
-            "request-of-two",
-            "A repair request of two entries, one of which names no author.",
-            "RepairFields",
-            "MSG-08 R-FIELDS-04",
-            WHO + WHEN + length(REQUEST, entry("x", b"\x07", "dave")) + length(REQUEST, entry("y")) + WHAT,
-            read_as(ordinary(repair_request=(HistoryEntry("x", b"\x07", "dave"), HistoryEntry("y")))),
-        ),
-        case(
-            "old-entries-of-text",
-            "Plain strings in place of entries.",
-            "OldEntry",
-            "MSG-06",
-            history(b"hello-1", b"hello-2"),
-            REJECTED,
-            legal(read_as(ORDINARY), "AMB-116"),
-        ),
-    ]
-
-
-def _long() -> list[Vector]:
-    return [
-        case(slug, comment, "Long", requirements, wire, read_as(message))
-        for slug, comment, requirements, message, wire in long_fields()
-    ]
+    )
+    without_ids = {
+        "entries-do-not-merge": inside(length(ENTRY_ID, "a"), length(ENTRY_HINT, b"\x01")),
+        "entry-without-id": inside(b""),
+    }
+    allowed = {
+        **dict.fromkeys(without_ids, no_id),
+        "entries-two-hundred": legal(REJECTED, "AMB-47"),
+        **dict.fromkeys(("hint-empty", "author-empty"), bare),
+    }
+    out = []
+    for slug, comment, flags, shorts, entries in rows:
+        said = ordinary(causal_history=entries)
+        also = [allowed[slug]] if slug in allowed else []
+        out.append(_case(slug, comment, flags, shorts, without_ids.get(slug, SDS.wire(said)), said, *also))
+    asked = ordinary(repair_request=(HistoryEntry("x", b"\x07", "dave"), HistoryEntry("y")))
+    comment = "A repair request of two entries, one of which names no author."
+    out.append(_plain("request-of-two", comment, "RepairFields", "MSG-08 R-FIELDS-04", asked))
+    texts, ignored = inside(b"hello-1", b"hello-2"), legal(read_as(ORDINARY), "AMB-116")
+    comment = "Plain strings in place of entries."
+    return [*out, _case("old-entries-of-text", comment, "OldEntry", "MSG-06", texts, REJECTED, ignored)]

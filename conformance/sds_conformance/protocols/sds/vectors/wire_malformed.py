@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from sds_reference import HistoryEntry
+from collections.abc import Iterator
 
 from ....vectors.model import REJECTED, Note, Outcome, Vector, legal, vector, warned
 from .wire_bytes import (
-    CHANNEL_ID,
-    CONTENT,
     END_GROUP,
     ENTRY_ID,
-    FILTER,
-    HISTORY,
-    LAMPORT,
-    MESSAGE_ID,
     ORDINARY,
-    SENDER_ID,
+    SDS,
     START_GROUP,
-    WHAT,
-    WHEN,
-    WHO,
+    Layout,
     fixed32,
     fixed64,
     key,
     length,
+    named,
     number,
     ordinary,
 )
-from .wire_cases import read_as, read_but_for
+from .wire_cases import read_as, read_but_for, refusable
 
 MALFORMED_NOTES = {
     "Truncated": Note("The bytes end in the middle of something, or a length reaches beyond its end.", ("AMB-52",)),
@@ -56,189 +49,186 @@ MALFORMED_NOTES = {
     ),
     "NoMessage": Note("Bytes of something else.", ("AMB-52",)),
 }
+OF_THE_PROPOSAL = {
+    flag: Note(note.description, ("FORUM-01", *(i for i in note.ids if i.startswith("AMB"))))
+    for flag, note in MALFORMED_NOTES.items()
+}
+"""What can be wrong with protobuf does not depend on the fields."""
 
-AFTER_THE_NAMES = ("lamport_timestamp", "causal_history", "bloom_filter", "repair_request", "content")
+REFUSED = legal(REJECTED, "AMB-52")
+Row = tuple[str, str, str, bytes, tuple[Outcome, ...]]
+"""ID, comment, flag, bytes and outcomes."""
 
 
-def malformed() -> list[Vector]:
+def malformed(layout: Layout) -> list[Vector]:
     """All kinds of malformed input."""
-    return [*_refused(), *_groups(), *_either(), *_texts()]
+    one_kind_after_another = (_truncated, _impossible, _groups, _wire_types, _either, _texts)
+    return [
+        vector(slug, comment, flag, layout.ids(layout.protobuf), {"wire": wire.hex()}, *outcomes)
+        for kind in one_kind_after_another
+        for slug, comment, flag, wire, outcomes in kind(layout)
+    ]
 
 
-def _case(slug: str, comment: str, flag: str, wire: bytes, *outcomes: Outcome) -> Vector:
-    return vector(slug, comment, [flag], ["SDS-MSG-24"], {"wire": wire.hex()}, *outcomes)
-
-
-def _refused() -> list[Vector]:
-    body = WHO + WHEN + WHAT
-    whole_entry = length(HISTORY, length(ENTRY_ID, "a1"))
-    truncated = {
-        "in-a-tag": ("It ends within a tag of two bytes.", WHO + WHEN + b"\xa2"),
-        "after-a-tag": ("It ends after the tag of the timestamp.", WHO + key(LAMPORT, 0)),
-        "in-a-varint": ("It ends within the timestamp.", WHO + key(LAMPORT, 0) + b"\xe8"),
-        "before-a-length": ("It ends where the length of the content should stand.", WHO + WHEN + key(CONTENT, 2)),
-        "in-a-length": ("It ends within a length of two bytes.", WHO + WHEN + key(CONTENT, 2) + b"\x81"),
+def _truncated(layout: Layout) -> Iterator[Row]:
+    body, names, start = layout.wire(), layout.until("lamport_timestamp"), layout.until("content")
+    stamp, content, history = key(layout["lamport_timestamp"], 0), key(layout["content"], 2), layout["causal_history"]
+    if layout.entries:
+        whole = start
+        negative = {}
+        inner = {
+            "in-an-entry": ("The last entry is cut off.", start + length(history, length(ENTRY_ID, "a1"))[:-1]),
+            "inside-an-entry": (
+                "An entry of the right length ends within its ID.",
+                layout.wire(causal_history=length(history, b"\x0a\x05abc")),
+            ),
+            "beyond-an-entry": (
+                "An ID reaches beyond its entry into what follows.",
+                layout.wire(causal_history=key(history, 2) + b"\x04\x0a\x04ab"),
+            ),
+        }
+        signed = "A length of 2^64-1, which signed is -1."
+    else:
+        whole = body
+        negative = {"in-a-negative": ("It ends within a timestamp below zero.", names + stamp + b"\xff" * 9)}
+        inner = {
+            "in-an-id-of-the-history": ("The last ID of the history is cut off.", start + length(history, "a1")[:-1]),
+            "in-the-filter": ("It ends within the filter.", start + length(layout["bloom_filter"], b"\x01\x02")[:-1]),
+        }
+        signed = "A length of 2^64-1, signed -1."
+    rows = {
+        "in-a-tag": ("It ends within a tag of two bytes.", whole + b"\xa2"),
+        "after-a-tag": ("It ends after the tag of the timestamp.", names + stamp),
+        "in-a-varint": ("It ends within the timestamp.", names + stamp + b"\xe8"),
+        **negative,
+        "before-a-length": ("It ends where the length of the content should stand.", start + content),
+        "in-a-length": ("It ends within a length of two bytes.", start + content + b"\x81"),
         "in-content": ("It ends within the content.", body[:-1]),
-        "in-a-string": ("It ends within the sender.", length(SENDER_ID, "bob")[:-1]),
-        "in-an-entry": ("The last entry is cut off.", WHO + WHEN + whole_entry[:-1]),
-        "inside-an-entry": (
-            "An entry of the right length ends within its ID.",
-            WHO + WHEN + length(HISTORY, b"\x0a\x05abc") + WHAT,
-        ),
-        "beyond-an-entry": (
-            "An ID reaches beyond its entry into what follows.",
-            WHO + WHEN + key(HISTORY, 2) + b"\x04\x0a\x04ab" + WHAT,
-        ),
+        "in-a-string": ("It ends within the sender.", length(layout["sender_id"], "bob")[:-1]),
+        **inner,
         "in-a-fixed64": ("It ends within an unknown 64-bit field.", body + fixed64(15, 7)[:-1]),
         "in-a-fixed32": ("It ends within an unknown 32-bit field.", body + fixed32(16, 7)[:-1]),
-        "by-one-byte": ("A length is one more than there are bytes.", WHO + WHEN + key(CONTENT, 2) + b"\x03hi"),
-        "by-two-gigabytes": ("A length of 2^31-1.", WHO + WHEN + key(CONTENT, 2) + b"\xff\xff\xff\xff\x07hi"),
-        "by-a-negative-length": (
-            "A length of 2^64-1, which signed is -1.",
-            WHO + WHEN + key(CONTENT, 2) + b"\xff" * 9 + b"\x01hi",
-        ),
+        "by-one-byte": ("A length is one more than there are bytes.", start + content + b"\x03hi"),
+        "by-two-gigabytes": ("A length of 2^31-1.", start + content + b"\xff\xff\xff\xff\x07hi"),
+        "by-a-negative-length": (signed, start + content + b"\xff" * 9 + b"\x01hi"),
     }
-    out = [_case(f"truncated-{slug}", *_told(row, "Truncated"), REJECTED) for slug, row in truncated.items()]
+    for slug, (comment, wire) in rows.items():
+        yield f"truncated-{slug}", comment, "Truncated", wire, (REJECTED,)
+
+
+def _impossible(layout: Layout) -> Iterator[Row]:
+    names, stamp = layout.until("lamport_timestamp"), key(layout["lamport_timestamp"], 0)
+    what = length(layout["content"], "hi")
     eleven = b"\x80" * 10 + b"\x01"
+    long_length = layout.until("content") + key(layout["content"], 2) + b"\x82" + b"\x80" * 9 + b"\x00hi"
     overlong = {
-        "lamport": ("A timestamp of eleven bytes.", WHO + key(LAMPORT, 0) + eleven + WHAT),
-        "length": ("A length of eleven bytes.", WHO + WHEN + key(CONTENT, 2) + b"\x82" + b"\x80" * 9 + b"\x00hi"),
-        "never-ending": ("A varint without an end.", WHO + key(LAMPORT, 0) + b"\xff" * 32),
+        "lamport": ("A timestamp of eleven bytes.", names + stamp + eleven + what),
+        "length": ("A length of eleven bytes.", long_length),
+        "never-ending": ("A varint without an end.", names + stamp + b"\xff" * 32),
     }
-    out += [_case(f"overlong-{slug}", *_told(row, "OverlongVarint"), REJECTED) for slug, row in overlong.items()]
-    out.append(
-        _case(
-            "overlong-tag",
-            "A tag of eleven bytes.",
-            "OverlongVarint",
-            WHO + eleven + WHAT,
-            REJECTED,
-            warned(read_but_for(ordinary(lamport_timestamp=None), *AFTER_THE_NAMES), "AMB-52"),
-        )
-    )
+    for slug, (comment, wire) in overlong.items():
+        yield f"overlong-{slug}", comment, "OverlongVarint", wire, (REJECTED,)
+    lost = ["lamport_timestamp", "causal_history", "bloom_filter", "repair_request", "content"]
+    if layout is not SDS:
+        lost = ["channel_id", *(name for name in lost if name != "repair_request")]
+    cut = warned(read_but_for(ordinary(lamport_timestamp=None), *lost), "AMB-52")
+    tag = ("overlong-tag", "A tag of eleven bytes.", "OverlongVarint", names + eleven + what, (REJECTED, cut))
+    if layout is SDS:
+        yield tag
     for wire_type in (6, 7):
-        comment = f"A field of wire type {wire_type}."
-        out.append(_case(f"wire-type-{wire_type}", comment, "NoWireType", body + key(4, wire_type) + b"\x01", REJECTED))
-    text = b"this is no message"
-    out.append(_case("some-text", "A sentence.", "NoMessage", text, REJECTED))
-    out.append(_case("all-ones", "Sixteen bytes of ones.", "NoMessage", b"\xff" * 16, REJECTED))
-    return out
+        wire = layout.wire() + key(layout.free[0], wire_type) + b"\x01"
+        yield f"wire-type-{wire_type}", f"A field of wire type {wire_type}.", "NoWireType", wire, (REJECTED,)
+    yield "some-text", "A sentence.", "NoMessage", b"this is no message", (REJECTED,)
+    yield "all-ones", "Sixteen bytes of ones.", "NoMessage", b"\xff" * 16, (REJECTED,)
+    if layout is not SDS:
+        yield tag
 
 
-def _told(row: tuple[str, bytes], flag: str) -> tuple[str, str, bytes]:
-    comment, wire = row
-    return comment, flag, wire
-
-
-def _groups() -> list[Vector]:
-    body = WHO + WHEN + WHAT
-    whole = key(5, START_GROUP) + number(1, 7) + key(5, END_GROUP)
-    read = read_as(ORDINARY)
-    broken = {
-        "without-an-end": ("A group begins and does not end.", body + key(5, START_GROUP) + number(1, 7)),
-        "without-a-beginning": ("A group ends that did not begin.", body + key(5, END_GROUP)),
+def _groups(layout: Layout) -> Iterator[Row]:
+    _, free, other = layout.free
+    begin, end, inside = key(free, START_GROUP), key(free, END_GROUP), number(1, 7)
+    crossed = layout.wire() + begin + key(other, END_GROUP)
+    skipped = warned(read_as(ORDINARY), "AMB-52")
+    among = layout.wire(lamport_timestamp=begin + inside + end + number(layout["lamport_timestamp"], 1000))
+    rows: dict[str, tuple[str, bytes, tuple[Outcome, ...]]] = {
+        "without-an-end": ("A group begins and does not end.", layout.wire() + begin + inside, (REJECTED,)),
+        "without-a-beginning": ("A group ends that did not begin.", layout.wire() + end, (REJECTED,)),
+        "of-two-numbers": ("A group ends under another number.", crossed, (REJECTED, skipped)),
+        "unknown": ("An unknown field that is a group, whole.", among, refusable(ORDINARY, "AMB-52")),
     }
-    out = [_case(f"group-{slug}", *_told(row, "GroupTag"), REJECTED) for slug, row in broken.items()]
-    crossed = body + key(5, START_GROUP) + key(6, END_GROUP)
-    comment = "A group ends under another number."
-    out.append(_case("group-of-two-numbers", comment, "GroupTag", crossed, REJECTED, warned(read, "AMB-52")))
-    comment = "An unknown field that is a group, whole."
-    out.append(_case("group-unknown", comment, "GroupTag", WHO + whole + WHEN + WHAT, read, legal(REJECTED, "AMB-52")))
-    return out
+    for slug, (comment, wire, outcomes) in rows.items():
+        yield f"group-{slug}", comment, "GroupTag", wire, outcomes
 
 
-def _either() -> list[Vector]:
-    refused = legal(REJECTED, "AMB-52")
+def _wire_types(layout: Layout) -> Iterator[Row]:
+    stamp, history = layout["lamport_timestamp"], layout["causal_history"]
+    channel, filters, content = (layout[name] for name in ("channel_id", "bloom_filter", "content"))
+    unstamped, unnamed = ordinary(lamport_timestamp=None), ordinary(causal_history=named(""))
+    nowhere, silent = ordinary(channel_id=""), ordinary(content=None)
+    as_bytes, nested = length(stamp, b"\xe8\x07"), length(history, number(ENTRY_ID, 1))
+    width, fixed = (64, fixed64) if layout is SDS else (32, fixed32)
+    is_fixed = f"The timestamp is a {width}-bit field."
     rows = {
-        "sender-as-a-number": (
-            "The sender is a varint.",
-            number(SENDER_ID, 7) + length(MESSAGE_ID, "b1") + length(CHANNEL_ID, "c1") + WHEN + WHAT,
-            ordinary(sender_id=""),
-        ),
-        "lamport-as-bytes": (
-            "The timestamp is length-delimited.",
-            WHO + length(LAMPORT, b"\xe8\x07") + WHAT,
-            ordinary(lamport_timestamp=None),
-        ),
-        "lamport-as-fixed64": (
-            "The timestamp is a 64-bit field.",
-            WHO + fixed64(LAMPORT, 1000) + WHAT,
-            ordinary(lamport_timestamp=None),
-        ),
-        "history-as-a-number": ("The causal history is a varint.", WHO + WHEN + number(HISTORY, 1) + WHAT, ORDINARY),
-        "filter-as-fixed32": ("The filter is a 32-bit field.", WHO + WHEN + fixed32(FILTER, 1) + WHAT, ORDINARY),
-        "content-as-a-number": ("The content is a varint.", WHO + WHEN + number(CONTENT, 1), ordinary(content=None)),
-        "entry-id-as-a-number": (
-            "The ID of an entry is a varint.",
-            WHO + WHEN + length(HISTORY, number(ENTRY_ID, 1)) + WHAT,
-            ordinary(causal_history=(HistoryEntry(""),)),
-        ),
+        "sender-as-a-number": ("The sender is a varint.", "sender_id", number(1, 7), ordinary(sender_id="")),
+        "lamport-as-bytes": ("The timestamp is length-delimited.", "lamport_timestamp", as_bytes, unstamped),
+        f"lamport-as-fixed{width}": (is_fixed, "lamport_timestamp", fixed(stamp, 1000), unstamped),
+        # In the place of the filter it stands behind the channel in either layout.
+        "history-as-a-number": ("The causal history is a varint.", "bloom_filter", number(history, 1), ORDINARY),
+        "channel-as-a-number": ("The channel is a varint.", "channel_id", number(channel, 1), nowhere),
+        "filter-as-fixed32": ("The filter is a 32-bit field.", "bloom_filter", fixed32(filters, 1), ORDINARY),
+        "content-as-a-number": ("The content is a varint.", "content", number(content, 1), silent),
+        "entry-id-as-a-number": ("The ID of an entry is a varint.", "causal_history", nested, unnamed),
     }
-    out = [
-        _case(f"wire-type-{slug}", comment, "WireType", wire, read_as(meaning), refused)
-        for slug, (comment, wire, meaning) in rows.items()
-    ]
-    beyond = WHO + key(LAMPORT, 0) + b"\xe8\x87" + b"\x80" * 7 + b"\x7e" + WHAT
-    out.append(
-        _case(
-            "overlong-bits-beyond-64",
-            "A timestamp of ten bytes with bits beyond the 64th.",
-            "OverlongVarint",
-            beyond,
-            refused,
-            read_as(ORDINARY),
-        )
-    )
-    zero = WHO + WHEN + number(0, 1) + WHAT
-    out.append(
-        _case(
-            "field-number-zero",
-            "A field of number 0.",
-            "FieldZero",
-            zero,
-            refused,
-            legal(read_as(ORDINARY), "AMB-52"),
-        )
-    )
+    del rows["channel-as-a-number" if layout is SDS else "entry-id-as-a-number"]
+    for slug, (comment, name, part, meaning) in rows.items():
+        wire = layout.wire(**{name: part})
+        yield f"wire-type-{slug}", comment, "WireType", wire, refusable(meaning, "AMB-52")
+
+
+def _either(layout: Layout) -> Iterator[Row]:
+    beyond = layout.wire(lamport_timestamp=key(layout["lamport_timestamp"], 0) + b"\xe8\x87" + b"\x80" * 7 + b"\x7e")
+    cut = (REFUSED, read_as(ORDINARY)) if layout is SDS else (read_as(ORDINARY), REFUSED)
+    zero = layout.wire(content=number(0, 1) + length(layout["content"], "hi"))
+    either = (REFUSED, legal(read_as(ORDINARY), "AMB-52"))
     empty = ordinary(sender_id="", message_id="", channel_id="", lamport_timestamp=None, content=None)
-    out.append(
-        _case(
-            "no-bytes",
-            "No bytes at all: by the rules of proto3 a message without any field.",
-            "NoMessage",
-            b"",
-            read_as(empty),
-            refused,
-        )
-    )
-    return out
+    comment = "A timestamp of ten bytes with bits beyond the 64th."
+    yield "overlong-bits-beyond-64", comment, "OverlongVarint", beyond, cut
+    yield "field-number-zero", "A field of number 0.", "FieldZero", zero, either
+    comment = "No bytes at all: by the rules of proto3 a message without any field."
+    yield "no-bytes", comment, "NoMessage", b"", refusable(empty, "AMB-52")
 
 
-def _texts() -> list[Vector]:
-    fine = {SENDER_ID: b"bob", MESSAGE_ID: b"b1", CHANNEL_ID: b"c1"}
-    names = {SENDER_ID: "sender_id", MESSAGE_ID: "message_id", CHANNEL_ID: "channel_id"}
-    bad = {
-        "sender-ff": ("A byte that never occurs in UTF-8, in the sender.", {SENDER_ID: b"b\xffb"}),
-        "message-id-cut": ("A message ID that ends within a character.", {MESSAGE_ID: b"m\xe4\xb8"}),
-        "channel-latin-1": ("A channel in Latin-1.", {CHANNEL_ID: b"caf\xe9"}),
-        "sender-surrogates": (
-            "A sender with a pair of surrogates, three bytes each.",
-            {SENDER_ID: b"\xed\xa0\xbd\xed\xb8\x80"},
-        ),
-        "message-id-overlong": (
-            "A slash in two bytes where one is enough, in the message ID.",
-            {MESSAGE_ID: b"a\xc0\xaf"},
-        ),
+def _texts(layout: Layout) -> Iterator[Row]:
+    rows: dict[str, tuple[str, str, bytes]] = {
+        "sender-ff": ("A byte that never occurs in UTF-8, in the sender.", "sender_id", b"b\xffb"),
+        "message-id-cut": ("A message ID that ends within a character.", "message_id", b"m\xe4\xb8"),
+        "channel-latin-1": ("A channel in Latin-1.", "channel_id", b"caf\xe9"),
     }
-    refused = legal(REJECTED, "AMB-52")
-    out = []
-    for slug, (comment, change) in bad.items():
-        wire = b"".join(length(field, text) for field, text in (fine | change).items()) + WHEN + WHAT
-        (field,) = (names[number] for number in change)
-        taken = legal(read_but_for(ordinary(**{field: ""}), field), "AMB-52")
-        out.append(_case(f"utf-8-{slug}", comment, "InvalidUtf8", wire, refused, taken))
-    entry = WHO + WHEN + length(HISTORY, length(ENTRY_ID, b"\x80abc")) + WHAT
+    if layout.entries:
+        comment = "A sender with a pair of surrogates, three bytes each."
+        rows["sender-surrogates"] = (comment, "sender_id", b"\xed\xa0\xbd\xed\xb8\x80")
+        comment = "A slash in two bytes where one is enough, in the message ID."
+        rows["message-id-overlong"] = (comment, "message_id", b"a\xc0\xaf")
+    else:
+        rows |= {
+            "content-binary": ("Content that is no text.", "content", b"\xff\xfe\x00\x80"),
+            "content-latin-1": ("Content in Latin-1.", "content", b"caf\xe9"),
+            "content-surrogates": ("Content with a pair of surrogates.", "content", b"\xed\xa0\xbd\xed\xb8\x80"),
+            "content-overlong": ("A slash in two bytes where one is enough, in the content.", "content", b"a\xc0\xaf"),
+            "content-cut": ("Content that ends within a character.", "content", b"hi \xf0\x9f\xa6"),
+        }
+    inner = b"\x80abc"
+    slug = "entry-id" if layout.entries else "history"
     comment = "An ID in the causal history that begins with a continuation byte."
-    taken = legal(read_but_for(ORDINARY, "causal_history"), "AMB-52")
-    out.append(_case("utf-8-entry-id", comment, "InvalidUtf8", entry, refused, taken))
-    return out
+    rows[slug] = (comment, "causal_history", length(ENTRY_ID, inner) if layout.entries else inner)
+    for slug, (comment, name, text) in rows.items():
+        part = length(layout[name], text)
+        if layout.entries:
+            wire = layout.wire(**{name: part})
+            blank = ordinary(**{name: ""}) if name != "causal_history" else ORDINARY
+        else:
+            fields = {each: getattr(ORDINARY, each) for each in ("sender_id", "message_id", "channel_id", "content")}
+            said = {each: layout.part(each, value) for each, value in fields.items()} | {name: part}
+            wire = layout.part("lamport_timestamp", 1000) + b"".join(said.values())
+            blank = ORDINARY
+        yield f"utf-8-{slug}", comment, "InvalidUtf8", wire, (REFUSED, legal(read_but_for(blank, name), "AMB-52"))

@@ -8,21 +8,19 @@ from typing import Any
 from sds_harness.sds.codec import DecodedMessage, FilterSize, NoAnswer, Refused, Undeclared
 from sds_reference import PROFILES, REVISIONS, BloomParameters, ForeignFilter
 
+from .....vectors.model import Vector
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
-from .subject import Answer, Skip, Status, Subject, among, worst
+from .subject import SdsSubject
 from .wire_comparison import compared
 
-Vector = dict[str, Any]
-REFUSED = {"rejected": True}
 
-
-def ask_decode(subject: Subject, vector: Vector) -> Answer:
+def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
     """What does it make of the bytes?"""
-    answer = subject.codec.decode(bytes.fromhex(vector["wire"]))
-    seen: Any = answered(answer)
-    if isinstance(answer, DecodedMessage):
-        seen = {"message": message_json(answer.message)}
+    seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
+    if isinstance(seen, DecodedMessage):
+        seen = {"message": message_json(seen.message)}
     return among(seen, vector["outcomes"], _reads)
 
 
@@ -52,13 +50,13 @@ def _below_zero(outcome: dict[str, Any]) -> bool:
     return bool(outcome.get("message", {}).get("lamport_timestamp", "").startswith("-"))
 
 
-def ask_encode(subject: Subject, vector: Vector) -> Answer:
+def ask_encode(subject: SdsSubject, vector: Vector) -> Answer:
     """Which bytes does it make? The same fields in another order are as good."""
     message = message_of(vector["message"])
     wire = answered(subject.codec.encode(message))
     if wire == REFUSED:
-        return among(REFUSED, vector["outcomes"], lambda seen, outcome: bool(outcome.get("rejected")))
-    listed = among(wire.hex(), vector["outcomes"], lambda seen, outcome: bool(seen == outcome.get("wire")))
+        return among(REFUSED, vector["outcomes"])
+    listed = among({"wire": wire.hex()}, vector["outcomes"])
     if listed.status is not Status.FAIL:
         return listed
     expected = [bytes.fromhex(outcome["wire"]) for outcome in vector["outcomes"] if "wire" in outcome]
@@ -73,29 +71,30 @@ def _size(vector: Vector) -> FilterSize:
     return FilterSize(vector["capacity"], vector["error_rate_millionths"] / 1_000_000)
 
 
-def _need_profile(subject: Subject, vector: Vector) -> None:
+def _need_profile(subject: SdsSubject, vector: Vector) -> None:
     declared = subject.declaration.profile("bloom")
+    if not declared:
+        raise Skip("declares no known kind of filters")
     if declared != vector["profile"]:
-        raise Skip(
-            f"declares filters of {declared}: these are others" if declared else "declares no known kind of filters"
-        )
+        raise Skip(f"declares filters of {declared}: these are others")
 
 
-def ask_bloom_build(subject: Subject, vector: Vector) -> Answer:
+def ask_bloom_build(subject: SdsSubject, vector: Vector) -> Answer:
     """Which filter does it make of the IDs: by its codec, and as a participant that received them?"""
     _need_profile(subject, vector)
     ids = vector["message_ids"]
     built = subject.codec.build_filter(ids, _size(vector))
-    answers = []
-    if not isinstance(built, Undeclared):
-        answers.append(_judged_filter(vector, built, []))
+    answers = [] if isinstance(built, Undeclared) else [_judged_filter(vector, built, [])]
     path = built_by_participant(subject, vector)
     if path is not None:
-        wire, own = path
-        answers.append(_judged_filter(vector, wire, own))
+        answers.append(_judged_filter(vector, *path))
+    return _worst(answers, built)
+
+
+def _worst(answers: list[Answer], asked: object) -> Answer:
+    """The one that counts; where neither can be had, the reason is that of the codec."""
     if not answers:
-        assert isinstance(built, Undeclared)
-        raise Skip(built.reason)
+        answered(asked)
     return worst(answers)
 
 
@@ -136,7 +135,7 @@ def _holds(vector: Vector, wire: bytes, ids: list[str]) -> bool:
     return all(message_id in view for message_id in ids)
 
 
-def ask_bloom_query(subject: Subject, vector: Vector) -> Answer:
+def ask_bloom_query(subject: SdsSubject, vector: Vector) -> Answer:
     """What does it find in the filter: by its codec, and as a participant whose messages have these IDs?"""
     _need_profile(subject, vector)
     wire, ids = bytes.fromhex(vector["bloom_filter"]), vector["message_ids"]
@@ -144,20 +143,11 @@ def ask_bloom_query(subject: Subject, vector: Vector) -> Answer:
     answers = []
     if not isinstance(asked, Undeclared):
         seen: Any = REFUSED if isinstance(asked, Refused) else {"hits": list(asked)}
-        answers.append(among(seen, vector["outcomes"], _found))
+        answers.append(among(seen, vector["outcomes"]))
     hits = hits_by_participant(subject, vector, wire)
     if hits is not None:
         nothing = any(outcome.get("rejected") for outcome in vector["outcomes"])
-        found = among({"hits": hits}, vector["outcomes"], _found)
+        found = among({"hits": hits}, vector["outcomes"])
         # As a participant it has no other way to skip a filter than to find nothing in it.
         answers.append(Answer(Status.PASS) if nothing and found.status is Status.ACCEPTABLE else found)
-    if not answers:
-        assert isinstance(asked, Undeclared)
-        raise Skip(asked.reason)
-    return worst(answers)
-
-
-def _found(seen: dict[str, Any], outcome: dict[str, Any]) -> bool:
-    if seen.get("rejected") or outcome.get("rejected"):
-        return bool(seen.get("rejected")) and bool(outcome.get("rejected"))
-    return bool(seen["hits"] == outcome["hits"])
+    return _worst(answers, asked)

@@ -8,12 +8,11 @@ from sds_reference import MalformedMessage, Message
 from sds_reference.wire_fields import WireField, split
 from sds_reference.wire_formats import FORUM_2024, V2026_01, WireFormat
 
-from .subject import Answer, Status
+from .....vectors.running.subject import Answer, Status
+from ..wire_bytes import ENTRY_HINT, ENTRY_ID, ENTRY_SENDER, PROPOSAL, SDS
 
-KNOWN = {V2026_01.name: (1, 2, 3, 10, 11, 12, 13, 20), FORUM_2024.name: (1, 2, 3, 4, 5, 6, 7)}
-"""The fields of each layout, content the last."""
-ENTRIES = {V2026_01.name: (11, 13), FORUM_2024.name: ()}
-KNOWN_OF_ENTRIES = (1, 2, 3)
+LAYOUTS = {V2026_01.name: SDS, FORUM_2024.name: PROPOSAL}
+KNOWN_OF_ENTRIES = (ENTRY_ID, ENTRY_HINT, ENTRY_SENDER)
 
 Row = tuple[int, int, object]
 
@@ -44,14 +43,18 @@ def _message(form: WireFormat, wire: bytes) -> Message:
 
 def _rows(form: WireFormat, wire: bytes, *, known: bool = False) -> list[Row]:
     """The fields by their numbers, those of entries as well; entries keep their order among themselves."""
-    numbers = KNOWN[form.name]
-    fields = [f for f in split(wire) if not (f.number == numbers[-1] and f.value == b"")]
-    rows = [(f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers]
+    numbers = LAYOUTS[form.name].numbers
+    fields = [f for f in split(wire) if not (f.number == numbers["content"] and f.value == b"")]
+    rows = [
+        (f.number, f.wire_type, _inside(form, f, known)) for f in fields if not known or f.number in numbers.values()
+    ]
     return sorted(rows, key=lambda row: row[0])
 
 
 def _inside(form: WireFormat, field: WireField, known: bool) -> object:
-    if field.number in ENTRIES[form.name] and isinstance(field.value, bytes):
+    layout = LAYOUTS[form.name]
+    holds = layout.entries and field.number in (layout["causal_history"], layout["repair_request"])
+    if holds and isinstance(field.value, bytes):
         inner = [f for f in split(field.value) if not known or f.number in KNOWN_OF_ENTRIES]
         return sorted((f.number, f.wire_type, f.value) for f in inner)
     return field.value

@@ -9,24 +9,24 @@ from typing import Any
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES
 
-from ...protocols.sds.vectors.repair_times import ANY
-from .codec_shapes import REFUSED, answered
+from .....vectors.model import Vector
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell
+from ..repair_times import ANY
+from .codec_shapes import answered
 from .hash_use import ignored_argument
-from .subject import Answer, Skip, Status, Subject, among, tell
-
-Vector = dict[str, Any]
+from .subject import SdsSubject
 
 MODULI = (2**32 - 5, 2**32 - 17, 2**31 - 1)
 """Primes: the remainders by all of them tell a hash of up to 64 bits from every other."""
 
 
-def _need_hash(subject: Subject, profile: str) -> None:
+def _need_hash(subject: SdsSubject, profile: str) -> None:
     declared = subject.declaration.profile("hash")
     if profile not in ("any", declared):
         raise Skip(f"declares the hash {declared}: this is another" if declared else "declares no known hash")
 
 
-def ask_hash(subject: Subject, vector: Vector) -> Answer:
+def ask_hash(subject: SdsSubject, vector: Vector) -> Answer:
     """Its hash, from the remainders that T_req shows. The named hashes join two strings, so one can be split."""
     _need_hash(subject, vector["profile"])
     text = "".join(vector["parts"])
@@ -49,7 +49,7 @@ def ask_hash(subject: Subject, vector: Vector) -> Answer:
     return Answer(Status.FAIL, f"{value}: remainders {expected} by {list(MODULI)}", f"{seen}")
 
 
-def ask_repair_times(subject: Subject, vector: Vector) -> Answer:
+def ask_repair_times(subject: SdsSubject, vector: Vector) -> Answer:
     """T_req, T_resp and membership by its own computation; the default number of groups from a configuration."""
     function = _FUNCTIONS[vector["function"]]
     answer = function(subject, vector)
@@ -61,7 +61,7 @@ def ask_repair_times(subject: Subject, vector: Vector) -> Answer:
     return _used(subject, vector) or answer
 
 
-def _used(subject: Subject, vector: Vector) -> Answer | None:
+def _used(subject: SdsSubject, vector: Vector) -> Answer | None:
     """The failure of a hash without a name that is not used; whoever names it is asked for its values."""
     degenerate = vector.get("t_max_ms", 1) <= vector.get("t_min_ms", 0) or vector.get("num_response_groups", 1) < 1
     if subject.declaration.profile("hash") in HASH_PROFILES or degenerate:
@@ -70,7 +70,7 @@ def _used(subject: Subject, vector: Vector) -> Answer | None:
     return Answer(Status.FAIL, "something that depends on every ID it is made from", ignored) if ignored else None
 
 
-def _offsets(subject: Subject, vector: Vector, **defaults: int) -> Any:
+def _offsets(subject: SdsSubject, vector: Vector, **defaults: int) -> Any:
     _need_hash(subject, vector["hash_profile"])
     values = {key: vector.get(key, value) for key, value in defaults.items()}
     return answered(
@@ -80,12 +80,12 @@ def _offsets(subject: Subject, vector: Vector, **defaults: int) -> Any:
     )
 
 
-def _t_req(subject: Subject, vector: Vector) -> Answer:
+def _t_req(subject: SdsSubject, vector: Vector) -> Answer:
     told = _offsets(subject, vector, t_min_ms=0, t_max_ms=0, num_response_groups=1)
     return _offset(vector, told, "t_req_ms")
 
 
-def _t_resp(subject: Subject, vector: Vector) -> Answer:
+def _t_resp(subject: SdsSubject, vector: Vector) -> Answer:
     # T_min has no part in it, which a T_min of 0 would not show.
     t_min_ms = vector["t_max_ms"] // 4
     told = _offsets(subject, vector, t_min_ms=t_min_ms, t_max_ms=0, num_response_groups=1)
@@ -94,7 +94,7 @@ def _t_resp(subject: Subject, vector: Vector) -> Answer:
 
 def _offset(vector: Vector, told: Any, name: str) -> Answer:
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"], lambda seen, outcome: bool(outcome.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     value = getattr(told, name)
     if value is None:
         raise Skip(f"does not tell {name.removesuffix('_ms')}")
@@ -107,28 +107,26 @@ def _offset(vector: Vector, told: Any, name: str) -> Answer:
     return replace(among(value, vector["outcomes"], matches, f"{value} ms"), told=f"{value} ms")
 
 
-def _member(subject: Subject, vector: Vector) -> Answer:
+def _member(subject: SdsSubject, vector: Vector) -> Answer:
     told = _offsets(subject, vector, t_min_ms=30_000, t_max_ms=120_000, num_response_groups=1)
     if told == REFUSED:
-        return among(REFUSED, vector["outcomes"], lambda seen, outcome: bool(outcome.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     if told.in_response_group is None:
         raise Skip("does not tell the response group")
     seen = {"member": told.in_response_group}
-    answer = among(seen, vector["outcomes"], lambda s, o: bool(s["member"] is o.get("member")))
-    return replace(answer, told=tell(seen))
+    return replace(among(seen, vector["outcomes"]), told=tell(seen))
 
 
-def _default_groups(subject: Subject, vector: Vector) -> Answer:
+def _default_groups(subject: SdsSubject, vector: Vector) -> Answer:
     subject.need(pb.CAPABILITY_SDS_R)
     asked = pb.Configuration(sds_r=True, num_participants=vector["num_participants"])
     in_force = subject.stage(vector["id"]).open(configuration=asked).party.in_force
     if not in_force.HasField("num_response_groups") or in_force.num_participants != vector["num_participants"]:
         raise Skip("does not derive the number of groups from that of the participants")
-    seen = {"num_response_groups": in_force.num_response_groups}
-    return among(seen, vector["outcomes"], lambda s, o: bool(s["num_response_groups"] == o["num_response_groups"]))
+    return among({"num_response_groups": in_force.num_response_groups}, vector["outcomes"])
 
 
-_FUNCTIONS: dict[str, Callable[[Subject, Vector], Answer]] = {
+_FUNCTIONS: dict[str, Callable[[SdsSubject, Vector], Answer]] = {
     "t-req": _t_req,
     "t-resp": _t_resp,
     "response-group": _member,

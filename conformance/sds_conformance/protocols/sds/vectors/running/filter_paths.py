@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sds_harness.sds.actor import Actor
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS
 
-from .subject import Subject
+from .....vectors.model import Vector
+from .subject import SdsSubject, shown
 
-Vector = dict[str, Any]
 LARGEST = 1_000
 """A filter for more IDs than this is asked of the codec alone."""
 
 
-def _opened(subject: Subject, vector: Vector) -> Actor | None:
+def _opened(subject: SdsSubject, vector: Vector) -> Actor | None:
     """A participant whose filter has the size of the vector; None if it cannot be had."""
     if vector["capacity"] > LARGEST:
         return None
@@ -31,7 +29,7 @@ def _opened(subject: Subject, vector: Vector) -> Actor | None:
     return actor if sized else None
 
 
-def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[str]] | None:
+def built_by_participant(subject: SdsSubject, vector: Vector) -> tuple[bytes, list[str]] | None:
     """The filter of a participant that received the IDs, and own IDs that may stand in it; None if it cannot be had."""
     actor = _opened(subject, vector)
     if actor is None:
@@ -52,13 +50,13 @@ def built_by_participant(subject: Subject, vector: Vector) -> tuple[bytes, list[
     return message.bloom_filter, [message.message_id] if logged else []
 
 
-def hits_by_participant(subject: Subject, vector: Vector, wire: bytes) -> list[bool] | None:
+def hits_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> list[bool] | None:
     """Which of the IDs does a participant, whose messages they are, find in a filter? None if it cannot be had."""
     ids = vector["message_ids"]
     can = subject.declaration.can
-    shown = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+    visible = can(pb.CAPABILITY_OBSERVE) or can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
     usable = all(ids) and len(set(ids)) == len(ids) and can(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
-    actor = _opened(subject, vector) if shown and usable else None
+    actor = _opened(subject, vector) if visible and usable else None
     if actor is None:
         return None
     try:
@@ -67,9 +65,9 @@ def hits_by_participant(subject: Subject, vector: Vector, wire: bytes) -> list[b
     except ScheduleStopped:
         return None
     step = actor.receive(actor.stage.peer("bob").content(actor.stage.now_ms + 1, bloom_filter=wire))
-    state = actor.observe()
-    if state is not None and state.HasField("outgoing"):
-        possibly = {e.message_id for e in state.outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
+    outgoing = shown(actor, "outgoing")
+    if outgoing is not None:
+        possibly = {e.message_id for e in outgoing.entries if e.state == pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED}
     elif can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
         marked = [event for event in step.events if event.WhichOneof("event") == "possibly_acknowledged"]
         possibly = {event.possibly_acknowledged.message_id for event in marked}

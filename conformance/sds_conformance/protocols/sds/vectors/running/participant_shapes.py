@@ -13,11 +13,12 @@ from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, HistoryEntry, Kind, Message
 
-from ...protocols.sds.vectors.lamport import LARGEST, SAFE, SIGNED
+from .....vectors.model import Vector
+from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell, worst
+from ..lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
-from .subject import Answer, Skip, Status, Subject, among, refused, tell, worst
+from .subject import SdsSubject, refused, shown
 
-Vector = dict[str, Any]
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""
 
@@ -25,24 +26,24 @@ SETTING_OFF_MS = 1000
 # ---- message kinds ---------------------------------------------------------------------------------------------------
 
 
-def ask_message_kind(subject: Subject, vector: Vector) -> Answer:
+def ask_message_kind(subject: SdsSubject, vector: Vector) -> Answer:
     """By its codec, where that tells, and by what a participant makes of the message."""
     wire = bytes.fromhex(vector["wire"])
     answers = [_kind_by_participant(subject, vector, wire)]
     told = subject.codec.decode(wire)
     if isinstance(told, DecodedMessage) and told.kind is not None:
         seen = {"kind": told.kind.value}
-        answers.append(among(seen, vector["outcomes"], lambda s, o: bool(s["kind"] == o.get("kind"))))
+        answers.append(among(seen, vector["outcomes"]))
     return worst(answers)
 
 
-def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answer:
+def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> Answer:
     stage = subject.stage(vector["id"])
     actor = stage.open()
     first = len(stage.trace.steps)
     step = actor.receive(Wire(wire, None))
     if step.answer == "rejected":
-        return among({"rejected": True}, vector["outcomes"], lambda s, o: bool(o.get("rejected")))
+        return among(REFUSED, vector["outcomes"])
     actor.settle()
     message = REVISIONS[subject.revision].wire.decode(wire)
     message_id = message.message_id
@@ -54,11 +55,11 @@ def _kind_by_participant(subject: Subject, vector: Vector, wire: bytes) -> Answe
     logged = message_id in logged_ids(actor)
     tell = _kinds_of_proposal if REVISIONS[subject.revision].syncs_are_logged else _kinds
     kinds = tell(subject, message, delivered, logged)
-    shown = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
-    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, shown)
+    words = f"{'delivered' if delivered else 'not delivered'}, {'logged' if logged else 'not logged'}"
+    return among(kinds, vector["outcomes"], lambda seen, outcome: outcome.get("kind") in seen, words)
 
 
-def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+def _kinds(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
     """The kinds of message of which that can be seen."""
     if not subject.declaration.can(pb.CAPABILITY_DELIVERED):
         return {"content"} if logged else {"sync", "ephemeral", "undefined"}
@@ -71,7 +72,7 @@ def _kinds(subject: Subject, message: Message, delivered: bool, logged: bool) ->
     return {"sync", "undefined", *(["ephemeral"] if waits else [])}
 
 
-def _kinds_of_proposal(subject: Subject, message: Message, delivered: bool, logged: bool) -> set[str]:
+def _kinds_of_proposal(subject: SdsSubject, message: Message, delivered: bool, logged: bool) -> set[str]:
     """In the proposal a sync message is received like any other: delivered or not, and shown in the log or not.
 
     Nor does it say whether ephemeral messages are logged.
@@ -87,16 +88,14 @@ def _kinds_of_proposal(subject: Subject, message: Message, delivered: bool, logg
 
 def logged_ids(actor: Actor) -> list[str]:
     """The log: as it is shown, else as far as the causal history of a message tells."""
-    state = actor.observe()
-    if state is not None and state.HasField("log"):
-        return [entry.message_id for entry in state.log.entries]
-    return [entry.message_id for entry in actor.send().causal_history]
+    log = shown(actor, "log")
+    return [entry.message_id for entry in (log.entries if log is not None else actor.send().causal_history)]
 
 
 # ---- the Lamport timestamp -----------------------------------------------------------------------------------------
 
 
-def ask_lamport(subject: Subject, vector: Vector) -> Answer:
+def ask_lamport(subject: SdsSubject, vector: Vector) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now."""
     if not REVISIONS[subject.revision].lamport_follows_clock:
         return ask_counting(subject, vector, happens)
@@ -119,9 +118,9 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
     stage.now_ms = now_ms
     seen = happens(subject, actor, vector["operation"], received)
     # Where the state is not shown, the next message tells, as far as the clock does not hide it.
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        seen["local"] = str(state.lamport_timestamp)
+    after = shown(actor, "lamport_timestamp")
+    if after is not None:
+        seen["local"] = str(after)
         return among(seen, vector["outcomes"], _is)
     if local > SAFE and seen.get("sent") == str(now_ms):
         raise Skip("does not show whether it took a timestamp beyond 2^53+10")
@@ -132,16 +131,16 @@ def ask_lamport(subject: Subject, vector: Vector) -> Answer:
 
 def _took(actor: Actor, local: int) -> bool:
     """Has the timestamp been taken over? Who drops a message need not say that it refuses it."""
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        return bool(state.lamport_timestamp == local)
+    now = shown(actor, "lamport_timestamp")
+    if now is not None:
+        return bool(now == local)
     # Where nothing shows the timestamp, a message that was dropped is no message of the log either.
     trace = actor.stage.trace
     delivered = any(event.WhichOneof("event") == "delivered" for step in trace.steps for event in step.events)
     return delivered or not trace.declaration.can(pb.CAPABILITY_DELIVERED)
 
 
-def happens(subject: Subject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
+def happens(subject: SdsSubject, actor: Actor, operation: str, received: int | None) -> dict[str, Any]:
     """Let the participant do what a vector says; what was sent, or that it was refused."""
     bob = actor.stage.peer("bob")
     at = received or 0
@@ -154,7 +153,7 @@ def happens(subject: Subject, actor: Actor, operation: str, received: int | None
     }
     if operation in arriving:
         actor.receive(arriving[operation])
-        return {"rejected": True} if refused(actor) else {}
+        return dict(REFUSED) if refused(actor) else {}
     try:
         if operation == "send":
             return {"sent": str(actor.send().lamport_timestamp)}
@@ -164,7 +163,7 @@ def happens(subject: Subject, actor: Actor, operation: str, received: int | None
         sync = actor.send_sync()
     except ScheduleStopped:
         if refused(actor):
-            return {"rejected": True}
+            return dict(REFUSED)
         raise
     if sync is None:
         raise Skip("sends no sync message here, which is legal")
@@ -187,33 +186,29 @@ def _is_before(seen: dict[str, Any], outcome: dict[str, Any], now_ms: int) -> bo
 # ---- the log and causal histories ------------------------------------------------------------------------------------
 
 
-def ask_log_order(subject: Subject, vector: Vector) -> Answer:
+def ask_log_order(subject: SdsSubject, vector: Vector) -> Answer:
     """The messages arrive; which log do they make?"""
     arrivals = vector["arrivals"]
     actor = _arrived(subject, vector, len(arrivals) + 1)
     if isinstance(actor, Answer):
         return actor
-    state = actor.observe()
-    if state is not None and state.HasField("log"):
-        log = [entry.message_id for entry in state.log.entries]
+    told = shown(actor, "log")
+    if told is not None:
+        log = [entry.message_id for entry in told.entries]
         if REVISIONS[subject.revision].syncs_are_logged:  # its own as well, and nobody said that it sends none
             log = [message_id for message_id in log if message_id in {a["message_id"] for a in arrivals}]
-        return among({"log": log}, vector["outcomes"], lambda seen, outcome: bool(seen["log"] == outcome["log"]))
+        return among({"log": log}, vector["outcomes"])
     if actor.party.in_force.causal_history_size < len(arrivals):
         raise Skip(f"shows no log, and names {actor.party.in_force.causal_history_size} messages in a causal history")
     log = [entry.message_id for entry in actor.send().causal_history]
     answer = among({"log": log}, vector["outcomes"], lambda s, o: s["log"] in (o["log"], o["log"][::-1]))
     ordered = REVISIONS[subject.revision].histories_are_ordered
-    if answer.status is Status.FAIL and not ordered and sorted(log) in _sets(vector):
+    if answer.status is Status.FAIL and not ordered and sorted(log) in (sorted(o["log"]) for o in vector["outcomes"]):
         raise Skip("shows no log, and a causal history has no order in the proposal")
     return _one_way(subject, answer, log, vector["outcomes"][0]["log"])
 
 
-def _sets(vector: Vector) -> list[list[str]]:
-    return [sorted(outcome["log"]) for outcome in vector["outcomes"]]
-
-
-def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
+def ask_causal_history(subject: SdsSubject, vector: Vector) -> Answer:
     """The messages arrive; which does the next message name?"""
     actor = _arrived(subject, vector, vector["size"])
     if isinstance(actor, Answer):
@@ -222,25 +217,23 @@ def ask_causal_history(subject: Subject, vector: Vector) -> Answer:
     if in_force.HasField("causal_history_size") and in_force.causal_history_size != vector["size"]:
         raise Skip(f"names {in_force.causal_history_size} messages in a causal history, whatever it is asked for")
     history = [entry.message_id for entry in actor.send().causal_history]
-    seen = {"causal_history": history}
-    answer = among(seen, vector["outcomes"], lambda s, o: bool(s["causal_history"] == o["causal_history"]))
+    answer = among({"causal_history": history}, vector["outcomes"])
     return _one_way(subject, answer, history, vector["outcomes"][0]["causal_history"])
 
 
-def _one_way(subject: Subject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
+def _one_way(subject: SdsSubject, answer: Answer, seen: list[str], oldest_first: list[str]) -> Answer:
     """Either direction of a causal history is legal, as long as it is always the same (AMB-29)."""
     ordered = REVISIONS[subject.revision].histories_are_ordered
     if answer.status is Status.FAIL or not ordered or len(seen) < 2 or seen not in (oldest_first, oldest_first[::-1]):
         return answer
     direction = "oldest first" if seen == oldest_first else "newest first"
-    before = subject.run.direction or direction
-    subject.run.direction = before
+    before = subject.remembered.setdefault("direction", direction)
     if direction == before:
         return answer
     return Answer(Status.FAIL, f"{before}, as in other causal histories (AMB-29)", f"{direction}: {tell(seen)}")
 
 
-def _arrived(subject: Subject, vector: Vector, size: int) -> Actor | Answer:
+def _arrived(subject: SdsSubject, vector: Vector, size: int) -> Actor | Answer:
     """A participant that has delivered the messages."""
     stage = subject.stage(vector["id"])
     timestamps = [int(arrival["lamport_timestamp"]) for arrival in vector["arrivals"]]

@@ -6,15 +6,16 @@ from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...judging.verdict import Judge, Verdict
-from ...protocols.sds import checks as _checks
-from ...protocols.sds.catalogue import load_catalogue
-from ...protocols.sds.register import CHECKS
-from ...protocols.sds.rules import RULES
-from ..transcripts.playing import NotPlayed, TranscriptPlayer, same, without_events
-from .subject import Answer, Skip, Status, Subject, tell
+from .....judging.verdict import Judge, Verdict
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, tell
+from ... import checks as _checks
+from ...catalogue import load_catalogue
+from ...register import CHECKS
+from ...rules import RULES
+from ..conversations.playing import NotPlayed, TranscriptPlayer, same, without_events
+from .subject import SdsSubject
 
-Vector = dict[str, Any]
 REGISTERED = _checks
 """The package whose import fills the register of checks."""
 
@@ -35,7 +36,7 @@ SIGNALS = {
 }
 
 
-def ask_transcript(subject: Subject, vector: Vector) -> Answer:
+def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
     """Play the steps, compare what came out, and judge the trace where that is not listed."""
     for name in vector["needs"]:
         if name not in NEEDED:
@@ -78,7 +79,7 @@ def _unshown(seen: dict[str, Any], outcome: dict[str, Any], needs: list[str]) ->
     return [name for name in wanted if name not in seen["state"]]
 
 
-def _judged(subject: Subject, trace: Any, unlisted: str) -> Answer:
+def _judged(subject: SdsSubject, trace: Any, unlisted: str) -> Answer:
     """What the requirement checks say of a trace with an outcome that is not listed."""
     catalogue = load_catalogue()
     ids = [r.id for r in catalogue.requirements.values() if r.id in CHECKS and r.stated_in(subject.revision)]

@@ -12,7 +12,7 @@ from sds_reference import REVISIONS, Channel, Config, Participant
 from sds_reference.testee.server import TesteeOptions
 from sds_reference.variants import VARIANTS
 
-from ..canonical import digest
+from .....vectors.canonical import digest
 from .playing import NotPlayed, TranscriptPlayer, opened
 from .recording import session_with
 

@@ -9,15 +9,16 @@ from typing import Any
 from sds_harness.sds.actor import Actor
 from sds_harness.stage import ScheduleStopped
 
-from ...protocols.sds.vectors.forum_bytes import LARGEST
-from ...protocols.sds.vectors.forum_lamport import PLAUSIBLE
-from .subject import Answer, Skip, Status, Subject, among, refused
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among
+from ..forum_lamport import PLAUSIBLE
+from ..wire_bytes import LARGEST_INT32 as LARGEST
+from .subject import SdsSubject, refused, shown
 
-Vector = dict[str, Any]
-Happens = Callable[[Subject, Actor, str, int | None], dict[str, Any]]
+Happens = Callable[[SdsSubject, Actor, str, int | None], dict[str, Any]]
 
 
-def ask_counting(subject: Subject, vector: Vector, happens: Happens) -> Answer:
+def ask_counting(subject: SdsSubject, vector: Vector, happens: Happens) -> Answer:
     """Bring the timestamp about, let the thing happen, look what it is now.
 
     Who counts in other steps than one comes to another timestamp, and everything is as much further on.
@@ -37,9 +38,9 @@ def ask_counting(subject: Subject, vector: Vector, happens: Happens) -> Answer:
         return Answer(Status.FAIL, "a message with a timestamp", "one without")
     if "sent" in seen:
         seen["sent"] = str(int(seen["sent"]) - further)
-    state = actor.observe()
-    if state is not None and state.HasField("lamport_timestamp"):
-        seen["local"] = str(state.lamport_timestamp - further)
+    now = shown(actor, "lamport_timestamp")
+    if now is not None:
+        seen["local"] = str(now - further)
     else:  # the next message tells
         with suppress(ScheduleStopped):
             seen["next"] = str((actor.send().lamport_timestamp or 0) - further)

@@ -10,16 +10,21 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HistoryEntry, Message
 
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import message_of
-from .subject import Answer, Skip, Status, Subject, among, worst
+from .subject import SdsSubject, shown
 
-Vector = dict[str, Any]
-
+STATES = {
+    "unacknowledged": pb.ACK_STATE_UNACKNOWLEDGED,
+    "possibly_acknowledged": pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED,
+    "acknowledged": pb.ACK_STATE_ACKNOWLEDGED,
+}
 
 # ---- ack reviews -----------------------------------------------------------------------------------------------------
 
 
-def ask_ack_review(subject: Subject, vector: Vector) -> Answer:
+def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
     """Own messages are sent, the messages of others arrive; in which state are the own ones after each?"""
     can = subject.declaration.can
     told = can(pb.CAPABILITY_ACKNOWLEDGED) and can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
@@ -95,17 +100,13 @@ class _Signals:
 
 def _states(actor: Actor, names: dict[str, str]) -> dict[str, list[str]] | None:
     """The states, as the outgoing buffer shows them: what is not in it is acknowledged."""
-    state = actor.observe()
-    if state is None or not state.HasField("outgoing"):
+    outgoing = shown(actor, "outgoing")
+    if outgoing is None:
         return None
-    shown = {entry.message_id: entry.state for entry in state.outgoing.entries if entry.message_id in names}
-    sets: dict[int, list[str]] = {}
-    for message_id, name in sorted(names.items(), key=lambda item: item[1]):
-        sets.setdefault(shown.get(message_id, pb.ACK_STATE_ACKNOWLEDGED), []).append(name)
+    states = {names[entry.message_id]: entry.state for entry in outgoing.entries if entry.message_id in names}
     return {
-        "unacknowledged": sets.get(pb.ACK_STATE_UNACKNOWLEDGED, []),
-        "possibly_acknowledged": sets.get(pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, []),
-        "acknowledged": sets.get(pb.ACK_STATE_ACKNOWLEDGED, []),
+        word: [name for name in sorted(names.values()) if states.get(name, pb.ACK_STATE_ACKNOWLEDGED) == state]
+        for word, state in STATES.items()
     }
 
 
@@ -116,7 +117,7 @@ def _same_states(seen: dict[str, list[str]], outcome: dict[str, Any]) -> bool:
 # ---- repair buffers --------------------------------------------------------------------------------------------------
 
 
-def ask_repair_buffers(subject: Subject, vector: Vector) -> Answer:
+def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
     """Messages arrive; what waits in the two buffers after each, and until when?"""
     subject.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_VIRTUAL_CLOCK)
     asked = pb.Configuration(

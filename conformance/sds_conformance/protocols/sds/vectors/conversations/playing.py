@@ -16,7 +16,7 @@ from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Kind, Message
 
-from ...protocols.sds.view.filters import read_filter
+from ...view.filters import read_filter
 from ..fields import entry_json, message_of
 from .recording import absolute, configuration, lamport_base, relative
 

@@ -17,7 +17,7 @@ from sds_reference import REVISIONS, Config, Message
 from sds_reference.revision import Revision
 from sds_reference.testee.server import Testee, TesteeOptions
 
-from ...judging.registry import Scenario
+from .....judging.registry import Scenario
 from ..fields import message_json
 
 CONFIGURED = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sds_harness.sds.codec import RepairOffsets
 
-from .subject import Subject
+from .subject import SdsSubject
 
 T_MAX = 240_000
 VALUES = 6
@@ -34,7 +34,7 @@ class _Ids:
     message: str
 
 
-def ignored_argument(subject: Subject, function: str) -> str:
+def ignored_argument(subject: SdsSubject, function: str) -> str:
     """What ``function`` does not depend on, although it has to, as a sentence; "" if on all, or if it does not tell."""
     if function == "response-group":
         return _constant_membership(subject)
@@ -62,21 +62,21 @@ def _varied(argument: str, choice: int) -> Iterator[_Ids]:
         )
 
 
-def _offset(subject: Subject, function: str, ids: _Ids) -> int | None:
+def _offset(subject: SdsSubject, function: str, ids: _Ids) -> int | None:
     told = _asked(subject, ids, 1)
     if told is None:
         return None
     return told.t_req_ms if function == "t-req" else told.t_resp_ms
 
 
-def _asked(subject: Subject, ids: _Ids, groups: int) -> RepairOffsets | None:
+def _asked(subject: SdsSubject, ids: _Ids, groups: int) -> RepairOffsets | None:
     told = subject.codec.repair_times(
         ids.participant, ids.message, ids.sender, t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
     )
     return told if isinstance(told, RepairOffsets) else None
 
 
-def _constant_membership(subject: Subject) -> str:
+def _constant_membership(subject: SdsSubject) -> str:
     seen = set()
     for number in range(PAIRS):
         ids = _Ids(f"{number}-participant-{3 * number}", f"{2 * number}-sender-{number}", f"{number}-message-{number}")

@@ -6,7 +6,6 @@ Whoever refuses all of it would otherwise be asked nothing, and pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sds_harness.declaration import printable
 from sds_harness.sds.stage import Stage
@@ -14,15 +13,16 @@ from sds_harness.sds.trace import Step
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...protocols.sds.vectors.lamport import SAFE
-from .subject import Answer, Status, Subject
+from .....vectors.model import Vector
+from .....vectors.running.subject import Answer, Status
+from ..lamport import SAFE
+from .subject import SdsSubject
 
-Vector = dict[str, Any]
 PLAIN = ("sync_interval_ms", "lost_timeout_ms")
 """What every participant is asked to leave out; whoever cannot set it ignores it."""
 
 
-def held_to_the_protocol(subject: Subject, vector: Vector, answer: Answer) -> Answer:
+def held_to_the_protocol(subject: SdsSubject, vector: Vector, answer: Answer) -> Answer:
     """The answer to a vector, or the refusal on the way to it that nothing allows."""
     for stage in list(subject.stages):
         for step in stage.trace.steps:
@@ -33,7 +33,7 @@ def held_to_the_protocol(subject: Subject, vector: Vector, answer: Answer) -> An
     return _told_why(subject, answer)
 
 
-def _refused(subject: Subject, stage: Stage, step: Step, vector: Vector) -> Iterator[Answer]:
+def _refused(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> Iterator[Answer]:
     if step.command == "observe" and step.answer == "state" and step.reply is not None:
         if not step.reply.state.ListFields():
             yield Answer(Status.FAIL, "a state, for it declares observe", "a state with nothing in it")
@@ -59,7 +59,7 @@ def _special(step: Step) -> list[str]:
     return [name for name, value in fields.items() if name not in PLAIN and (name != "sds_r" or value)]
 
 
-def _opens_nothing(subject: Subject, vector: Vector) -> bool:
+def _opens_nothing(subject: SdsSubject, vector: Vector) -> bool:
     """Is a participant refused that is asked for nothing special, too?"""
     try:
         subject.stage(f"{vector['id']}, once more").open()
@@ -68,7 +68,7 @@ def _opens_nothing(subject: Subject, vector: Vector) -> bool:
     return False
 
 
-def _ordinary(subject: Subject, stage: Stage, step: Step, vector: Vector) -> bool:
+def _ordinary(subject: SdsSubject, stage: Stage, step: Step, vector: Vector) -> bool:
     """Content that everybody can send: not too long, under no ID of ours, at a timestamp that all must take."""
     if _may_be_refused(vector):
         return False
@@ -95,7 +95,7 @@ def _beyond(step: Step) -> bool:
     return message is not None and (message.lamport_timestamp or 0) >= SAFE
 
 
-def _told_why(subject: Subject, answer: Answer) -> Answer:
+def _told_why(subject: SdsSubject, answer: Answer) -> Answer:
     """A vector that was skipped for a configuration: say which."""
     if answer.status is not Status.SKIPPED:
         return answer

@@ -1,0 +1,67 @@
+"""An implementation of SDS that is asked: its codec, and stages with participants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sds_harness.sds.actor import Actor
+from sds_harness.sds.codec import Codec
+from sds_harness.sds.stage import Stage
+from sds_harness.session import Session
+from sds_harness.stage import NEEDS
+from sds_reference.testee.dialect import Dialect, load_dialect
+
+from .....vectors.running.subject import Skip, Subject
+
+
+@dataclass
+class SdsSubject(Subject):
+    """One implementation of SDS."""
+
+    dialect: Dialect | None = None
+    stages: list[Stage] = field(default_factory=list)
+    """Those that were made for the vector."""
+
+    @property
+    def codec(self) -> Codec:
+        return Codec(self.session, self.dialect)
+
+    def stage(self, name: str) -> Stage:
+        """A fresh stage, with no participants."""
+        stage = Stage(self.session, name, self.dialect)
+        self.stages.append(stage)
+        return stage
+
+    def close(self) -> None:
+        for stage in self.stages:
+            if stage.trace.breakdown is None:
+                stage.close()
+
+    def need(self, *capabilities: int) -> None:
+        """Skip the vector unless all are declared."""
+        for name in self.declaration.lacking(capabilities):
+            raise Skip(f"{NEEDS}{name}")
+
+    def need_lamport(self, now_ms: int, *timestamps: int) -> None:
+        """Skip the vector if the declared bound lets it refuse one of the timestamps."""
+        ahead = self.declaration.limit("lamport_ahead_ms")
+        if ahead is not None and any(timestamp > now_ms + ahead for timestamp in timestamps):
+            raise Skip("declares a bound for timestamps from ahead")
+
+
+def opened(session: Session, revision: str, dialect: str, remembered: dict[str, str]) -> SdsSubject:
+    """Who answers one vector. Raises ConfigurationError for a dialect, asked for or declared, that is not known."""
+    name = dialect or session.declaration.profile("dialect")
+    return SdsSubject(session, revision, remembered, load_dialect(name) if name else None)
+
+
+def shown(actor: Actor, name: str) -> Any:
+    """What the state of a participant shows under a name; None if it shows no state, or not that."""
+    state = actor.observe()
+    return getattr(state, name) if state is not None and state.HasField(name) else None
+
+
+def refused(actor: Actor) -> bool:
+    """Was the last command refused?"""
+    return actor.stage.trace.steps[-1].answer == "rejected"
