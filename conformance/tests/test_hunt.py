@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from sds_conformance.cli import main
-from sds_conformance.exploration.hunt import OUT_OF_REACH, hunt, leave_in_peace
+from sds_conformance.exploration.hunt import hunt, leave_in_peace
+from sds_conformance.protocols.sds.schedules import OUT_OF_REACH
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS

@@ -8,7 +8,6 @@ import pytest
 
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
-from sds_conformance.interop.aspects import Aspect, Mark
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.judging.certification import (
     EXIT_CONFORMANT,
@@ -17,6 +16,9 @@ from sds_conformance.judging.certification import (
     EXIT_NOTHING_EXERCISED,
 )
 from sds_conformance.judging.runner import PATIENCE
+from sds_conformance.protocols.exchanges import Mark
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
 from sds_harness.schedules.operations import Member, Schedule, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -34,11 +36,11 @@ def implementation(name: str, start: Start) -> Implementation:
 
 
 def met(**starts: Start) -> Interop:
-    with Cast(implementation(name, start) for name, start in starts.items()) as cast:
+    with Cast((implementation(name, start) for name, start in starts.items()), CURRENT) as cast:
         return explore(cast)
 
 
-def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[Aspect]:
+def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[str]:
     return {aspect for aspect, cell in outcome.meetings[sender, receiver].cells.items() if cell.mark is mark}
 
 
@@ -269,7 +271,7 @@ def test_many_schedules_are_played_on_the_same_sessions() -> None:
         started.append(1)
         return reference()
 
-    with Cast([implementation("one", start), implementation("two", start)]) as cast:
+    with Cast([implementation("one", start), implementation("two", start)], CURRENT) as cast:
         cast.start()
         for _ in range(3):
             show = cast.play(A_AND_B, {"alice": "one", "bob": "two"})
@@ -284,7 +286,9 @@ def test_participants_of_those_who_did_not_break_are_freed() -> None:
     def notes(request: pb.Request, reply: pb.Reply) -> None:
         asked.append(request.WhichOneof("command") or "")
 
-    with Cast([implementation("good", lambda: altered(notes)), implementation("bad", crashing("receive"))]) as cast:
+    with Cast(
+        [implementation("good", lambda: altered(notes)), implementation("bad", crashing("receive"))], CURRENT
+    ) as cast:
         cast.start()
         show = cast.play(A_AND_B, {"alice": "good", "bob": "bad"})
         broken = cast.broken_in(show, {"alice": "good", "bob": "bad"})
@@ -295,7 +299,7 @@ def test_participants_of_those_who_did_not_break_are_freed() -> None:
 
 
 def test_who_breaks_down_again_and_again_is_given_up() -> None:
-    with Cast([implementation("good", reference), implementation("bad", crashing("tick"))]) as cast:
+    with Cast([implementation("good", reference), implementation("bad", crashing("tick"))], CURRENT) as cast:
         cast.start()
         roles = {"alice": "good", "bob": "bad"}
         for _ in range(PATIENCE):
@@ -306,7 +310,9 @@ def test_who_breaks_down_again_and_again_is_given_up() -> None:
 
 
 def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
-    with Cast([implementation("own", lesser(pb.CAPABILITY_VIRTUAL_CLOCK)), implementation("ref", reference)]) as cast:
+    with Cast(
+        [implementation("own", lesser(pb.CAPABILITY_VIRTUAL_CLOCK)), implementation("ref", reference)], CURRENT
+    ) as cast:
         cast.start()
         show = cast.play(A_AND_B, {"alice": "own", "bob": "ref"})
     assert len({trace.start_ms for trace in show.traces}) == 1
@@ -315,4 +321,4 @@ def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
 
 def test_two_of_one_name_are_no_cast() -> None:
     with pytest.raises(ValueError, match="same name"):
-        Cast([implementation("one", reference), implementation("one", reference)])
+        Cast([implementation("one", reference), implementation("one", reference)], CURRENT)

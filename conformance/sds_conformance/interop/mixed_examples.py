@@ -17,8 +17,7 @@ from ..exploration.judging import BREAKDOWN, STORM, Scope
 from ..exploration.shrinking import shrink
 from ..exploration.telling import plain_story, svg_of
 from ..judging.verdict import RANK, Finding
-from ..protocols.sds.catalogue import CURRENT
-from ..protocols.sds.properties import PROPERTIES
+from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
 from .troupe import Roles, Troupe, noted
 
@@ -83,7 +82,8 @@ class _Shrinking:
         what = discovery.what
         # Nobody may be to blame for what is held against the group.
         self._scope = scope if discovery.name == GROUP else scope.only(what)
-        self._twins = what in PROPERTIES and PROPERTIES[what].twin is not None
+        held = property_of(what)
+        self._twins = held is not None and held.twin is not None
         self._best = discovery.schedule
         self._roles: Roles = discovery.roles
 
@@ -135,7 +135,7 @@ class _Shrinking:
             "shows": found.what,
             "check": found.finding.check,
             "severity": found.finding.severity.value,
-            "revision": CURRENT,
+            "revision": self._troupe.cast.revision,
             "against": found.name,
             "shrunk from": found.schedule.name,
             "suite": suite_version(),

@@ -276,7 +276,7 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
-        _hanging(console, head, Text(narrator.done(step)))
+        hanging(console, head, Text(narrator.done(step)))
         for effect in narrator.came_out(step, narrator.touches(step)):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for raw in narrator.on_the_wire(step):
@@ -301,10 +301,10 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
     if whole:
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
-        _hanging(console, before, text)
+        hanging(console, before, text)
 
 
-def _hanging(console: Console, before: Text, text: Text) -> None:
+def hanging(console: Console, before: Text, text: Text) -> None:
     """A text with ``before`` before its first line; lines that follow stand under the text."""
     for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
         line.rstrip()
