@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from sds_conformance.cli import main
 from sds_conformance.exploration.hunt import hunt, leave_in_peace
-from sds_conformance.protocols.sds.schedules import OUT_OF_REACH
 from sds_conformance.protocols.sds.catalogue import load_catalogue
+from sds_conformance.protocols.sds.schedules import OUT_OF_REACH
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
