@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,17 +11,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from sds_harness.faults import TesteeFault
-
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting, Company
-from ..exploration.counterexample import Counterexample, NotPlayed, counterexample_of, save
+from ..exploration.casts import NotPlayed
+from ..exploration.counterexample import Counterexample, counterexample_of, save
 from ..exploration.telling import (
     as_json,
     last_line,
     plain_story,
     show_counterexample,
     show_coverage,
+    show_head,
     show_unstable,
     svg_of,
 )
@@ -31,16 +29,15 @@ from ..judging.certification import (
     EXIT_CONFORMANT,
     EXIT_INTERRUPTED,
     EXIT_NON_CONFORMANT,
-    EXIT_NOT_DRIVEN,
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
     plan,
 )
-from ..judging.runner import BrokenRun
 from ..judging.verdict import RANK, Verdict
 from ..protocols import protocol_of, protocols, repertoire_of
-from ..telling.story import show_breakdown, show_certificate
-from .options import CURRENT, Driven, console, driving, judging, program, progress_bar
+from ..telling.story import show_certificate, show_errors
+from .options import CURRENT, SAVE, Driven, animated, console, driving, found_bar, judging, program
+from .showing import driven_or_ended, not_kept, print_json
 
 _USUAL = repertoire_of(CURRENT)
 
@@ -143,15 +140,7 @@ def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
     metavar="N",
     help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
 )
-@click.option(
-    "--save",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("counterexamples"),
-    show_default=True,
-    metavar="DIR",
-    help="Where counterexamples are kept; made only if there is one.",
-)
+@SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
 @driving
 def fuzz(
@@ -196,12 +185,8 @@ def fuzz(
         strict,
     )
     err.print(f"Seed {seed}: {examples:,} schedules", soft_wrap=True)
-    try:
-        tally = _explore(err, order)
-    except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+    with driven_or_ended(err, driven), found_bar(err, "schedules", order.examples) as bar:
+        tally = explore(order, lambda tally: bar(tally.schedules, len(tally.found)))
     if not json_wanted:
         show_certificate(
             out,
@@ -213,11 +198,10 @@ def fuzz(
     files: dict[str, dict[str, Path]] = {}
     written = _tell(out, err, order, tally, driven, folder, examples_found, files, quiet=json_wanted)
     if json_wanted:
-        click.echo(json.dumps(as_json(tally, order, examples_found, files), ensure_ascii=False, indent=2))
+        print_json(as_json(tally, order, examples_found, files))
     else:
         show_coverage(out, tally, order)
-        for where, what in tally.errors.items():
-            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        show_errors(out, tally.errors)
         if tally.gave_up:
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
@@ -235,17 +219,6 @@ def exit_code(tally: Tally) -> int:
     return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
 
 
-def _explore(err: Console, order: Order) -> Tally:
-    with progress_bar(err) as bar:
-        task = bar.add_task("schedules", total=order.examples)
-
-        def progress(tally: Tally) -> None:
-            found = f", {len(tally.found)} found" if tally.found else ""
-            bar.update(task, completed=tally.schedules, description=f"schedules{found}")
-
-        return explore(order, progress)
-
-
 def _tell(
     out: Console,
     err: Console,
@@ -261,7 +234,7 @@ def _tell(
     """Shrink, keep and tell what was found, the worst first. False if it could not be written."""
     ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what))
     company = order.company()
-    status = err.status("") if err.is_terminal and err.color_system is not None else None
+    status = err.status("") if animated(err) else None
     try:
         if ordered:
             company.start()
@@ -274,20 +247,18 @@ def _tell(
                 status.stop()
             if example is None:
                 if not quiet:
-                    show_unstable(out, what, tally.found[what], tally.found_at[what], order.seed)
+                    show_head(out, tally.found[what])
+                    found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
+                    show_unstable(out, tally.found[what], found_by, "the implementation")
                 continue
             examples[what] = example
             try:
                 files[what] = save(example, folder, svg_of(example), plain_story(example))
             except OSError as error:
-                err.print(
-                    f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save.", style="red"
-                )
+                not_kept(err, folder, error)
                 return False
             if not quiet:
-                again = shlex.join(
-                    [program(), "replay", str(files[what]["schedule"]), *driven.options, "--", *driven.command]
-                )
+                again = driven.typed("replay", str(files[what]["schedule"]))
                 show_counterexample(out, example, tally, files[what], again)
     except KeyboardInterrupt:
         tally.interrupted = True

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,11 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace
+from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
 from ..protocols import repertoire_of
 from .fuzz import seed_of
 from .options import CURRENT, console
-from .selftest import markdown_rows, matching, tracked
+from .showing import print_json
+from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
 OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
@@ -71,9 +69,7 @@ class Bag:
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
-)
+@ONLY
 @click.option(
     "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Schedules against each mutant."
 )
@@ -81,17 +77,7 @@ class Bag:
     "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
 )
 @click.option("--seed", callback=seed_of, default="0", show_default=True, metavar="N", help="Which schedules.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option(
-    "--markdown",
-    "write",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the tables, too.",
-)
+@tabled
 def hunt_command(
     only: tuple[str, ...], examples: int, peaceful: int, seed: int, jobs: int, as_json: bool, write: Path | None
 ) -> None:
@@ -107,44 +93,24 @@ def hunt_command(
         raise click.UsageError(
             "no mutant or variant of that name that schedules are about: `python -m sds_reference --list` names them"
         )
-    if write and not write.absolute().parent.is_dir():
-        raise click.UsageError(
-            f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
-        )
+    refuse_nowhere(write)
     within = [name for name in mutants if name not in OUT_OF_REACH or name in only]
-    pool = ProcessPoolExecutor(jobs)
-    try:
+    with processes(jobs) as pool:
         hunting = pool.map(partial(hunt, examples=examples, seed=seed), within)
         sparing = pool.map(partial(leave_in_peace, examples=peaceful, seed=seed), variants)
-        bag = Bag(
-            [*tracked(err, "mutants", hunting, len(within)), *(_unhunted(n) for n in mutants if n not in within)],
-            list(tracked(err, "legal variants", sparing, len(variants))),
-            examples,
-            seed,
-        )
-    finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
+        catches = [*tracked(err, "mutants", hunting, len(within)), *(unhunted(n) for n in mutants if n not in within)]
+        bag = Bag(catches, list(tracked(err, "legal variants", sparing, len(variants))), examples, seed)
     if as_json:
-        click.echo(json.dumps(_as_json(bag), ensure_ascii=False, indent=2))
+        print_json(_as_json(bag))
     else:
         _show(out, bag)
-    if write:
-        try:
-            write.write_text(markdown(bag), "utf-8")
-        except OSError as error:
-            raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
+    write_tables(write, lambda: markdown(bag))
     sys.exit(1 if bag.away or bag.disturbed else 0)
 
 
-def _unhunted(name: str) -> Catch:
-    return Catch(
-        name, hunted().model.mutants[name].requirement, hunted().model.mutants[name].summary, 0, "", 0, 0, None
-    )
-
-
-def _ordered(catches: Iterable[Catch]) -> Iterator[Catch]:
+def _ordered(catches: Iterable[Catch]) -> list[Catch]:
     order = list(hunted().rules.catalogue.requirements)
-    return iter(sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant)))
+    return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
 
 
 def _as_json(bag: Bag) -> dict[str, object]:

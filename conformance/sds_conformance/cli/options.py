@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -67,6 +68,10 @@ class Driven:
             "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
         }
         return [part for name, (value, default) in values.items() if value != default for part in (name, value)]
+
+    def typed(self, *words: str) -> str:
+        """The command line of this program with these words, to drive it in the same way."""
+        return shlex.join([program(), *words, *self.options, "--", *self.command])
 
     @property
     def shown(self) -> str:
@@ -171,8 +176,7 @@ def talking(function: Callable[..., None]) -> Callable[..., None]:
 
 def judging(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what is judged: ``profile``, ``revision`` and ``strict``."""
-    strict = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
-    return about(strict(function))
+    return about(STRICT(function))
 
 
 def _other_texts() -> list[str]:
@@ -207,6 +211,23 @@ def about(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
+SAVE = click.option(
+    "--save",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("counterexamples"),
+    show_default=True,
+    metavar="DIR",
+    help="Where counterexamples are kept; made only if there is one.",
+)
+STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+
+
+def animated(err: Console) -> bool:
+    """Can it show what moves? That needs escape codes: a terminal that is to see none sees no bar."""
+    return err.is_terminal and err.color_system is not None
+
+
 def progress_bar(err: Console, width: int = 40) -> Progress:
     """A bar of so many columns that is shown on a terminal only, and gone when it is full."""
     return Progress(
@@ -216,9 +237,28 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
         TimeElapsedColumn(),
         console=err,
         transient=True,
-        # A bar needs escape codes: a terminal that is to see none sees no bar.
-        disable=not err.is_terminal or err.color_system is None,
+        disable=not animated(err),
     )
+
+
+@contextmanager
+def steps_bar(err: Console, chars: int, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says in so many characters what is done now; it takes that, its number and how many there are."""
+    with progress_bar(err, width) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda what, number, total: bar.update(
+            task, description=f"{what[:chars]:<{chars}}", completed=number, total=total
+        )
+
+
+@contextmanager
+def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
+    """A bar over so many of ``what``; it takes how many are done, and how many findings there are."""
+    with progress_bar(err, width) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, found: bar.update(
+            task, completed=done, description=f"{what}, {found} found" if found else what
+        )
 
 
 def full_id(glob: str) -> str:

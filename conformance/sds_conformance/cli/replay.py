@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
+from sds_harness.schedules import Performance
 
-from ..drawing.proof import story
 from ..exploration.campaign import Order
-from ..exploration.casting import Casting, Company
+from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.judging import Assessment, assess
-from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
-from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
-from ..judging.runner import BrokenRun
-from ..judging.verdict import RANK, Finding, Verdict
+from ..exploration.telling import plain_story, show_head, svg_of
+from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOTHING_EXERCISED
+from ..judging.verdict import RANK, Verdict
 from ..protocols import repertoire_of
-from ..telling.story import STYLES, labelled, show_breakdown
-from .options import CURRENT, Driven, console, driving
+from ..telling.story import labelled, show_errors
+from .options import CURRENT, STRICT, Driven, console, driving
+from .showing import (
+    driven_or_ended,
+    not_played,
+    played_json,
+    print_json,
+    schedule_in,
+    show_played,
+    show_proof,
+    unshrunk_json,
+)
 
 _SCHEDULED = repertoire_of(CURRENT).revisions
 _EPILOG = """
@@ -53,7 +58,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
     type=click.Choice(_SCHEDULED),
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
-@click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+@STRICT
 @click.option(
     "--save",
     "folder",
@@ -74,10 +79,7 @@ def replay(
 ) -> None:
     """Play the schedule in FILE again, on the implementation that it was found with or on any other."""
     out, err = console(), console(stderr=True)
-    try:
-        schedule = load(file)
-    except ScheduleFileError as error:
-        raise click.UsageError(f"{file} is no schedule that can be played: {error}") from None
+    schedule = schedule_in(file)
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
     known = notes.get("revision", CURRENT)
@@ -91,132 +93,55 @@ def replay(
     )
     company = order.company()
     try:
-        company.start()
-        performance = company.play(schedule)
-        again = company.play if performance.breakdown is None else None
-        assessment = assess(performance, order.scope, company.judged(schedule), again)
-    except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        with driven_or_ended(err, driven):
+            declared = company.start()
+            performance = company.play(schedule)
+            again = company.play if performance.breakdown is None else None
+            assessment = assess(performance, order.scope, company.judged(schedule), again)
     except NotPlayed as reason:
-        err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(not_played(err, reason))
     finally:
         company.kill()
     noted = notes.get("shows", "")
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))
-    worst = {finding.requirement: finding for finding in reversed(findings)}
-    examples = [
-        _example(finding, schedule, performance) for finding in findings if worst[finding.requirement] is finding
-    ]
-    if folder is not None and examples:
+    first = {finding.requirement: finding for finding in reversed(findings)}
+    examples = [Counterexample.unshrunk(f, performance) for f in findings if first[f.requirement] is f]
+    if folder is not None:
         try:
             for example in examples:
                 save(example, folder, svg_of(example), plain_story(example))
         except OSError as error:
             raise click.UsageError(f"cannot write to {folder}: {error.strerror}. Name another DIR.") from None
     if json_wanted:
-        click.echo(
-            json.dumps(_json(schedule, performance, examples, assessment, company), ensure_ascii=False, indent=2)
-        )
+        told = {"schedule": schedule.name, "implementation": {"name": declared.name, "version": declared.version}}
+        told |= played_json(performance, map(unshrunk_json, examples))
+        print_json(told | {"exercised": sorted(assessment.exercised), "errors": assessment.errors})
     else:
-        _show(out, schedule, performance, examples, assessment, company, noted)
+        name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
+        labelled(out, "Playing", Text(name, "bold"))
+        _show(out, performance, examples, assessment, noted)
     bad = assessment.errors or any(finding.severity is Verdict.FAIL for finding in findings)
     if not assessment.exercised and not bad:
         sys.exit(EXIT_NOTHING_EXERCISED)
     sys.exit(EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT)
 
 
-def _example(finding: Finding, schedule: Schedule, performance: Performance) -> Counterexample:
-    return Counterexample(finding.requirement, finding, schedule, performance, schedule, 0)
-
-
 def _show(
-    out: Console,
-    schedule: Schedule,
-    performance: Performance,
-    examples: list[Counterexample],
-    assessment: Assessment,
-    company: Company,
-    noted: str,
+    out: Console, performance: Performance, examples: list[Counterexample], assessment: Assessment, noted: str
 ) -> None:
-    declared = company.declaration
-    labelled(
-        out, "Playing", Text(f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip(), "bold")
-    )
-    blamed = examples[0].act if examples else None
-    label = "Story"
-    for line in story(performance, blamed):
-        labelled(out, label, Text(line))
-        label = ""
-    for index, reason in performance.left_out.items():
-        what = schedule.operations[index].op if index >= 0 else "opening"
-        labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
-    out.print()
+    """What was played, what was found, and what came of that which is ``noted`` in the file."""
+    show_played(out, performance, examples[0].act if examples else None)
     for example in examples:
-        finding = example.finding
-        where, rule = rule_of(example.what)
-        out.print(
-            Text.assemble(
-                (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
-                (f" {example.what}", "bold"),
-                f"  {where}",
-            )
-        )
-        labelled(out, "Rule", Text(rule))
-        label = "Proof"
-        for line in proof_of(example):
-            labelled(out, label, Text(line))
-            label = ""
-        out.print()
-    for where, what in assessment.errors.items():
-        out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        show_head(out, example.finding)
+        show_proof(out, example)
+    show_errors(out, assessment.errors)
     if noted and noted not in {example.what for example in examples}:
-        exercised = assessment.exercised[noted]
-        why = (
-            ""
-            if exercised
-            else ": the situation did not arise"
-            if performance.breakdown is None
-            else ": it broke first"
-        )
+        why = ""
+        if not assessment.exercised[noted]:
+            why = ": it broke first" if performance.breakdown is not None else ": the situation did not arise"
         out.print(Text(f"{noted} is not violated here{why}.", "green"))
     elif noted:
         out.print(Text(f"{noted} is violated here, too.", "bold red"))
     if not examples:
-        out.print(
-            Text(
-                f"Nothing was found: {len(assessment.exercised)} requirements and properties were judged.", "bold green"
-            )
-        )
-
-
-def _json(
-    schedule: Schedule,
-    performance: Performance,
-    examples: list[Counterexample],
-    assessment: Assessment,
-    company: Company,
-) -> dict[str, Any]:
-    declared = company.declaration
-    return {
-        "schedule": schedule.name,
-        "implementation": {"name": declared.name, "version": declared.version},
-        "steps": performance.steps,
-        "left_out": {str(index): reason for index, reason in performance.left_out.items()},
-        "findings": [
-            {
-                "id": example.what,
-                "severity": example.finding.severity.value,
-                "check": example.finding.check,
-                "participant": example.finding.participant,
-                "expected": example.finding.expected,
-                "seen": example.finding.seen,
-                "proof": proof_of(example),
-            }
-            for example in examples
-        ],
-        "exercised": sorted(assessment.exercised),
-        "errors": assessment.errors,
-    }
+        told = f"Nothing was found: {len(assessment.exercised)} requirements and properties were judged."
+        out.print(Text(told, "bold green"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import partial
@@ -18,7 +17,8 @@ from rich.text import Text
 from ..judging.catalogue import POSITION_VERDICTS, POSITIONS, Catalogue, Position, Requirement
 from ..judging.exercise import NOTHING, certify_every_revision
 from ..protocols import Protocol, protocols
-from .options import console, full_id
+from .options import animated, console, full_id
+from .showing import print_json
 
 Sightings = Mapping[str, Mapping[str, int]]
 """By requirement: the runs in which it was exercised, and how often."""
@@ -73,7 +73,7 @@ def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
     open_points = [position_row(*found) for found in positions]
     out = console()
     if as_json:
-        click.echo(json.dumps(rows + open_points, ensure_ascii=False, indent=2))
+        print_json(rows + open_points)
         return
     if len(rows) == 1:
         _show_one(out, chosen[0][0], rows[0])
@@ -125,9 +125,7 @@ def position_row(catalogue: Catalogue, position: Position) -> dict[str, Any]:
 
 def _sightings(err: Console) -> Sightings:
     """Where each requirement was exercised in a run of the reference model."""
-    # A bar needs escape codes: a terminal that is to see none sees no bar.
-    plain = not err.is_terminal or err.color_system is None
-    with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=plain) as bar:
+    with Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not animated(err)) as bar:
         task = bar.add_task("playing the scenarios")
 
         def progress(name: str, number: int, total: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from ..judging.certification import (
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
     Certification,
-    Plan,
     certify,
     not_driven,
     plan,
@@ -27,7 +25,8 @@ from ..judging.rules import Rules, UnknownDialect
 from ..protocols import default
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, progress_bar, spoken
+from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, spoken, steps_bar
+from .showing import print_json
 
 _EPILOG = """
 \b
@@ -107,7 +106,8 @@ def run(
     if report_dir is not None:
         _prepare(report_dir)
     try:
-        outcome = _certify(err, what, driven, strict)
+        with steps_bar(err, 34) as bar:
+            outcome = certify(driven.connect, what, driven.limits, dialect=driven.dialect, strict=strict, progress=bar)
     except TesteeFault as fault:
         name = printable(Path(driven.command[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)
@@ -124,12 +124,10 @@ def run(
         show_breakdown(err, outcome.breakdowns[0])
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
     if as_json:
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        print_json(data)
     elif outcome.driven:
         _show(out, outcome, how)
-    if not written:
-        sys.exit(EXIT_USAGE)
-    sys.exit(outcome.exit_code)
+    sys.exit(outcome.exit_code if written else EXIT_USAGE)
 
 
 def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
@@ -162,16 +160,6 @@ def _prepare(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
-
-
-def _certify(err: Console, what: Plan, driven: Driven, strict: bool) -> Certification:
-    with progress_bar(err) as bar:
-        task = bar.add_task("starting", total=len(what.runs))
-
-        def progress(name: str, number: int, total: int) -> None:
-            bar.update(task, description=f"{name[:34]:<34}", completed=number, total=total)
-
-        return certify(driven.connect, what, driven.limits, dialect=driven.dialect, strict=strict, progress=progress)
 
 
 def _show(out: Console, outcome: Certification, how: Invocation) -> None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import json
-import os
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +19,8 @@ from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
 from .options import console
+from .showing import print_json
+from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
 _CAPABILITIES = dict.fromkeys(
     name for p in protocols() for name, number in p.rules.language.capabilities.items() if number
@@ -39,8 +35,6 @@ Examples:
   sds-conformance selftest --markdown conformance/SELFTEST.md
   sds-conformance selftest --json > kill-table.json
 """
-
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -81,9 +75,7 @@ class Proof:
 
 
 @click.command(epilog=_EPILOG)
-@click.option(
-    "--only", multiple=True, metavar="GLOB", help="Only mutants and variants of these names; may be repeated."
-)
+@ONLY
 @click.option(
     "--without",
     multiple=True,
@@ -91,17 +83,7 @@ class Proof:
     metavar="CAPABILITY",
     help="Declare this capability in no run, for example observe; may be repeated.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option(
-    "--markdown",
-    "write",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the tables, too.",
-)
+@tabled
 @click.option(
     "--check",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -127,24 +109,17 @@ def selftest(
         raise click.UsageError(
             "--markdown and --check are about all mutants and variants: leave out --only and --without"
         )
-    if write and not write.absolute().parent.is_dir():
-        raise click.UsageError(
-            f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
-        )
+    refuse_nowhere(write)
     mutants = matching([name for p in protocols() for name in p.model.mutants], only)
     variants = matching([name for p in protocols() for name in p.model.variants], only)
     if not mutants and not variants:
         raise click.UsageError("no mutant or variant of that name: `python -m sds_reference --list` names them")
     proof = examined(err, mutants, variants, frozenset(without), jobs, whole=whole)
     if as_json:
-        click.echo(json.dumps(_as_json(proof), indent=2))
+        print_json(_as_json(proof))
     else:
         _show(out, proof)
-    if write:
-        try:
-            write.write_text(markdown(proof), "utf-8")
-        except OSError as error:
-            raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
+    write_tables(write, lambda: markdown(proof))
     current = check is None or _is_current(err, check, markdown(proof))
     sys.exit(0 if proof.complete and current else 1)
 
@@ -153,14 +128,11 @@ def examined(
     err: Console, mutants: list[str], variants: list[str], without: frozenset[str], jobs: int, *, whole: bool
 ) -> Proof:
     """Run them all; what is not covered is known only if it is the ``whole`` lists that run."""
-    pool = ProcessPoolExecutor(jobs)
-    try:
+    with processes(jobs) as pool:
         killing = pool.map(partial(_mutant, without=without), mutants)
         accepting = pool.map(partial(_variant, without=without), variants)
         kills = list(tracked(err, "mutants", killing, len(mutants)))
         acceptances = list(tracked(err, "legal variants", accepting, len(variants)))
-    finally:
-        pool.shutdown(cancel_futures=True)  # an interrupt waits for what is running and for nothing else
     everything = protocols() if whole else ()
     open_ends = [name for p in everything for name in unguarded(p.rules, p.model)]
     return Proof(kills, acceptances, open_ends, [check for p in everything for check in unproven(p.rules, kills)])
@@ -179,18 +151,6 @@ def _variant(name: str, without: frozenset[str]) -> Acceptance:
 def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
     known = protocol.rules.language.capabilities
     return frozenset(known[name] for name in names if name in known)
-
-
-def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
-    """The names that match one of the globs, all if there are none."""
-    return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
-
-
-def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
-    """``results`` as they come, with a progress bar on a terminal."""
-    # A bar needs escape codes: a terminal that is to see none sees no bar.
-    plain = not err.is_terminal or err.color_system is None
-    return track(results, what, total=total, console=err, transient=True, disable=plain)
 
 
 # ---- For machines ------------------------------------------------------------------------------------------------
@@ -318,15 +278,6 @@ def markdown(proof: Proof) -> str:
 
 def _requirements() -> dict[str, Requirement]:
     return {name: found for p in protocols() for name, found in p.rules.catalogue.requirements.items()}
-
-
-def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """A table under a heading."""
-
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-    return [f"## {title}", "", line(columns), line("---" for _ in columns), *(line(row) for row in rows), ""]
 
 
 def _is_current(err: Console, file: Path, expected: str) -> bool:

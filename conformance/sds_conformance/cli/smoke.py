@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 
 import click
@@ -14,7 +13,7 @@ from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_N
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import show_breakdown, show_certificate
-from .options import Driven, console, driving, program, spoken
+from .options import Driven, console, driving, spoken
 
 _EPILOG = """
 \b
@@ -62,6 +61,5 @@ def smoke(driven: Driven) -> None:
     if runner.breakdowns:
         sys.exit(EXIT_NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
-    again = shlex.join([program(), "run", *driven.options, "--", *driven.command])
-    out.print(f"  {again}", soft_wrap=True)
+    out.print(f"  {driven.typed('run')}", soft_wrap=True)
     sys.exit(EXIT_CONFORMANT)

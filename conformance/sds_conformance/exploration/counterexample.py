@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
 
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, dumps
@@ -13,11 +15,14 @@ from ..judging.verdict import RANK, Finding
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed
-from .judging import BREAKDOWN, Assessment, assess
+from .judging import BREAKDOWN, assess
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
 """Of a breakdown: each that shows it costs a restart, and if it hangs the patience of a command."""
+
+Shown = Callable[[Schedule], tuple[Performance, Finding] | None]
+Notes = Callable[[Schedule], tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,42 @@ class Counterexample:
         """Name for files."""
         return re.sub(r"[^A-Za-z0-9-]+", "-", self.what)
 
+    @classmethod
+    def unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
+        """What was found in a schedule, which is as small as it is."""
+        schedule = performance.schedule
+        return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
+
+
+def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
+    """The finding that shows what was found before, and no less severe; None if there is none."""
+    for finding in findings:
+        alike = finding.requirement == found.requirement and finding.check == found.check
+        if alike and RANK[finding.severity] >= RANK[found.severity]:
+            return finding
+    return None
+
+
+def smallest(schedule: Schedule, shown: Shown, notes: Notes, max_attempts: int) -> Counterexample | None:
+    """Shrink a schedule that shows a finding; None if it does not show it again.
+
+    ``shown`` plays a schedule and gives the performance with the finding, None if it does not show there.
+    """
+
+    def fails(candidate: Schedule) -> Performance | None:
+        found = shown(candidate)
+        return found[0] if found is not None else None
+
+    if fails(schedule) is None:
+        return None
+    shrunk = shrink(schedule, fails, max_attempts)
+    small = replace(shrunk.schedule, notes=notes(shrunk.schedule))
+    found = shown(small)
+    if found is None:
+        return None
+    performance, finding = found
+    return Counterexample(finding.requirement, finding, small, performance, schedule, shrunk.attempts)
+
 
 def counterexample(
     order: Order, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
@@ -61,36 +102,13 @@ def counterexample(
         max_attempts = min(max_attempts, BROKEN_ATTEMPTS)
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
-    def judged(candidate: Schedule) -> tuple[Performance, Assessment]:
+    def shown(candidate: Schedule) -> tuple[Performance, Finding] | None:
         performance = _played(order, company, candidate)
         replay = company.play if twin and performance.breakdown is None else None
-        return performance, assess(performance, scope, company.judged(candidate), replay)
+        finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
+        return (performance, finding) if finding is not None else None
 
-    def matching(assessment: Assessment) -> Finding | None:
-        return next(
-            (
-                f
-                for f in assessment.findings
-                if f.requirement == found.requirement
-                and f.check == found.check
-                and RANK[f.severity] >= RANK[found.severity]
-            ),
-            None,
-        )
-
-    def fails(candidate: Schedule) -> Performance | None:
-        performance, assessment = judged(candidate)
-        return performance if matching(assessment) is not None else None
-
-    if fails(schedule) is None:
-        return None
-    shrunk = shrink(schedule, fails, max_attempts)
-    small = replace(shrunk.schedule, notes=_notes(order, company, found, schedule))
-    performance, assessment = judged(small)
-    finding = matching(assessment)
-    if finding is None:
-        return None
-    return Counterexample(found.requirement, finding, small, performance, schedule, shrunk.attempts)
+    return smallest(schedule, shown, lambda _: _notes(order, company, found, schedule), max_attempts)
 
 
 def _played(order: Order, company: Company, schedule: Schedule) -> Performance:
@@ -145,6 +163,3 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
         half.replace(path)
         out[what] = path
     return out
-
-
-__all__ = ["Counterexample", "NotPlayed", "counterexample", "counterexample_of", "save"]

@@ -43,14 +43,14 @@ class Catch:
     mutant: str
     requirement: str
     summary: str
-    found_after: int
+    found_after: int = 0
     """So many schedules were played, the last of which found it; 0 if none did."""
-    found_by: str
+    found_by: str = ""
     """The requirement or property that was violated: its own, if that is."""
-    operations: int
+    operations: int = 0
     """Of the shrunk schedule."""
-    participants: int
-    schedule: Schedule | None
+    participants: int = 0
+    schedule: Schedule | None = None
 
 
 def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Order:
@@ -69,7 +69,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
     First its own requirement alone is judged; if that finds nothing, whatever finds something counts. Every other
     schedule is played among reference participants: a fault that all share may hide.
     """
-    mutant = hunted().model.mutants[name]
+    mutant, missed = hunted().model.mutants[name], unhunted(name)
     orders = [order_for(mutant, casting, seed) for casting in (Casting.TOGETHER, Casting.AMONG)]
     companies = [order.company() for order in orders]
     for company in companies:
@@ -84,17 +84,21 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
             small = counterexample(orders[which], companies[which], schedule, finding)
             if small is None or finding.requirement == BREAKDOWN:
                 continue
-            return Catch(
-                name,
-                mutant.requirement,
-                mutant.summary,
-                index + 1,
-                finding.requirement,
-                len(small.schedule.operations),
-                len(small.schedule.members),
-                small.schedule,
+            return replace(
+                missed,
+                found_after=index + 1,
+                found_by=finding.requirement,
+                operations=len(small.schedule.operations),
+                participants=len(small.schedule.members),
+                schedule=small.schedule,
             )
-    return Catch(name, mutant.requirement, mutant.summary, 0, "", 0, 0, None)
+    return missed
+
+
+def unhunted(name: str) -> Catch:
+    """A mutant that nothing has found."""
+    mutant = hunted().model.mutants[name]
+    return Catch(name, mutant.requirement, mutant.summary)
 
 
 def _findings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
-from ..telling.story import STYLES, labelled, show_softened
+from ..telling.story import STYLES, labelled, lines_labelled, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM
@@ -62,41 +63,39 @@ def plain_story(example: Counterexample) -> str:
 
 
 def show_counterexample(
-    console: Console, example: Counterexample, tally: Tally, files: dict[str, Path], again: str
+    console: Console, example: Counterexample, tally: Tally, files: Mapping[str, Path], again: str
 ) -> None:
     """One finding: the rule, the shrunk story, the proof, and how to see it again."""
     finding = example.finding
-    _head(console, finding)
+    show_head(console, finding)
     before, after = len(example.original.operations), len(example.schedule.operations)
     steps = "1 step" if after == 1 else f"{after} steps"
     found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
     labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
-    label = "Story"
-    for line in story(example.performance, example.act):
-        labelled(console, label, Text(line))
-        label = ""
-    label = "Proof"
-    for line in proof_of(example):
-        labelled(console, label, Text(line))
-        label = ""
+    lines_labelled(console, "Story", story(example.performance, example.act))
+    lines_labelled(console, "Proof", proof_of(example))
     show_softened(console, finding)
-    if "picture" in files:
-        labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
-    labelled(console, "Again", Text(again, "blue"), whole=True)
+    show_again(console, files, again)
     console.print()
 
 
-def show_unstable(console: Console, what: str, finding: Finding, index: int, seed: int) -> None:
-    """A finding that did not show when its schedule was played again."""
-    _head(console, finding)
-    labelled(console, "Found", Text(f"by seed {seed}, schedule {index}, and not when that was played again:"))
-    labelled(console, "", Text("the implementation does not do the same twice, so nothing could be shrunk."))
+def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
+    """Where the picture of a counterexample is kept, and what to type to see it again."""
+    labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+    labelled(console, "Again", Text(again, "blue"), whole=True)
+
+
+def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
+    """What stands under the head of a finding that did not show when its schedule was played again."""
+    labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
+    labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
     labelled(console, "Expected", Text(finding.expected or "-"))
     labelled(console, "Seen", Text(finding.seen, "bold"))
     console.print()
 
 
-def _head(console: Console, finding: Finding) -> None:
+def show_head(console: Console, finding: Finding) -> None:
+    """What is violated, and the rule."""
     where, rule = rule_of(finding.requirement)
     console.print(
         Text.assemble(

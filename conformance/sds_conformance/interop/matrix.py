@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from sds_harness.faults import Breakdown
-from sds_harness.schedules.operations import Schedule
-from sds_harness.schedules.performance import Performance
+from sds_harness.schedules import Performance
 
 from ..exploration.casts import Cast, NotPlayed
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
 from ..judging.runner import SOFT_FAULTS, BrokenRun
-from .aspects import Aspect, Cell, Mark, Pair, Side, left_open, no
-from .exchanges import RECEIVER, Exchange
-from .heard import Heard
-from .long_exchanges import EXCHANGES
+from ..protocols import exchanges_of
+from ..protocols.exchanges import RECEIVER, Cell, Exchange, Exchanges, Mark, Pair, Side, left_open, no
 
 Progress = Callable[[str, int, int], None]
 """Called with what is played now, its number from 0, and how many there are."""
@@ -27,16 +25,19 @@ class Meeting:
     """What one implementation, the sender, and another make of each other."""
 
     pair: Pair
-    cells: dict[Aspect, Cell] = field(default_factory=dict)
+    through: str
+    """The aspect without which nothing gets through."""
+    cells: dict[str, Cell] = field(default_factory=dict)
+    """By aspect."""
 
     @property
     def understood(self) -> bool:
-        """Nothing is misunderstood, and content does get through."""
-        marks = {aspect: cell.mark for aspect, cell in self.cells.items()}
-        return Mark.NO not in marks.values() and marks.get(Aspect.CONTENT) is Mark.YES
+        """Nothing is misunderstood, and something does get through."""
+        through = self.cells.get(self.through)
+        return not self.misunderstood and through is not None and through.mark is Mark.YES
 
     @property
-    def misunderstood(self) -> tuple[Aspect, ...]:
+    def misunderstood(self) -> tuple[str, ...]:
         return tuple(aspect for aspect, cell in self.cells.items() if cell.mark is Mark.NO)
 
 
@@ -44,6 +45,7 @@ class Meeting:
 class Interop:
     """The outcome."""
 
+    exchanges: Exchanges
     names: tuple[str, ...]
     sides: dict[str, Side]
     """Of those that could be driven."""
@@ -58,13 +60,7 @@ class Interop:
     def notes(self) -> list[str]:
         """What is declared and differs, and is no fault of anybody."""
         pairs = [m.pair for (a, b), m in self.meetings.items() if self.names.index(a) < self.names.index(b)]
-        out = []
-        for pair in pairs:
-            if pair.filters_differ:
-                out.append(f"{pair.filters_differ}. The text leaves hash and encoding open: they have to agree on one")
-            if pair.hashes_differ and pair.both_repair:
-                out.append(f"{pair.hashes_differ}. T_req, T_resp and response groups need not agree")
-        return out
+        return [note for pair in pairs for note in self.exchanges.notes(pair)]
 
     @property
     def misunderstandings(self) -> list[Meeting]:
@@ -86,7 +82,7 @@ class Interop:
         """For programs; all strings that come from an implementation are bounded."""
         return {
             "implementations": [self._implementation(name) for name in self.names],
-            "aspects": [{"id": aspect.value, "meaning": aspect.meaning} for aspect in Aspect],
+            "aspects": [{"id": aspect, "meaning": meaning} for aspect, meaning in self.exchanges.aspects.items()],
             "pairs": [
                 {
                     "sender": sender,
@@ -94,7 +90,7 @@ class Interop:
                     "understood": meeting.understood,
                     "translated": meeting.pair.translated,
                     "aspects": {
-                        aspect.value: {"mark": cell.mark.value, "reason": cell.reason}
+                        aspect: {"mark": cell.mark.value, "reason": cell.reason}
                         for aspect, cell in meeting.cells.items()
                     },
                 }
@@ -128,8 +124,7 @@ class Interop:
             "driven": True,
             "calls_itself": f"{side.declared.name} {side.declared.version}".strip(),
             "dialect": side.dialect,
-            "bloom_profile": side.declared.profile("bloom"),
-            "hash_profile": side.declared.profile("hash"),
+            **{f"{name}_profile": side.declared.profile(name) for name in self.exchanges.profiles},
         }
 
 
@@ -137,13 +132,14 @@ def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -
     """Start a cast, let each ordered pair of it play all exchanges, and close it."""
     cast.start()
     sides = {name: _side(cast, name) for name in cast.driven}
-    out = Interop(tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
+    exchanges = exchanges_of(cast.revision)
+    out = Interop(exchanges, tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
     pairs = [Pair(sender, receiver) for sender in sides.values() for receiver in sides.values()]
-    total = len(pairs) * len(EXCHANGES)
-    for number, (pair, exchange) in enumerate((pair, exchange) for pair in pairs for exchange in EXCHANGES):
+    total = len(pairs) * len(exchanges.all)
+    for number, (pair, exchange) in enumerate(product(pairs, exchanges.all)):
         names = (pair.sender.name, pair.receiver.name)
         progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
-        meeting = out.meetings.setdefault(names, Meeting(pair))
+        meeting = out.meetings.setdefault(names, Meeting(pair, exchanges.through))
         meeting.cells |= _met(cast, pair, exchange, out)
     cast.close()
     progress("done", total, total)
@@ -155,12 +151,12 @@ def _side(cast: Cast, name: str) -> Side:
     return Side(name, cast.declarations[name], dialect.name if dialect is not None else "")
 
 
-def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[Aspect, Cell]:
+def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:
     """The cells that an exchange fills."""
     lacking = exchange.needs(pair)
     if lacking:
         return dict.fromkeys(exchange.judges, left_open(lacking))
-    cells: dict[Aspect, Cell] = {}
+    cells: dict[str, Cell] = {}
     for schedule in exchange.schedules:
         roles = {m: (pair.receiver if m == RECEIVER else pair.sender).name for m in schedule.names}
         try:
@@ -169,24 +165,21 @@ def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[Aspec
             return cells or dict.fromkeys(exchange.judges, no(str(without)))
         out.performances += 1
         out.steps += show.steps
-        cells = _judged(cast, pair, exchange, schedule, show, roles)
+        heard = out.exchanges.read(show, {member: cast.dialect(name) for member, name in roles.items()})
+        cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
+        broke = _cut_short(cast, show, roles)
+        if broke is not None:
+            # What was not reached for that reason says nothing of its own.
+            cells = {aspect: cell if cell.mark is Mark.YES else broke for aspect, cell in cells.items()}
         if show.breakdown is not None or not any(cell.mark is Mark.NO for cell in cells.values()):
             break
     return cells
 
 
-def _judged(
-    cast: Cast, pair: Pair, exchange: Exchange, schedule: Schedule, show: Performance, roles: dict[str, str]
-) -> dict[Aspect, Cell]:
-    heard = Heard(show, {member: cast.dialect(roles[member]) for member in schedule.names})  # type: ignore[misc]
-    cells = {aspect: judge(heard, pair) for aspect, judge in exchange.judges.items()}
+def _cut_short(cast: Cast, show: Performance, roles: Mapping[str, str]) -> Cell | None:
+    """What is to be said where a performance came to no good end."""
     broken = cast.broken_in(show, roles)
     if broken is not None:
         name, breakdown = broken
-        broke = no(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
-    elif show.storm:
-        broke = no("broken off: there was no end of messages")
-    else:
-        return cells
-    # What was not reached for that reason says nothing of its own.
-    return {aspect: cell if cell.mark is Mark.YES else broke for aspect, cell in cells.items()}
+        return no(f"{name} must act: it broke down ({breakdown.kind.value}: {breakdown.detail})")
+    return no("broken off: there was no end of messages") if show.storm else None

@@ -14,17 +14,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sds_harness.schedules import Performance, Schedule
-from sds_harness.sds.generator import generated
 
 from ..exploration.campaign import TWINS_EVERY
 from ..exploration.casts import NotPlayed
 from ..exploration.judging import BREAKDOWN, STORM, Assessment, Scope, assess
 from ..judging.runner import PATIENCE
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols import default
+from ..protocols import property_of, repertoire_of
 from ..protocols.properties import Replay
-from ..protocols.sds.properties import PROPERTIES
-from .troupe import Roles, Troupe, grammar_for, members_of, roles_for, with_one_capacity
+from .troupe import Roles, Troupe, configured, grammar_for, members_of, roles_for
 
 GROUP = ""
 """Stands for an implementation in what nobody in particular is to blame for."""
@@ -87,7 +85,7 @@ class _Replay:
 
 
 def _is_of_the_group(finding: Finding) -> bool:
-    return finding.requirement in PROPERTIES or finding.requirement == STORM
+    return property_of(finding.requirement) is not None or finding.requirement == STORM
 
 
 def _not_shown_again(
@@ -103,7 +101,7 @@ def _not_shown_again(
         return findings
     properties = tuple(dict.fromkeys(f.requirement for f in findings if f.requirement != STORM))
     whether_twins = replay if twins and performance.breakdown is None else None
-    scope = Scope(default().rules.current, (), () if performance.storm else properties)
+    scope = Scope(troupe.cast.revision, (), () if performance.storm else properties)
     again = assess(performance, scope, members_of(name, schedule, roles), whether_twins)
     return [finding for finding in findings if RANK[again.worst(finding.requirement)] < RANK[finding.severity]]
 
@@ -168,7 +166,7 @@ class Mixed:
         """Everything that was found: the worst first, requirements before properties, the frequent before the rare."""
         return sorted(
             self.discoveries.values(),
-            key=lambda d: (-RANK[d.finding.severity], d.what in PROPERTIES, -d.schedules, d.what, d.name),
+            key=lambda d: (-RANK[d.finding.severity], property_of(d.what) is not None, -d.schedules, d.what, d.name),
         )
 
     def of(self, name: str) -> list[Discovery]:
@@ -209,10 +207,11 @@ def explore_mixed(
     names = troupe.cast.driven
     mixed = Mixed(names, seed, examples)
     try:
-        capacity = troupe.fixed_capacity()
+        repertoire, in_common = repertoire_of(troupe.cast.revision), troupe.fixed()
+        grammar = grammar_for(repertoire, names)
         for index in range(examples):
             # The schedule does not hang on who has been given up, so that its number says which it is.
-            schedule = with_one_capacity(generated(seed, index, grammar_for(names)), capacity)
+            schedule = configured(repertoire.generated(seed, index, grammar), in_common)
             _play_one(troupe, mixed, index, schedule, scope)
             progress(mixed)
             if len(mixed.given_up) >= len(names) - 1:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
 from ..drawing.names import short
-from ..exploration.casts import NotPlayed
-from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, save
+from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, same, save, smallest
 from ..exploration.judging import BREAKDOWN, STORM, Scope
-from ..exploration.shrinking import shrink
 from ..exploration.telling import plain_story, svg_of
-from ..judging.verdict import RANK, Finding
-from ..protocols.sds.catalogue import CURRENT
-from ..protocols.sds.properties import PROPERTIES
+from ..judging.verdict import Finding
+from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
 from .troupe import Roles, Troupe, noted
 
@@ -83,32 +80,32 @@ class _Shrinking:
         what = discovery.what
         # Nobody may be to blame for what is held against the group.
         self._scope = scope if discovery.name == GROUP else scope.only(what)
-        self._twins = what in PROPERTIES and PROPERTIES[what].twin is not None
+        held = property_of(what)
+        self._twins = held is not None and held.twin is not None
         self._best = discovery.schedule
         self._roles: Roles = discovery.roles
 
     def run(self, max_attempts: int) -> MixedExample | None:
-        found, first = self._discovery, self._discovery.schedule
-        if self._fails(first) is None:
-            return None
+        found = self._discovery
         limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(found.what, max_attempts)
-        small = shrink(first, self._fails, min(max_attempts, limit))
-        roles = self._roles_in(small.schedule)
-        schedule = replace(small.schedule, notes=self._notes(roles))
-        performance, finding = self._played(schedule, roles)
-        if finding is None:
+        small = smallest(found.schedule, self._shown, self._notes, min(max_attempts, limit))
+        if small is None:
             return None
-        return MixedExample(found.what, finding, schedule, performance, first, small.attempts, found.name, roles)
+        parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}
+        return MixedExample(**parts, name=found.name, roles=self._roles_in(small.schedule))
 
-    def _fails(self, candidate: Schedule) -> Performance | None:
+    def _shown(self, candidate: Schedule) -> tuple[Performance, Finding] | None:
         roles = self._roles_in(candidate)
-        if self._discovery.name not in (GROUP, *roles.values()):
+        name = self._discovery.name
+        if name not in (GROUP, *roles.values()):
             return None
-        performance, finding = self._played(candidate, roles)
+        performance = self._troupe.play_afresh(candidate, roles)
+        judged = judge(self._troupe, performance, roles, self._scope, twins=self._twins)[name]
+        finding = same(self._discovery.finding, judged.findings)
         if finding is None:
             return None
         self._best, self._roles = candidate, roles
-        return performance
+        return performance, finding
 
     def _roles_in(self, candidate: Schedule) -> dict[str, str]:
         """Everybody keeps its role: by name where participants are dropped, by place where all are renamed."""
@@ -116,26 +113,16 @@ class _Shrinking:
             return {new: self._roles[old] for new, old in zip(candidate.names, self._best.names, strict=True)}
         return {name: self._roles[name] for name in candidate.names}
 
-    def _played(self, schedule: Schedule, roles: Roles) -> tuple[Performance, Finding | None]:
-        known = self._discovery
-        performance = self._troupe.play_afresh(schedule, roles)
-        judged = judge(self._troupe, performance, roles, self._scope, twins=self._twins)[known.name]
-        for finding in judged.findings:
-            same = finding.requirement == known.what and finding.check == known.finding.check
-            if same and RANK[finding.severity] >= RANK[known.finding.severity]:
-                return performance, finding
-        return performance, None
-
-    def _notes(self, roles: Roles) -> tuple[tuple[str, str], ...]:
+    def _notes(self, schedule: Schedule) -> tuple[tuple[str, str], ...]:
         """What a replay has to know, and whoever finds the file."""
-        found = self._discovery
+        found, roles = self._discovery, self._roles_in(schedule)
         declarations = self._troupe.cast.declarations
         notes = {
             **noted(roles),
             "shows": found.what,
             "check": found.finding.check,
             "severity": found.finding.severity.value,
-            "revision": CURRENT,
+            "revision": self._troupe.cast.revision,
             "against": found.name,
             "shrunk from": found.schedule.name,
             "suite": suite_version(),
@@ -149,6 +136,3 @@ def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:
     """Write the schedule, its trace, its picture and its story to ``folder``. Raises OSError."""
     told = f"{plain_story(example)}\nPlayed by {example.parts}\n"
     return save(example, folder, svg_of(example), told)
-
-
-__all__ = ["ATTEMPTS", "FEW_ATTEMPTS", "MixedExample", "NotPlayed", "keep", "shrunk"]

@@ -12,8 +12,8 @@ from sds_harness.declaration import printable
 
 from ..judging.certification import EXIT_NOT_DRIVEN
 from ..judging.runner import SOFT_FAULTS
-from ..telling.story import show_breakdown
-from .aspects import Aspect, Mark, Side
+from ..protocols.exchanges import Mark, Side
+from ..telling.story import hanging, show_breakdown
 from .matrix import Interop
 
 _SIGNS = {Mark.YES: "✓", Mark.NO: "✗", Mark.OPEN: "–"}  # noqa: RUF001
@@ -30,12 +30,13 @@ class InteropStory:
     def __init__(self, console: Console, outcome: Interop) -> None:
         self._console = console
         self._outcome = outcome
+        self._aspects = outcome.exchanges.numbers
         self._signs = _SIGNS if _fits(console, "".join(_SIGNS.values())) else _ASCII_SIGNS
 
     def show(self, seconds: float) -> None:
         """All of it; ``seconds`` is how long it took."""
         for name, side in self._outcome.sides.items():
-            self._labelled(name, _introduction(side))
+            self._labelled(name, self._introduction(side))
         self._console.print()
         if self._outcome.meetings:
             self._show_matrix()
@@ -43,7 +44,7 @@ class InteropStory:
         for mark in (Mark.NO, Mark.YES, Mark.OPEN):
             self._show_reasons(mark)
         for note in self._outcome.notes:
-            self._paragraph(Text("Note    ", "yellow"), note)
+            hanging(self._console, Text("Note    ", "yellow"), Text(note))
         if self._outcome.notes:
             self._console.print()
         self._show_breakdowns()
@@ -58,7 +59,7 @@ class InteropStory:
         translated = any(meeting.pair.translated for meeting in self._outcome.meetings.values())
         space = self._console.width - head
         for between in (" ", ""):
-            width = len(Aspect) + len(between) * (len(Aspect) - 1) + 2 * translated
+            width = len(self._aspects) + len(between) * (len(self._aspects) - 1) + 2 * translated
             if len(names) * (width + len(_GAP)) <= space:
                 break
         width = max(width, *(cell_len(name) for name in names))
@@ -67,7 +68,7 @@ class InteropStory:
             self._show_block(names, names[start : start + block], head, width, between)
 
     def _show_block(self, rows: list[str], columns: list[str], head: int, width: int, between: str) -> None:
-        numbers = between.join(str(aspect.number) for aspect in Aspect)
+        numbers = between.join(map(str, self._aspects.values()))
         self._line(Text.assemble(" " * head, _GAP, ("receives", "dim")))
         self._line(Text(_padded("sends", head), "dim"), *(Text(_padded(name, width), "bold") for name in columns))
         self._line(Text(" " * head), *(Text(_padded(numbers, width), "dim") for _ in columns))
@@ -78,7 +79,7 @@ class InteropStory:
 
     def _cell(self, sender: str, receiver: str, width: int, between: str) -> Text:
         meeting = self._outcome.meetings[sender, receiver]
-        marks = [meeting.cells[aspect].mark for aspect in Aspect if aspect in meeting.cells]
+        marks = [meeting.cells[aspect].mark for aspect in self._aspects if aspect in meeting.cells]
         cell = Text(between).join(Text(self._signs[mark], STYLES[mark]) for mark in marks)
         if meeting.pair.translated:
             cell.append(" t", "yellow")
@@ -91,12 +92,13 @@ class InteropStory:
         self._console.print(line, soft_wrap=True)
 
     def _show_legend(self) -> None:
-        for aspect in Aspect:
-            self._console.print(Text(f"  {aspect.number}  {aspect.meaning}", "dim"), soft_wrap=True)
+        for aspect, meaning in self._outcome.exchanges.aspects.items():
+            self._console.print(Text(f"  {self._aspects[aspect]}  {meaning}", "dim"), soft_wrap=True)
         signs = "   ".join(f"{self._signs[mark]} {mark.value}" for mark in Mark)
         self._console.print(Text(f"  {signs}, or not declared", "dim"), soft_wrap=True)
         if any(meeting.pair.translated for meeting in self._outcome.meetings.values()):
-            line = "t  wire layouts differ: 2 to 9 were played with translation between them"
+            numbers = self._outcome.exchanges.translated
+            line = f"t  wire layouts differ: {min(numbers)} to {max(numbers)} were played with translation between them"
             self._console.print(Text(f"  {line}", "yellow"), soft_wrap=True)
         self._console.print()
 
@@ -104,18 +106,18 @@ class InteropStory:
 
     def _show_reasons(self, mark: Mark) -> None:
         """The reasons for one mark; what is the same for several pairs, or in several aspects of them, once."""
-        pairs: dict[tuple[Aspect, str], list[str]] = {}
-        for aspect in Aspect:
+        pairs: dict[tuple[str, str], list[str]] = {}
+        for aspect in self._aspects:
             for (sender, receiver), meeting in self._outcome.meetings.items():
                 cell = meeting.cells.get(aspect)
                 if cell is not None and cell.mark is mark and cell.reason:
                     pairs.setdefault((aspect, cell.reason), []).append(self._pair(sender, receiver))
-        aspects: dict[tuple[str, tuple[str, ...]], list[Aspect]] = {}
+        numbers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for (aspect, reason), those in pairs.items():
-            aspects.setdefault((reason, tuple(those)), []).append(aspect)
-        for (reason, whose), about in aspects.items():
-            sign = Text(f"{self._signs[mark]} {' '.join(str(aspect.number) for aspect in about)}  ", STYLES[mark])
-            self._paragraph(sign, f"{', '.join(whose)}: {reason}.")
+            numbers.setdefault((reason, tuple(those)), []).append(str(self._aspects[aspect]))
+        for (reason, whose), about in numbers.items():
+            sign = Text(f"{self._signs[mark]} {' '.join(about)}  ", STYLES[mark])
+            hanging(self._console, sign, Text(f"{', '.join(whose)}: {reason}."))
         if pairs:
             self._console.print()
 
@@ -142,45 +144,40 @@ class InteropStory:
         hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
         if not outcome.misunderstandings and not hard and outcome.exit_code != EXIT_NOT_DRIVEN:
             number = len(outcome.names)
-            self._paragraph(Text(), f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green")
+            hanging(
+                self._console,
+                Text(),
+                Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green"),
+            )
             return
         agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
         if agreeing:
-            self._paragraph(Text("Understood      ", "green"), ", ".join(agreeing))
+            hanging(self._console, Text("Understood      ", "green"), Text(", ".join(agreeing)))
         for (sender, receiver), meeting in outcome.meetings.items():
             if not meeting.understood:
-                text = f"{self._pair(sender, receiver)}: {_listed(meeting.misunderstood) or 'nothing got through'}"
-                self._paragraph(Text("Not understood  ", "bold red"), text)
+                what = self._listed(meeting.misunderstood) or "nothing got through"
+                text = Text(f"{self._pair(sender, receiver)}: {what}")
+                hanging(self._console, Text("Not understood  ", "bold red"), text)
         for name in dict.fromkeys(hard):
-            self._paragraph(Text("Broke down      ", "bold red"), name)
-        self._paragraph(Text(), f"({played})", "dim")
+            hanging(self._console, Text("Broke down      ", "bold red"), Text(name))
+        hanging(self._console, Text(), Text(f"({played})", "dim"))
 
     def _labelled(self, name: str, text: str) -> None:
         width = max(cell_len(name) for name in self._outcome.sides)
-        self._paragraph(Text(f"  {_padded(name, width)}  ", "bold"), text)
+        hanging(self._console, Text(f"  {_padded(name, width)}  ", "bold"), Text(text))
 
-    def _paragraph(self, before: Text, words: str, style: str = "") -> None:
-        """Words with something before their first line; lines that follow stand under the words."""
-        width = max(20, self._console.width - before.cell_len)
-        for line in Text(words, style).wrap(self._console, width, overflow="fold"):
-            line.rstrip()
-            self._console.print(Text.assemble(before, line), soft_wrap=True)
-            before = Text(" " * before.cell_len)
+    def _listed(self, aspects: Sequence[str]) -> str:
+        """Aspects by number and, if they are few, by name."""
+        few = len(aspects) <= _FEW
+        return ", ".join(
+            f"{self._aspects[aspect]} {aspect}" if few else str(self._aspects[aspect]) for aspect in aspects
+        )
 
-
-def _listed(aspects: Sequence[Aspect]) -> str:
-    """Aspects by number and, if they are few, by name."""
-    few = len(aspects) <= _FEW
-    return ", ".join(f"{aspect.number} {aspect.value}" if few else str(aspect.number) for aspect in aspects)
-
-
-def _introduction(side: Side) -> str:
-    declared = side.declared
-    name = printable(f"{declared.name} {declared.version}".strip(), 60)
-    language = f" ({printable(declared.language, 20)})" if declared.language else ""
-    bloom = f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
-    repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
-    return f"{name}{language}: {side.speaks}, {bloom}, {repair}"
+    def _introduction(self, side: Side) -> str:
+        declared = side.declared
+        name = printable(f"{declared.name} {declared.version}".strip(), 60)
+        language = f" ({printable(declared.language, 20)})" if declared.language else ""
+        return f"{name}{language}: {side.speaks}, {self._outcome.exchanges.introduced(declared)}"
 
 
 def _padded(text: str, width: int) -> str:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from sds_harness.link import Limits
 from sds_harness.schedules import Member, Performance, Schedule
-from sds_harness.sds.generator import NAMES, Grammar
 
 from ..exploration.casts import Cast, Implementation, NotPlayed
-from ..protocols import repertoire_of
+from ..protocols import exchanges_of, repertoire_of
+from ..protocols.exchanges import SENDER
+from ..protocols.schedules import Repertoire
 
 MIXED = "mixed"
 """The note "cast" of a schedule that was found in a mixed group."""
 STAND_IN = "reference"
 _PLAYS = "plays "
-_ROOM = "bloom_capacity"
-_TRIAL = 24
 
 Roles = Mapping[str, str]
 """The implementation of each participant."""
@@ -28,19 +28,14 @@ def roles_for(schedule: Schedule, names: tuple[str, ...], turn: int) -> dict[str
     return {member: names[(turn + place) % len(names)] for place, member in enumerate(schedule.names)}
 
 
-def grammar_for(names: tuple[str, ...]) -> Grammar:
+def grammar_for(repertoire: Repertoire, names: tuple[str, ...]) -> Any:
     """Schedules in which there is a place for everybody, as far as there are places."""
-    return Grammar(fewest=max(Grammar().fewest, min(len(names), len(NAMES))))
+    return repertoire.grammar(fewest=max(repertoire.grammar().fewest, min(len(names), len(repertoire.names))))
 
 
-def with_one_capacity(schedule: Schedule, capacity: int | None) -> Schedule:
-    """The schedule with filters of a size that all have in common; None, as each is asked to configure it.
-
-    Of another size they are foreign: some drop what carries such a filter, and after that nothing of note happens.
-    """
-    if capacity is None:
-        return schedule
-    return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {_ROOM: capacity}).items())))
+def configured(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
+    """The schedule with what all have to have in common."""
+    return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {**in_common}).items())))
 
 
 def noted(roles: Roles) -> dict[str, str]:
@@ -98,18 +93,21 @@ class Troupe:
         other = f"{STAND_IN} of {name}"
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
-    def fixed_capacity(self) -> int | None:
-        """How many IDs the filters have room for of those who do not let it be configured; None if all do."""
+    def fixed(self) -> dict[str, int]:
+        """What all have to have in common, as it is with those who do not let it be configured."""
+        out: dict[str, int] = {}
+        wanted = exchanges_of(self.cast.revision).in_common
+        schedule = Schedule((Member(SENDER),), configuration=tuple(sorted(wanted.items())), name="what is in common")
         for name in self.cast.driven:
-            schedule = Schedule((Member("alice"),), configuration=((_ROOM, _TRIAL),), name="filters of one size")
             try:
-                parties = self.cast.play(schedule, {"alice": name}).parties
+                party = self.cast.play(schedule, {SENDER: name}).parties.get(SENDER)
             except NotPlayed:
                 continue
-            capacity = parties["alice"].in_force.bloom_capacity if "alice" in parties else 0
-            if capacity not in (0, _TRIAL):
-                return capacity
-        return None
+            for key, value in wanted.items():
+                found = getattr(party.in_force, key) if party is not None else 0
+                if found not in (0, value):
+                    out.setdefault(key, found)
+        return out
 
     def kill(self) -> None:
         """End what was started here."""

@@ -17,6 +17,7 @@ from sds_harness.revision import Revision
 from ..judging.exercise import Model
 from ..judging.rules import Rules
 from ..vectors.model import Material
+from .exchanges import Exchanges
 from .properties import GlobalProperty
 from .schedules import Repertoire
 from .words import Words
@@ -38,6 +39,8 @@ class Protocol:
     """Its golden vectors, None if it has none."""
     repertoire: Repertoire | None = None
     """The schedules that are generated for it, None if there are none."""
+    exchanges: Exchanges | None = None
+    """How its implementations meet, None if they do not."""
 
 
 @cache
@@ -73,6 +76,14 @@ def repertoire_of(revision: str) -> Repertoire:
     if repertoire is None:
         raise ValueError(f"no schedules are generated for {revision}")
     return repertoire
+
+
+def exchanges_of(revision: str) -> Exchanges:
+    """How implementations of the protocol of a revision meet. Raises ValueError if they do not."""
+    exchanges = protocol_of(revision).exchanges
+    if exchanges is None:
+        raise ValueError(f"implementations of {revision} have no exchanges")
+    return exchanges
 
 
 def default() -> Protocol:

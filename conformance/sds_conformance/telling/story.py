@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -152,10 +152,7 @@ def show_breakdown(
     if trace is not None and protocol is not None and trace.steps:
         narrator, step = protocol.words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
-    label = "stderr"
-    for line in breakdown.stderr:
-        labelled(console, label, Text(line, "dim"))
-        label = ""
+    lines_labelled(console, "stderr", breakdown.stderr, "dim")
     labelled(console, "Ask", Text(breakdown.advice))
     if how is not None and trace is not None:
         labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
@@ -276,7 +273,7 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
     for step in trace.steps:
         mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
         head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
-        _hanging(console, head, Text(narrator.done(step)))
+        hanging(console, head, Text(narrator.done(step)))
         for effect in narrator.came_out(step, narrator.touches(step)):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for raw in narrator.on_the_wire(step):
@@ -301,10 +298,22 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
     if whole:
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
-        _hanging(console, before, text)
+        hanging(console, before, text)
 
 
-def _hanging(console: Console, before: Text, text: Text) -> None:
+def lines_labelled(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
+    """Lines with a label before the first."""
+    for number, line in enumerate(lines):
+        labelled(console, "" if number else label, Text(line, style))
+
+
+def show_errors(console: Console, errors: Mapping[str, str]) -> None:
+    """Faults of ours: where, and what."""
+    for where, what in errors.items():
+        console.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+
+
+def hanging(console: Console, before: Text, text: Text) -> None:
     """A text with ``before`` before its first line; lines that follow stand under the text."""
     for line in text.wrap(console, max(20, console.width - before.cell_len), overflow="fold"):
         line.rstrip()

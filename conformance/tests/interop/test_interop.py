@@ -8,7 +8,6 @@ import pytest
 
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
-from sds_conformance.interop.aspects import Aspect, Mark
 from sds_conformance.interop.matrix import Interop, explore
 from sds_conformance.judging.certification import (
     EXIT_CONFORMANT,
@@ -17,7 +16,9 @@ from sds_conformance.judging.certification import (
     EXIT_NOTHING_EXERCISED,
 )
 from sds_conformance.judging.runner import PATIENCE
+from sds_conformance.protocols.exchanges import Mark
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
 from sds_harness.schedules.operations import Member, Schedule, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -39,7 +40,7 @@ def met(**starts: Start) -> Interop:
         return explore(cast)
 
 
-def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[Aspect]:
+def marked(outcome: Interop, sender: str, receiver: str, mark: Mark = Mark.NO) -> set[str]:
     return {aspect for aspect, cell in outcome.meetings[sender, receiver].cells.items() if cell.mark is mark}
 
 

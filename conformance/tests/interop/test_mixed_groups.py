@@ -12,9 +12,10 @@ from sds_conformance.exploration.casts import Cast, Implementation
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
-from sds_conformance.interop.troupe import Troupe, grammar_for, roles_for, roles_noted, with_one_capacity
+from sds_conformance.interop.troupe import Troupe, configured, grammar_for, roles_for, roles_noted
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Member, Schedule, load
 from sds_harness.schedules.operations import Send
@@ -68,7 +69,7 @@ def test_everybody_takes_part_and_each_is_first_in_turn() -> None:
     names = ("a", "b", "c", "d", "e")
     first = set()
     for index in range(10):
-        schedule = generated(0, index, grammar_for(names))
+        schedule = generated(0, index, grammar_for(REPERTOIRE, names))
         roles = roles_for(schedule, names, index)
         assert set(roles.values()) == set(names)
         first.add(roles[schedule.names[0]])
@@ -79,7 +80,7 @@ def test_more_than_there_are_places_for_take_turns() -> None:
     names = tuple("abcdefghij")
     seen = set()
     for index in range(10):
-        roles = roles_for(generated(0, index, grammar_for(names)), names, index)
+        roles = roles_for(generated(0, index, grammar_for(REPERTOIRE, names)), names, index)
         assert len(roles) == 8
         seen |= set(roles.values())
     assert seen == set(names)
@@ -126,10 +127,10 @@ def test_filters_have_the_size_of_those_who_have_but_one() -> None:
         return answer
 
     with cast_of({"ref": reference, "fixed": fixed}) as cast, Troupe(cast) as troupe:
-        assert troupe.fixed_capacity() == 50
+        assert troupe.fixed() == {"bloom_capacity": 50}
     with cast_of({"ref": reference, "two": reference}) as cast, Troupe(cast) as troupe:
-        assert troupe.fixed_capacity() is None
-    assert dict(with_one_capacity(generated(0, 0), 50).configuration)["bloom_capacity"] == 50
+        assert troupe.fixed() == {}
+    assert dict(configured(generated(0, 0), {"bloom_capacity": 50}).configuration)["bloom_capacity"] == 50
     assert explored(4, ref=reference, fixed=fixed).ordered == []
 
 

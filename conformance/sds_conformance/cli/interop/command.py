@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 from rich.cells import cell_len
-from rich.console import Console
 
 from sds_harness.declaration import printable
-from sds_harness.link import Limits, StdioLink
+from sds_harness.link import Limits
 from sds_testee.framing import Framing
 
 from ...exploration.casts import Cast, Implementation
@@ -27,12 +24,12 @@ from ...judging.certification import (
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
 )
-from ...judging.runner import BrokenRun
-from ...telling.story import show_breakdown
 from ..fuzz import seed_of
-from ..options import CURRENT, Driven, console, program, progress_bar, talking
-from .again import PlayedAgain, needed, schedule_of
-from .mixed import BAR_WIDTH, MixedGroups
+from ..options import CURRENT, SAVE, Driven, console, program, steps_bar, talking
+from ..showing import print_json
+from .again import needed, play_again, schedule_of
+from .mixed import MixedGroups
+from .shared import BAR_WIDTH, show_undriven
 
 _LONGEST_NAME = 16
 _EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
@@ -73,15 +70,7 @@ Exit codes:
     metavar="S",
     help="Which ones; `random` for others each time, the seed is printed.",
 )
-@click.option(
-    "--save",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("counterexamples"),
-    show_default=True,
-    metavar="DIR",
-    help="Where counterexamples are kept; made only if there is one.",
-)
+@SAVE
 @click.option(
     "--replay",
     "file",
@@ -114,21 +103,18 @@ def interop(
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
         with Cast((_implementation(name, commands[name], framing, limits) for name in names), CURRENT) as cast:
-            code = PlayedAgain(out, err, cast, schedule, roles).play(as_json=as_json)
+            code = play_again(out, err, cast, schedule, roles, as_json=as_json)
         sys.exit(code)
-    cast = Cast((_implementation(name, command, framing, limits) for name, command in commands.items()), CURRENT)
     started = time.monotonic()
-    with cast:
-        outcome = _explore(err, cast)
+    with Cast((_implementation(name, command, framing, limits) for name, command in commands.items()), CURRENT) as cast:
+        with steps_bar(err, 40, BAR_WIDTH) as bar:
+            outcome = explore(cast, bar)
         # What breaks from here on is told elsewhere.
         outcome.breakdowns = list(outcome.breakdowns)
-        for name, breakdown in outcome.undriven.items():
-            err.print(name, style="bold")
-            show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+        show_undriven(err, outcome.undriven)
         if not as_json:
             InteropStory(out, outcome).show(time.monotonic() - started)
-        options = Driven((), framing, "", limits).options
-        groups = MixedGroups(out, err, cast, commands, options)
+        groups = MixedGroups(out, err, cast, commands, Driven((), framing, "", limits).options)
         if examples:
             groups.play(seed, examples, folder, quiet=as_json)
     code = _exit_code(outcome, groups)
@@ -137,7 +123,7 @@ def interop(
         for row in data["implementations"]:
             row["command"] = [printable(part, 1_000) for part in commands[row["name"]]]
         data |= {"mixed_groups": groups.to_json(), "exit_code": code}
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+        print_json(data)
     sys.exit(code)
 
 
@@ -153,10 +139,7 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
 
 
 def _implementation(name: str, command: tuple[str, ...], framing: Framing, limits: Limits) -> Implementation:
-    def connect(variables: Mapping[str, str]) -> StdioLink:
-        return StdioLink(command, framing, limits, variables)
-
-    return Implementation(name, connect, limits)
+    return Implementation(name, Driven(command, framing, "", limits).connect, limits)
 
 
 def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:
@@ -187,13 +170,3 @@ def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str
         example = f"{program()} interop {given} 'ref=python -m sds_reference'"
         raise click.UsageError(f"two implementations or more are needed. With the bundled reference: {example}")
     return commands
-
-
-def _explore(err: Console, cast: Cast) -> Interop:
-    with progress_bar(err, BAR_WIDTH) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def progress(what: str, number: int, total: int) -> None:
-            bar.update(task, description=f"{what[:40]:<40}", completed=number, total=total)
-
-        return explore(cast, progress)

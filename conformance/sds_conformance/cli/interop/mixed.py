@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,23 +11,21 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Performance
-
 from ...drawing.proof import story
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
-from ...exploration.telling import proof_of, rule_of
+from ...exploration.telling import proof_of, show_again, show_unstable
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
-from ...judging.verdict import Finding
-from ...telling.story import STYLES, labelled
-from ..options import program, progress_bar
+from ...telling.story import STYLES, labelled, lines_labelled, show_errors
+from ..options import found_bar, program, progress_bar
+from ..showing import not_kept
+from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
 """So many counterexamples are told; of the others the file is named."""
 STORY_LINES = 16
-BAR_WIDTH = 20
 Found = tuple[Discovery, MixedExample | None, Mapping[str, Path]]
 """What was found, its counterexample if it showed again, and the files."""
 
@@ -95,14 +92,10 @@ class MixedGroups:
     # ---- playing ---------------------------------------------------------------------------------------------------
 
     def _explore(self, troupe: Troupe, seed: int, examples: int) -> Mixed:
-        with progress_bar(self._err, BAR_WIDTH) as bar:
-            task = bar.add_task("mixed groups", total=examples)
-
-            def progress(mixed: Mixed) -> None:
-                found = f", {len(mixed.discoveries)} found" if mixed.discoveries else ""
-                bar.update(task, completed=mixed.schedules, description=f"mixed groups{found}")
-
-            return explore_mixed(troupe, seed, examples, self._scope, progress)
+        with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
+            return explore_mixed(
+                troupe, seed, examples, self._scope, lambda mixed: bar(mixed.schedules, len(mixed.discoveries))
+            )
 
     def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
         """Shrink, keep and tell what was found, the worst first."""
@@ -129,8 +122,7 @@ class MixedGroups:
         try:
             return keep(example, folder)
         except OSError as error:
-            self.unkept = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
-            self._err.print(self.unkept, style="red")
+            self.unkept = not_kept(self._err, folder, error)
             return {}
 
     # ---- telling ---------------------------------------------------------------------------------------------------
@@ -162,9 +154,8 @@ class MixedGroups:
                 parts += [Text("; "), Text("nobody's own part shows whose doing it is")]
             if name in mixed.given_up:
                 parts += [Text("; "), Text(f"then it {mixed.given_up[name]}", "yellow")]
-            _lines(out, before, parts)
-        for where, what in mixed.errors.items():
-            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+            lines_of(out, before, parts)
+        show_errors(out, mixed.errors)
         out.print()
 
     def _show(self, number: int, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
@@ -172,40 +163,25 @@ class MixedGroups:
             _show_line(self._out, discovery, example, files)
             return
         out, whole = self._out, len(discovery.schedule.operations)
-        show_head(out, discovery.finding, discovery.name)
-        found = f"by {discovery.schedule.name}"
+        show_violation(out, discovery.finding, discovery.name)
         if example is None:
-            labelled(out, "Found", Text(f"{found}, and not when that was played again:"))
-            labelled(out, "", Text("somebody does not do the same twice, so nothing could be shrunk."))
-            labelled(out, "Expected", Text(discovery.finding.expected or "-"))
-            labelled(out, "Seen", Text(discovery.finding.seen, "bold"))
-            out.print()
+            show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
             return
         left = len(example.schedule.operations)
         steps = f"{left} step{'' if left == 1 else 's'}"
         schedules = f"{discovery.schedules:,} schedule{'' if discovery.schedules == 1 else 's'}"
-        labelled(out, "Found", Text(f"{found} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"))
+        found = f"by {discovery.schedule.name} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"
+        labelled(out, "Found", Text(found))
         labelled(out, "Played by", Text(example.parts + (": it needs nobody else" if example.alone else "")))
-        _show_story(out, example.performance, example, files.get("story"))
+        _show_story(out, example, files.get("story"))
         if files:
-            labelled(out, "Picture", Text(str(files["picture"]), "blue"), whole=True)
-            labelled(out, "Again", Text(self._again(example, files["schedule"]), "blue"), whole=True)
+            show_again(out, files, self._again(example, files["schedule"]))
         out.print()
 
     def _again(self, example: MixedExample, file: Path) -> str:
         needed = dict.fromkeys(example.roles.values())
         pairs = [f"{name}={shlex.join(self._commands[name])}" for name in needed]
         return shlex.join([program(), "interop", *self._options, "--replay", str(file), *pairs])
-
-
-def show_head(out: Console, finding: Finding, name: str) -> None:
-    """Who violated what."""
-    where, rule = rule_of(finding.requirement)
-    severity = finding.severity
-    before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
-    parts = [Text(f"{name or 'the group'}: {finding.requirement}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
-    _lines(out, before, parts)
-    labelled(out, "Rule", Text(rule))
 
 
 def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
@@ -221,28 +197,14 @@ def _show_line(out: Console, discovery: Discovery, example: MixedExample | None,
     )
 
 
-def _show_story(out: Console, performance: Performance, example: MixedExample | None, file: Path | None) -> None:
+def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
     """The story, without its end if it is long, and the proof."""
-    lines = story(performance, example.act if example is not None else None)
+    lines = story(example.performance, example.act)
     if len(lines) > STORY_LINES:
         more = f"  ... {len(lines) - STORY_LINES} more lines{f', in {file}' if file is not None else ''}"
         lines = [*lines[:STORY_LINES], more]
-    for number, line in enumerate(lines):
-        labelled(out, "" if number else "Story", Text(line))
-    for number, line in enumerate(proof_of(example) if example is not None else ()):
-        labelled(out, "" if number else "Proof", Text(line))
-
-
-def _lines(out: Console, before: Text, parts: list[Text]) -> None:
-    """Parts, none of which is torn, in as many lines as they need."""
-    line, indent = before.copy(), before.cell_len
-    for part in parts:
-        if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:
-            line.rstrip()
-            out.print(line, soft_wrap=True)
-            line = Text(" " * indent)
-        line.append_text(part)
-    out.print(line, soft_wrap=True)
+    lines_labelled(out, "Story", lines)
+    lines_labelled(out, "Proof", proof_of(example))
 
 
 def _as_json(discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Protocol
 from ..words import Words
+from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
@@ -27,4 +28,5 @@ PROTOCOL = Protocol(
     MODEL,
     MATERIAL,
     REPERTOIRE,
+    EXCHANGES,
 )

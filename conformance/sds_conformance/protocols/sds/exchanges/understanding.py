@@ -1,54 +1,22 @@
-"""Exchanges: short schedules for two implementations, and what can be learnt from each.
+"""Exchanges about single messages: what they say, what they depend on, acknowledge and tell of what is missing.
 
 "alice" is made of the implementation that sends, the row of the matrix, and "bob" of the one that receives, the column.
-Repairs need more members; those but bob are made of the sender's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
 from sds_harness.declaration import printable
-from sds_harness.schedules.operations import (
-    Again,
-    Ephemeral,
-    Look,
-    Member,
-    Operation,
-    Route,
-    Say,
-    Schedule,
-    Send,
-    Sync,
-    Tick,
-    Wait,
-)
+from sds_harness.schedules import Member, Operation, Route, Schedule
+from sds_harness.schedules.operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
-from .aspects import YES, Aspect, Cell, Mark, Pair, left_open, no
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Mark, Pair, left_open, no
+from .aspects import filters_differ
 from .heard import Heard
 
-SENDER, RECEIVER = "alice", "bob"
 SWEEP_MS = 60_000
 """Time that passes before periodic work, for those who deliver on a sweep only."""
-
-Judge = Callable[[Heard, Pair], Cell]
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """What is played, and who tells what from it."""
-
-    name: str
-    schedules: tuple[Schedule, ...]
-    """The first; another is played where something is not understood with the one before."""
-    judges: Mapping[Aspect, Judge]
-    translated: bool = True
-    """Played with translation, where the two have different wire layouts."""
-    needs: Callable[[Pair], str] = lambda pair: ""
-    """Why it cannot be played, in words; "" if it can."""
 
 
 def at(schedule: Schedule, label: str) -> int:
@@ -141,7 +109,7 @@ def reads(heard: Heard, pair: Pair) -> Cell:
 
 def _who_must_act(heard: Heard, pair: Pair) -> str:
     ours, theirs = pair.sender, pair.receiver
-    if not pair.alike:
+    if pair.translated:
         private = [side for side in (ours, theirs) if side.dialect]
         names, layouts = (" and ".join(words) for words in zip(*((s.name, s.speaks) for s in private), strict=True))
         return f"{names} must act, and speak the layout of the text instead of {layouts}"
@@ -255,7 +223,7 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
     if overlooked:
         refused = heard.refusal(SENDER)
         why = f": it refuses the reply ({refused})" if refused is not None else ""
-        hint = f" ({pair.filters_differ})" if pair.filters_differ else ""
+        hint = f" ({differ})" if (differ := filters_differ(pair)) else ""
         return no(f"{ours} does not take {overlooked[0]} for acknowledged, which a reply of {them} names{why}{hint}")
     return YES
 
@@ -277,7 +245,7 @@ def reads_filters(heard: Heard, pair: Pair) -> Cell:
         return left_open(f"causal histories of {them} name everything, so that filters are not needed")
     refused = heard.refusal(SENDER)
     why = f"it refuses the reply: {refused}" if refused is not None else ""
-    why = why or pair.filters_differ or _sizes_differ(heard, pair)
+    why = why or filters_differ(pair) or _sizes_differ(heard, pair)
     reason = f" ({why})" if why else ""
     overlooked = sorted(got[message_id] for message_id in only_there - seen)
     if overlooked:

@@ -1,31 +1,16 @@
-"""Exchanges in which both sides have to agree on more than single messages: the order of logs, and repairs."""
+"""Exchanges in which both sides have to agree on more than single messages: the order of logs, and repairs.
+
+A repair needs more members than two; those but "bob" are made of the sender's.
+"""
 
 from __future__ import annotations
 
-from sds_harness.schedules.operations import Crash, Look, Member, Operation, Route, Say, Schedule, Send, Tick, Wait
-from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.schedules import Member, Operation, Route, Schedule
+from sds_harness.schedules.operations import Crash, Look, Say, Send, Tick, Wait
 
-from .aspects import YES, Aspect, Cell, Pair, left_open, no
-from .exchanges import (
-    BACKWARDS,
-    GREETING,
-    RECEIVER,
-    REPLIES,
-    SENDER,
-    SYNCING,
-    TYPING,
-    Exchange,
-    acknowledges,
-    delivers,
-    hears_ephemerals,
-    lost,
-    reads,
-    reads_filters,
-    reads_syncs,
-    unsent,
-    waits,
-)
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Pair, left_open, no
 from .heard import Heard
+from .understanding import lost, unsent
 
 # ---- 8 order -------------------------------------------------------------------------------------------------------
 
@@ -123,7 +108,7 @@ def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
 _HOLDER, _OVERHEARS, _DOES_NOT = "anna", "carol", "dave"
 
 
-def _repairing(t_max_ms: int) -> Schedule:
+def repairing(t_max_ms: int) -> Schedule:
     """Bob asks for what only anna has: the author is gone, so that an answer is no resend. Carol hears him ask."""
     group = (SENDER, _HOLDER, RECEIVER, _OVERHEARS, _DOES_NOT)
     return Schedule(
@@ -176,34 +161,3 @@ def _asks(heard: Heard, label: str, message_id: str) -> bool:
     """Does the message of a label request a repair of another?"""
     message = heard.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)
-
-
-# ---- all of them ---------------------------------------------------------------------------------------------------
-
-
-def _both_repair(pair: Pair) -> str:
-    needed = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-    return pair.sender.lacks(*needed) or pair.receiver.lacks(*needed)
-
-
-def _both_type(pair: Pair) -> str:
-    mine = pair.sender.lacks(pb.CAPABILITY_EPHEMERAL)
-    return mine or pair.receiver.lacks(pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_DELIVERED)
-
-
-EXCHANGES = (
-    Exchange("the wire as it is", (GREETING,), {Aspect.WIRE: reads}, translated=False),
-    Exchange("content", (GREETING,), {Aspect.CONTENT: delivers}),
-    Exchange("dependencies", (BACKWARDS,), {Aspect.DEPENDENCIES: waits}),
-    Exchange("replies", (REPLIES,), {Aspect.ACKNOWLEDGED: acknowledges, Aspect.FILTER: reads_filters}),
-    Exchange(
-        "sync messages",
-        (SYNCING,),
-        {Aspect.SYNC: reads_syncs},
-        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_SYNC),
-    ),
-    Exchange("ephemeral messages", (TYPING,), {Aspect.EPHEMERAL: hears_ephemerals}, needs=_both_type),
-    Exchange("order", (ORDERING,), {Aspect.ORDER: agrees}),
-    # Who cannot be configured may have a T_max as long as the text recommends at most.
-    Exchange("repairs", (_repairing(120_000), _repairing(600_000)), {Aspect.REPAIR: repairs}, needs=_both_repair),
-)

@@ -1,0 +1,47 @@
+"""What ``sds-conformance interop`` says alike of a group that plays many schedules, and of one that plays one again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.faults import Breakdown
+
+from ...exploration.telling import rule_of
+from ...judging.runner import BrokenRun
+from ...judging.verdict import Finding
+from ...telling.story import STYLES, labelled, show_breakdown
+
+BAR_WIDTH = 20
+
+
+def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
+    """The implementations that could not be driven, and why."""
+    for name, breakdown in undriven.items():
+        err.print(name, style="bold")
+        show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+
+
+def show_violation(out: Console, finding: Finding, name: str) -> None:
+    """Who violated what."""
+    where, rule = rule_of(finding.requirement)
+    severity = finding.severity
+    before = Text.assemble((f"{severity.value.upper():5}", STYLES[severity]), " ")
+    parts = [Text(f"{name or 'the group'}: {finding.requirement}  ", "bold"), *map(Text, re.findall(r"\S+ ?", where))]
+    lines_of(out, before, parts)
+    labelled(out, "Rule", Text(rule))
+
+
+def lines_of(out: Console, before: Text, parts: list[Text]) -> None:
+    """Parts, none of which is torn, in as many lines as they need."""
+    line, indent = before.copy(), before.cell_len
+    for part in parts:
+        if line.cell_len > indent and line.cell_len + len(part.plain.rstrip()) > out.width:
+            line.rstrip()
+            out.print(line, soft_wrap=True)
+            line = Text(" " * indent)
+        line.append_text(part)
+    out.print(line, soft_wrap=True)

@@ -1,0 +1,100 @@
+"""What commands that play schedules say alike: what was played, what keeps them from going on, JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.faults import TesteeFault
+from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, load
+
+from ..drawing.proof import story
+from ..exploration.counterexample import Counterexample
+from ..exploration.telling import proof_of
+from ..judging.certification import EXIT_NOT_DRIVEN
+from ..judging.runner import BrokenRun
+from ..telling.story import labelled, lines_labelled, show_breakdown
+from .options import Driven
+
+
+def print_json(data: object) -> None:
+    """The outcome for programs, on stdout."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
+    """Ends the command where the implementation cannot be driven, with what broke and the exit code for that."""
+    try:
+        yield
+    except TesteeFault as fault:
+        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
+        sys.exit(EXIT_NOT_DRIVEN)
+
+
+def not_played(err: Console, reason: Exception) -> int:
+    """Says why a schedule was not played; the exit code for that."""
+    err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
+    return EXIT_NOT_DRIVEN
+
+
+def schedule_in(file: Path) -> Schedule:
+    """Raises UsageError if there is none."""
+    try:
+        return load(file)
+    except ScheduleFileError as error:
+        raise click.UsageError(f"{file} is no schedule that can be played: {error}") from None
+
+
+def not_kept(err: Console, folder: Path, error: OSError) -> str:
+    """Says that nothing can be kept in a folder, and what to do about it."""
+    said = f"Nothing can be kept in {folder}: {error.strerror}. Name another DIR with --save."
+    err.print(said, style="red")
+    return said
+
+
+def show_played(out: Console, performance: Performance, blamed: Act | None) -> None:
+    """The story of a schedule that was played once, and what was left out of it."""
+    lines_labelled(out, "Story", story(performance, blamed))
+    for index, reason in performance.left_out.items():
+        what = performance.schedule.operations[index].op if index >= 0 else "opening"
+        labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
+    out.print()
+
+
+def show_proof(out: Console, example: Counterexample) -> None:
+    """The proof of one that has not been shrunk."""
+    lines_labelled(out, "Proof", proof_of(example))
+    out.print()
+
+
+def played_json(performance: Performance, findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """A performance and what was found in it, for programs."""
+    return {
+        "steps": performance.steps,
+        "left_out": {str(index): reason for index, reason in performance.left_out.items()},
+        "findings": list(findings),
+    }
+
+
+def unshrunk_json(example: Counterexample) -> dict[str, Any]:
+    """What was found in a schedule that was played once."""
+    finding = example.finding
+    return {
+        "id": example.what,
+        "severity": finding.severity.value,
+        "check": finding.check,
+        "participant": finding.participant,
+        "expected": finding.expected,
+        "seen": finding.seen,
+        "proof": proof_of(example),
+    }

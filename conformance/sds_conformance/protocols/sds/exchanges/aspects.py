@@ -1,0 +1,67 @@
+"""What two implementations of SDS must understand of each other, and what they may choose differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from sds_harness.declaration import Declaration, printable
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ...exchanges import Pair
+
+
+class Aspect(StrEnum):
+    """What is looked at, in the order of the matrix."""
+
+    WIRE = "wire"
+    CONTENT = "content"
+    DEPENDENCIES = "dependencies"
+    ACKNOWLEDGED = "acknowledged"
+    FILTER = "filter"
+    SYNC = "sync"
+    EPHEMERAL = "ephemeral"
+    ORDER = "order"
+    REPAIR = "repair"
+
+
+MEANINGS: Mapping[str, str] = {
+    Aspect.WIRE: "the bytes of the row, as they are, are read by the column",
+    Aspect.CONTENT: "content is delivered with equal content and message ID",
+    Aspect.DEPENDENCIES: "nothing is delivered before what it depends on",
+    Aspect.ACKNOWLEDGED: "the row sees what the column names in causal histories",
+    Aspect.FILTER: "the row reads the bloom filters of the column",
+    Aspect.SYNC: "sync messages are understood",
+    Aspect.EPHEMERAL: "ephemeral messages are delivered",
+    Aspect.ORDER: "logs agree, with ties of Lamport timestamps, too",
+    Aspect.REPAIR: "SDS-R: the row answers requests of the column, and cancels its own",
+}
+
+
+def introduced(declared: Declaration) -> str:
+    """Which filters and which hash of SDS-R an implementation has."""
+    bloom = f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
+    repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
+    return f"{bloom}, {repair}"
+
+
+def filters_differ(pair: Pair) -> str:
+    """That the bloom profiles differ, in words; "" if they do not."""
+    return _differs(pair, "bloom", "bloom profiles")
+
+
+def notes(pair: Pair) -> Iterator[str]:
+    """What is declared and differs, and is no fault of anybody."""
+    if filters := filters_differ(pair):
+        yield f"{filters}. The text leaves hash and encoding open: they have to agree on one"
+    hashes = _differs(pair, "hash", "hashes of SDS-R")
+    if hashes and not (pair.sender.lacks(pb.CAPABILITY_SDS_R) or pair.receiver.lacks(pb.CAPABILITY_SDS_R)):
+        yield f"{hashes}. T_req, T_resp and response groups need not agree"
+
+
+def _differs(pair: Pair, profile: str, what: str) -> str:
+    ours, theirs = pair.sender.declared.profile(profile), pair.receiver.declared.profile(profile)
+    if ours == theirs:
+        return ""
+    mine, yours = (printable(name, 40) or "none" for name in (ours, theirs))
+    return f"{what} differ: {pair.sender.name} declares {mine}, {pair.receiver.name} {yours}"
