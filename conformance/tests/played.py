@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
-from sds_conformance.judging.certification import Certification, certify, plan
+from sds_conformance.judging import certification, exercise
+from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction, Scenario
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
+from sds_conformance.protocols.sds import rules
 from sds_conformance.protocols.sds.catalogue import CURRENT
-from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
+from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
 from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
@@ -40,6 +43,14 @@ OF_SDS = {name: s for name, s in SCENARIOS.items() if any(requirement.startswith
 SHORT = tuple(s.name for s in OF_SDS.values() if not s.long and s.function.__module__ != endurance.__name__)
 """Those of them that do not play thousands of steps."""
 CHECKS_OF_SDS = {requirement: checks for requirement, checks in CHECKS.items() if requirement.startswith("SDS-")}
+
+plan = partial(certification.plan, rules.RULES)
+certify_reference = partial(exercise.certify_reference, rules.RULES)
+certify_every_revision = partial(exercise.certify_every_revision, rules.RULES)
+examine_mutant = partial(exercise.examine_mutant, rules.RULES, rules.MODEL)
+examine_variant = partial(exercise.examine_variant, rules.RULES, rules.MODEL)
+unguarded = partial(exercise.unguarded, rules.RULES, rules.MODEL)
+unproven = partial(exercise.unproven, rules.RULES)
 
 Handle = Callable[[pb.Request], pb.Reply]
 Change = Callable[[pb.Request, pb.Reply], None]
@@ -99,7 +110,7 @@ def certified(
 
 def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "", revision: str = CURRENT) -> Stage:
     """A stage with the reference on it, or with what ``handle`` is."""
-    session = Session(lambda: LocalLink(handle or reference()), Limits(), revision)
+    session = open_session(lambda: LocalLink(handle or reference()), Limits(), revision)
     return Stage(session, name, load_dialect(dialect) if dialect else None)
 
 
@@ -114,7 +125,7 @@ def outcomes(check: CheckFunction, seen: ChannelView) -> set[Outcome]:
 
 
 def scenario(name: str, function: Callable[[Stage], None], *exercises: str) -> Scenario:
-    return Scenario(name, function, exercises)
+    return Scenario(name, function, exercises, counterparts=COUNTERPARTS)
 
 
 def with_verdict(outcome: Certification, *verdicts: Verdict) -> set[str]:

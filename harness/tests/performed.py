@@ -7,8 +7,8 @@ from typing import Any
 
 from sds_harness.link import Limits, LocalLink
 from sds_harness.schedules import Act, Member, Operation, Performance, Route, Schedule, play
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 from sds_reference.testee.dialect import load_dialect
@@ -35,7 +35,7 @@ def reference(change: Change | None = None, **options: Any) -> Handle:
 
 
 def stage_on(handle: Handle, dialect: str = "") -> Stage:
-    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    session = open_session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
     return Stage(session, "a schedule", load_dialect(dialect) if dialect else None)
 
 

@@ -19,8 +19,7 @@ from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace
 from ..protocols import repertoire_of
-from .fuzz import seed_of
-from .options import CURRENT, console
+from .options import CURRENT, console, seed_of
 from .selftest import markdown_rows, matching, tracked
 
 OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach

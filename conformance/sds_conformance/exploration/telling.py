@@ -66,7 +66,7 @@ def show_counterexample(
 ) -> None:
     """One finding: the rule, the shrunk story, the proof, and how to see it again."""
     finding = example.finding
-    _head(console, finding)
+    show_head(console, finding)
     before, after = len(example.original.operations), len(example.schedule.operations)
     steps = "1 step" if after == 1 else f"{after} steps"
     found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
@@ -88,7 +88,7 @@ def show_counterexample(
 
 def show_unstable(console: Console, what: str, finding: Finding, index: int, seed: int) -> None:
     """A finding that did not show when its schedule was played again."""
-    _head(console, finding)
+    show_head(console, finding)
     labelled(console, "Found", Text(f"by seed {seed}, schedule {index}, and not when that was played again:"))
     labelled(console, "", Text("the implementation does not do the same twice, so nothing could be shrunk."))
     labelled(console, "Expected", Text(finding.expected or "-"))
@@ -96,7 +96,8 @@ def show_unstable(console: Console, what: str, finding: Finding, index: int, see
     console.print()
 
 
-def _head(console: Console, finding: Finding) -> None:
+def show_head(console: Console, finding: Finding) -> None:
+    """What is violated, and the rule that says so."""
     where, rule = rule_of(finding.requirement)
     console.print(
         Text.assemble(

@@ -16,6 +16,7 @@ from sds_harness.revision import Revision
 
 from ..judging.exercise import Model
 from ..judging.rules import Rules
+from .corpora import Corpora
 from .properties import GlobalProperty
 from .schedules import Repertoire
 from .words import Words
@@ -35,6 +36,8 @@ class Protocol:
     """Its executable model, with mutants and legal variants."""
     repertoire: Repertoire | None = None
     """The schedules that are generated for it, None if there are none."""
+    corpora: Corpora | None = None
+    """Its stored corpora, None if there are none."""
 
 
 @cache

@@ -29,8 +29,7 @@ from ...judging.certification import (
 )
 from ...judging.runner import BrokenRun
 from ...telling.story import show_breakdown
-from ..fuzz import seed_of
-from ..options import CURRENT, Driven, console, program, progress_bar, talking
+from ..options import CURRENT, Driven, console, program, progress_bar, seed_of, talking
 from .again import PlayedAgain, needed, schedule_of
 from .mixed import BAR_WIDTH, MixedGroups
 

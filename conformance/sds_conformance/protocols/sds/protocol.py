@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Protocol
 from ..words import Words
+from .corpora import CORPORA
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
@@ -24,4 +25,5 @@ PROTOCOL = Protocol(
     ),
     MODEL,
     REPERTOIRE,
+    CORPORA,
 )
