@@ -8,9 +8,10 @@ from typing import Any
 from sds_conformance.corpus.classifying import Classified, judged
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import comparable, stored
-from sds_conformance.corpus.ranges import Corpus, Divergence
+from sds_conformance.corpus.kinds import kind_of
+from sds_conformance.corpus.ranges import Divergence
 from sds_conformance.exploration.judging import Scope
-from sds_harness.corpus.manifest import read_complete
+from sds_harness.corpus.manifest import Corpus, read_complete
 from sds_harness.corpus.place import Place
 from stored import Edit
 
@@ -19,8 +20,7 @@ SCOPE = Scope.of()
 
 
 def corpus(folder: Path) -> Corpus:
-    place = Place.at(str(folder))
-    return Corpus(place, read_complete(place))
+    return read_complete(Place.at(str(folder)), kind_of)
 
 
 def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:
@@ -32,11 +32,10 @@ def compared(a: Path, b: Path, **options: Any) -> dict[int, Divergence]:
 
 def classified(a: Path, b: Path) -> list[Classified]:
     one, other = corpus(a), corpus(b)
-    revisions = (one.manifest.revision, other.manifest.revision)
     out = []
     for number, found in sorted(compared(a, b).items()):
         mine, theirs = (next(stored(c, [number])) for c in (one, other))
-        out.append(judged(found, mine, theirs, (SCOPE, SCOPE), revisions))
+        out.append(judged(found, mine, theirs, (SCOPE, SCOPE)))
     return out
 
 

@@ -8,18 +8,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.company import Companies, play_twins
+from sds_conformance.corpus.company import Companies
+from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casting import Casting
-from sds_harness.corpus.digests import row_hash, schedule_digest
-from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_manifest
+from sds_harness.corpus.digests import joined, schedule_digest
+from sds_harness.corpus.manifest import MANIFEST, SUCCESS, Manifest, grammar_json, implementation_of, read_corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import stored_in
 from sds_harness.corpus.recording import Recording, prepare, record_shard
 from sds_harness.corpus.rows import Recorded
-from sds_harness.corpus.schema import COMPARED_NAMES
 from sds_harness.corpus.shards import ShardWriter, file_name
 from sds_harness.link import Link, LocalLink
+from sds_harness.sds.corpora import KIND
 from sds_harness.sds.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, RepairConfig
@@ -89,7 +90,7 @@ def order_of(
 def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: int = PER_SHARD) -> Recording:
     company = order.company()
     manifest = Manifest(
-        implementation_of(company.start()),
+        implementation_of(company.start(), KIND),
         order.seed,
         order.examples,
         grammar_json(order.grammar),
@@ -101,14 +102,14 @@ def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: 
         8 if twins else 0,
     )
     company.kill()
-    return Recording(Place.at(str(folder)), manifest, order.grammar, Companies(order), play_twins if twins else None)
+    return Recording(Place.at(str(folder)), manifest, KIND, Companies(order))
 
 
 def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:
     """A complete corpus."""
     recording = recording_of(folder, order or order_of(), twins=twins, per_shard=per_shard)
     place, manifest = recording.place, recording.manifest
-    prepare(place, manifest, overwrite=False)
+    prepare(recording, overwrite=False)
     for shard in range(manifest.shards):
         record_shard(recording, shard)
     (place / MANIFEST).write_text(replace(manifest, complete=True).to_json())
@@ -125,11 +126,11 @@ def edited(source: Path, target: Path, edits: Mapping[int, Edit], *, honest: boo
     """A copy of a corpus in which some schedules are changed; ``honest`` ones have the digests that belong to them."""
     shutil.copytree(source, target)
     place = Place.at(str(target))
-    manifest = read_manifest(place)
-    for shard in {number // manifest.per_shard for number in edits}:
-        known = list(stored_in(place, shard, None, None))
+    corpus = read_corpus(place, kind_of)
+    for shard in {number // corpus.manifest.per_shard for number in edits}:
+        known = list(stored_in(corpus, shard, None, None))
         (target / "schedules" / file_name(shard)).unlink()
-        with ShardWriter(place, shard) as writer:
+        with ShardWriter(place, shard, corpus.kind.columns) as writer:
             for one in known:
                 side, rows = one.side, one.rows
                 if one.schedule in edits:
@@ -144,8 +145,7 @@ def edited(source: Path, target: Path, edits: Mapping[int, Edit], *, honest: boo
 def refresh(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     """Hashes and digest that are those of the rows."""
     for row in rows:
-        row["row_hash"] = row_hash([row[name] for name in COMPARED_NAMES])
+        row["row_hash"] = KIND.columns.hash_of(row)
     compared = sorted((row for row in rows if row["step"]), key=lambda row: row["step"])
     side["steps"] = len(compared)
-    hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in compared)
-    side["digest"] = schedule_digest(hashes)
+    side["digest"] = schedule_digest(joined(row["row_hash"] for row in compared))

@@ -23,14 +23,15 @@ from pyarrow import parquet as pq
 
 from sds_conformance.corpus.company import Companies
 from sds_conformance.exploration.campaign import Order
-from sds_harness.corpus.digests import row_hash, schedule_digest
+from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.recording import Recording, prepare, record_shard
-from sds_harness.corpus.schema import COMPARED_NAMES, SIDE_COLUMNS, SIDE_SCHEMA, STEP_COLUMNS, STEP_SCHEMA
+from sds_harness.corpus.schema import SIDE_COLUMNS, SIDE_SCHEMA
 from sds_harness.corpus.shards import column_writer, file_name
 from sds_harness.link import LocalLink
-from sds_harness.sds.generator import ANYTHING
+from sds_harness.sds.columns import COLUMNS
+from sds_harness.sds.corpora import KIND
 from sds_reference.testee.server import Testee, TesteeOptions
 
 SEEDS = 256
@@ -64,10 +65,10 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     """A few schedules: manifest, rows and side table."""
     order = Order(connect, examples=SEEDS)
     company = order.company()
-    manifest = Manifest(implementation_of(company.start()), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
+    manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()
-    recording = Recording(Place.at(str(folder)), manifest, ANYTHING, Companies(order))
-    prepare(recording.place, manifest, overwrite=False)
+    recording = Recording(Place.at(str(folder)), manifest, KIND, Companies(order))
+    prepare(recording, overwrite=False)
     record_shard(recording, 0)
     return manifest, pq.read_table(folder / STEPS), pq.read_table(folder / SIDE)
 
@@ -94,7 +95,7 @@ def make(folder: Path, rows: int, percent: float) -> tuple[list[Path], list[dict
         step = chance.choice([row["step"] for row in block if row["step"] and (kind != WIRE or row["wire"])] or [1])
         row = next(row for row in block if row["step"] == step)
         CHANGES[kind](row)
-        row["row_hash"] = row_hash([row[name] for name in COMPARED_NAMES])
+        row["row_hash"] = COLUMNS.hash_of(row)
         edits[number] = block
         truth.append({"schedule": number, "step": step, "participant": row["participant"], "kind": kind})
     for shard in range(manifest.shards):
@@ -140,11 +141,11 @@ def _write_shard(
     firsts: Any,
     edits: dict[int, list[dict[str, Any]]],
 ) -> None:
-    kinds = ((STEPS, STEP_SCHEMA, STEP_COLUMNS), (SIDE, SIDE_SCHEMA, SIDE_COLUMNS))
+    kinds = ((STEPS, COLUMNS.all), (SIDE, SIDE_COLUMNS))
     writers = [
         {
-            name: column_writer(Place.at(str(folder / name / file_name(shard))), schema, columns, TOKEN)
-            for name, schema, columns in kinds
+            name: column_writer(Place.at(str(folder / name / file_name(shard))), columns, TOKEN)
+            for name, columns in kinds
         }
         for folder in out
     ]
@@ -174,13 +175,13 @@ def _moved(table: pa.Table, by: int) -> pa.Table:
 def _edited(block: pa.Table, sides: pa.Table, number: int, rows: list[dict[str, Any]]) -> tuple[pa.Table, pa.Table]:
     at = np.flatnonzero(block["schedule"].to_numpy() == number)
     rows = [row | {"schedule": number} for row in rows]
-    changed = pa.Table.from_pylist(rows, STEP_SCHEMA)
+    changed = pa.Table.from_pylist(rows, COLUMNS.schema)
     block = pa.concat_tables([block.slice(0, at[0]), changed.cast(block.schema), block.slice(at[-1] + 1)])
     known = sides.to_pylist()
-    hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in rows if row["step"])
+    digest = schedule_digest(joined(row["row_hash"] for row in rows if row["step"]))
     for row in known:
         if row["schedule"] == number:
-            row["digest"] = schedule_digest(hashes)
+            row["digest"] = digest
     return block, pa.Table.from_pylist(known, SIDE_SCHEMA).cast(sides.schema)
 
 

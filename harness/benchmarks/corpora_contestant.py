@@ -69,7 +69,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
     from pyarrow import parquet
 
     from sds_conformance.corpus.diffing import DIVERGENCES, Differ, diff, range_size
-    from sds_conformance.corpus.ranges import Corpus
+    from sds_conformance.corpus.kinds import kind_of
     from sds_conformance.exploration.judging import Scope
     from sds_harness.corpus.manifest import read_complete
     from sds_harness.corpus.place import Place
@@ -80,7 +80,7 @@ def ours(job: Job, *, read_all: bool = False) -> Iterator[Run]:
 
         def run() -> Found:
             shutil.rmtree(out, ignore_errors=True)
-            a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, (job.a, job.b)))
+            a, b = (read_complete(Place.at(folder), kind_of) for folder in (job.a, job.b))
             scope = replace(Scope.of(), requirements=(), properties=())
             size = range_size(a, b, 8 * job.threads)
             differ = Differ(a, b, Place.at(str(out)), size, (scope, scope), checks=False, read_all=read_all)

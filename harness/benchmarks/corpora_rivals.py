@@ -47,7 +47,7 @@ from benchmarks.corpora_contestant import CONTESTANTS, Job
 from sds_harness.corpus.errors import SparkMissing
 from sds_harness.corpus.java import Java, find_java
 from sds_harness.corpus.manifest import MANIFEST
-from sds_harness.corpus.schema import COMPARED_NAMES
+from sds_harness.sds.columns import COLUMNS
 
 THREADS = 2
 ELSEWHERE = ("spark-extension", "datacompy")
@@ -203,7 +203,7 @@ def play(name: str, asked: argparse.Namespace, java: Java | None) -> Result:
     python = Path(asked.rivals_python if name in ELSEWHERE else sys.executable).absolute()
     a, b = (str(place.resolve()) for place in load(asked.folder)[0])
     with tempfile.TemporaryDirectory(dir=asked.scratch, ignore_cleanup_errors=True) as scratch:
-        job = Job(name, a, b, ["schedule", "step"], list(COMPARED_NAMES), THREADS, asked.memory, scratch)
+        job = Job(name, a, b, ["schedule", "step"], list(COLUMNS.names), THREADS, asked.memory, scratch)
         began = time.monotonic()
         with Contestant(python, job, environment(python, Path(scratch), java)) as contestant:
             try:

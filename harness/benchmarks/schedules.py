@@ -51,14 +51,15 @@ def recording() -> Iterator[Work]:
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.rows import rows_of
     from sds_harness.corpus.shards import ShardWriter
+    from sds_harness.sds.corpora import KIND
 
     settle_garbage()
     with tempfile.TemporaryDirectory() as folder:
         place = Place.at(folder)
         for name in (STEPS, SIDE):
             (place / name).make()
-        with ShardWriter(place, 0) as writer:
-            yield lambda index, performance, judged: writer.add(rows_of(performance, index, judged))
+        with ShardWriter(place, 0, KIND.columns) as writer:
+            yield lambda index, performance, judged: writer.add(rows_of(KIND, performance, index, judged))
 
 
 @contextmanager

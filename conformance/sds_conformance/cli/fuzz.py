@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -26,20 +24,14 @@ from ..exploration.telling import (
     svg_of,
 )
 from ..judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
     plan,
 )
-from ..judging.verdict import RANK, Verdict
+from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
-from .options import CURRENT, SAVE, Driven, animated, console, driving, found_bar, judging, program
+from .options import SAVE, Driven, animated, console, driving, exit_code, found_bar, judging, program, which_schedules
 from .showing import driven_or_ended, not_kept, print_json
-
-_USUAL = repertoire_of(CURRENT)
 
 _EPILOG = """
 \b
@@ -53,72 +45,6 @@ The same seed gives the same schedules on every machine. Counterexamples are
 shrunk and kept in --save DIR; `sds-conformance replay` plays them again, on
 this or on any other implementation.
 """
-
-
-def participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
-    """ "3-8" or "4"."""
-    least, _, most = value.partition("-")
-    try:
-        bounds = int(least), int(most or least)
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
-    if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
-        raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
-    return bounds
-
-
-def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    """A number, or "random"."""
-    if value == "random":
-        return secrets.randbelow(1 << 32)
-    try:
-        seed = int(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor random", context, parameter) from None
-    if not 0 <= seed < 1 << 63:
-        raise click.BadParameter(f"{value} is not between 0 and 2^63", context, parameter)
-    return seed
-
-
-def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which schedules are generated, and who plays in them."""
-    for decorate in (
-        click.option(
-            "--passage",
-            "passages",
-            type=click.Choice(list(_USUAL.passages)),
-            multiple=True,
-            metavar="NAME",
-            help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
-        ),
-        click.option(
-            "--participants",
-            callback=participants,
-            default="3-8",
-            show_default=True,
-            metavar="N-M",
-            help="How many there are in a schedule.",
-        ),
-        click.option(
-            "--cast",
-            "casting",
-            type=click.Choice([casting.value for casting in Casting]),
-            default=Casting.TOGETHER.value,
-            show_default=True,
-            help="All participants of the implementation in one process, each apart in its own, or one among "
-            "references.",
-        ),
-        click.option(
-            "--seed",
-            callback=seed_of,
-            default="0",
-            show_default=True,
-            metavar="N",
-            help="Which ones; `random` for others each time, the seed is printed.",
-        ),
-    ):
-        function = decorate(function)
-    return function
 
 
 @click.command(epilog=_EPILOG)
@@ -207,16 +133,6 @@ def fuzz(
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         out.print(last_line(tally, name))
     sys.exit(EXIT_USAGE if not written else exit_code(tally))
-
-
-def exit_code(tally: Tally) -> int:
-    """As for every other command."""
-    if tally.interrupted:
-        return EXIT_INTERRUPTED
-    if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return EXIT_NOTHING_EXERCISED
-    bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
-    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
 
 
 def _tell(

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
 from ..protocols import repertoire_of
-from .fuzz import seed_of
-from .options import CURRENT, console
+from .options import CURRENT, console, seed_of
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import shutil
 import sys
@@ -20,12 +21,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sds_harness.link import Limits, StdioLink
 from sds_testee.framing import Framing
 
+from ..exploration.campaign import Tally
+from ..exploration.casting import Casting
 from ..judging.catalogue import POSITIONS
+from ..judging.certification import (
+    EXIT_CONFORMANT,
+    EXIT_INTERRUPTED,
+    EXIT_NON_CONFORMANT,
+    EXIT_NOTHING_EXERCISED,
+)
 from ..judging.rules import UnknownDialect
-from ..protocols import Protocol, default, protocol_of, protocols, revisions
+from ..judging.verdict import Verdict
+from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""
+PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
+"""The parts of a protocol that can be judged by themselves."""
+_USUAL = repertoire_of(CURRENT)
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 
@@ -201,7 +214,7 @@ def about(function: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--profile",
-            type=click.Choice(list(dict.fromkeys(name for p in protocols() for name in p.rules.profiles))),
+            type=click.Choice(PROFILES),
             default=default().rules.full,
             show_default=True,
             help=default().words.profiles,
@@ -226,6 +239,82 @@ STRICT = click.option("--strict", is_flag=True, help="Deviations that a position
 def animated(err: Console) -> bool:
     """Can it show what moves? That needs escape codes: a terminal that is to see none sees no bar."""
     return err.is_terminal and err.color_system is not None
+
+
+def _participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
+    """ "3-8" or "4"."""
+    least, _, most = value.partition("-")
+    try:
+        bounds = int(least), int(most or least)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
+    if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
+        raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
+    return bounds
+
+
+def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """A number, or "random"."""
+    if value == "random":
+        return secrets.randbelow(1 << 32)
+    try:
+        seed = int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor random", context, parameter) from None
+    if not 0 <= seed < 1 << 63:
+        raise click.BadParameter(f"{value} is not between 0 and 2^63", context, parameter)
+    return seed
+
+
+def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which schedules are generated, and who plays in them."""
+    for decorate in (
+        click.option(
+            "--passage",
+            "passages",
+            type=click.Choice(list(_USUAL.passages)),
+            multiple=True,
+            metavar="NAME",
+            help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
+        ),
+        click.option(
+            "--participants",
+            callback=_participants,
+            default="3-8",
+            show_default=True,
+            metavar="N-M",
+            help="How many there are in a schedule.",
+        ),
+        click.option(
+            "--cast",
+            "casting",
+            type=click.Choice([casting.value for casting in Casting]),
+            default=Casting.TOGETHER.value,
+            show_default=True,
+            help="All participants of the implementation in one process, each apart in its own, or one among "
+            "references.",
+        ),
+        click.option(
+            "--seed",
+            callback=seed_of,
+            default="0",
+            show_default=True,
+            metavar="N",
+            help="Which ones; `random` for others each time, the seed is printed.",
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def exit_code(tally: Tally) -> int:
+    """As for every other command."""
+    if tally.interrupted:
+        return EXIT_INTERRUPTED
+    if not (tally.found or tally.errors or any(tally.exercised.values())):
+        return EXIT_NOTHING_EXERCISED
+    bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
+    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:

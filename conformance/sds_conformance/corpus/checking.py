@@ -15,61 +15,47 @@ import pyarrow as pa
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Manifest, stored_name
-from sds_harness.corpus.place import Place
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import Declaration, printable
-from sds_harness.schedules import Performance, Schedule, dumps
-from sds_harness.sds.generator import name_of
+from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
-from ..exploration.judging import Scope, assess, judged_revision
+from ..exploration.judging import Scope, assess
 from ..judging.verdict import RANK, Finding, Verdict
-from ..protocols import protocol_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_ROWS = "kind string, what string, schedules long, rank int, first long, told string"
-_FIELDS: dict[str, pa.DataType] = {
-    "kind": pa.string(),
-    "what": pa.string(),
-    "schedules": pa.int64(),
-    "rank": pa.int32(),
-    "first": pa.int64(),
-    "told": pa.string(),
-}
-_ARROW = pa.schema(_FIELDS)
+_ROWS = "kind string, what string, schedules long, rank long, first long, told string"
 
 
 @dataclass(frozen=True)
 class Checker:
     """The task: judges the schedules of one shard."""
 
-    place: Place
-    manifest: Manifest
-    revision: str
+    corpus: Corpus
     scope: Scope
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        tally, found = Tally(declaration_in(self.manifest)), []
-        for stored in stored_in(self.place, shard):
+        tally, found = Tally(declaration_in(self.corpus)), []
+        for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
             tally.add(self.judge(shard, stored))
-        hold_to_manifest(self.place, self.manifest, shard, found)
-        yield pa.RecordBatch.from_pylist(list(_rows(tally)), _ARROW)
+        hold_to_manifest(self.corpus, shard, found)
+        yield pa.RecordBatch.from_pylist(list(_rows(tally)))
 
     def judge(self, shard: int, stored: Stored) -> Played:
         """One stored schedule, as a campaign would have judged it."""
-        rebuilt = stored.performance(self.manifest.revision)
+        rebuilt, manifest = stored.performance(), self.corpus.manifest
         performance = rebuilt.performance
-        if performance.schedule.name != name_of(self.manifest.seed, stored.schedule):
+        if performance.schedule.name != self.corpus.kind.name_of(manifest.seed, stored.schedule):
             raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
-        twins = self.manifest.has_twins(stored.schedule) and performance.breakdown is None
+        twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
         replay = StoredTwins(self, shard, stored) if twins else None
         assessment = assess(performance, self.scope, rebuilt.judged, replay)
         if replay is not None and replay.damage is not None:
@@ -79,7 +65,7 @@ class Checker:
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
         """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand
         here. Raises DamagedFile."""
-        manifest, performance = self.manifest, rebuilt.performance
+        manifest, performance = self.corpus.manifest, rebuilt.performance
         schedule = performance.schedule
         wrong = ""
         if manifest.casting in _CASTINGS and rebuilt.judged != under_test(Casting(manifest.casting), schedule):
@@ -111,31 +97,24 @@ class StoredTwins:
 
     def _next(self, schedule: Schedule) -> Performance:
         if self._twins is None:
-            self._twins = list(reversed(twins_of(self._checker.place, self._shard, self._of.schedule)))
-        if not self._twins or self._twins[-1].side["json"] != dumps(schedule):
+            self._twins = list(reversed(twins_of(self._checker.corpus, self._shard, self._of.schedule)))
+        if not self._twins or self._twins[-1].side["json"] != self._checker.corpus.kind.dumps(schedule):
             raise DamagedFile(
                 f"{self._of.where}: what schedule {self._of.schedule} has to be compared with is not in the corpus."
             )
         stored = self._twins.pop()
-        rebuilt = stored.performance(self._checker.manifest.revision, schedule)
+        rebuilt = stored.performance(schedule)
         self._checker.hold_to_manifest(stored, rebuilt)
         return rebuilt.performance
 
 
-def check(
-    spark: SparkSession,
-    place: Place,
-    manifest: Manifest,
-    scope: Scope,
-    progress: Progress = lambda done, of: None,
-) -> Tally:
+def check(spark: SparkSession, corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None) -> Tally:
     """Judge all of a corpus. Raises CorpusError where it is damaged."""
-    tally = Tally(declaration_in(manifest))
-    work = Checker(place, manifest, manifest.revision, scope)
+    tally = Tally(declaration_in(corpus))
     with watched(spark, progress), failures_told():
         from pyspark.sql import functions as f
 
-        rows = over(spark, range(manifest.shards), work, _ROWS)
+        rows = over(spark, range(corpus.manifest.shards), Checker(corpus, scope), _ROWS)
         # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
         worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
         for row in rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect():
@@ -143,11 +122,10 @@ def check(
     return tally
 
 
-def declaration_in(manifest: Manifest) -> Declaration:
+def declaration_in(corpus: Corpus) -> Declaration:
     """What the implementation declared, as the manifest has it; what is no name of a capability is left out."""
-    language = protocol_of(judged_revision(manifest.revision)).rules.language
+    language, told = corpus.kind.language, corpus.manifest.implementation
     empty = Declaration.unknown("", language)
-    told = manifest.implementation
 
     def text(name: str) -> str:
         return printable(str(told.get(name) or ""))
@@ -162,7 +140,7 @@ def declaration_in(manifest: Manifest) -> Declaration:
         capabilities=frozenset(
             language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
         ),
-        profiles={name: text(stored_name(name)) for name in empty.profiles},
+        profiles={name: text(corpus.kind.stored_name(name)) for name in empty.profiles},
         limits={name: value if type(value := told.get(name)) is int else None for name in empty.limits},
     )
 

@@ -9,12 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from sds_harness.corpus.reading import Stored
+from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Scope, assess, in_time
+from ..exploration.judging import Assessment, Scope, assess, in_time
 from ..judging.verdict import Finding, Verdict
-from ..protocols.sds.freedoms import Case, Side, freedoms_of, softened
+from ..protocols.freedoms import Case, Freedom, Side, covering
+from .kinds import corpora_of
 from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergence
 
 
@@ -82,25 +84,20 @@ def at_sight(divergence: Divergence) -> Classified:
     return Classified(divergence, kind, f"{divergence.kind}{of}", f"{divergence.kind}{of}")
 
 
-def judged(
-    divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope], revisions: tuple[str, str]
-) -> Classified:
+def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Scope]) -> Classified:
     """The class of a divergence, by the checks."""
-    sides: list[Side] = []
+    sides: list[tuple[Rebuilt, Assessment]] = []
     same_plan = a.side["json"] == b.side["json"]
-    for name, stored, scope, revision in zip("AB", (a, b), scopes, revisions, strict=True):
+    for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
-            plan = sides[0].rebuilt.performance.schedule if sides and same_plan else None
-            rebuilt = stored.performance(revision, plan)
+            rebuilt = stored.performance(sides[0][0].performance.schedule if sides and same_plan else None)
         except DamagedFile as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
-        sides.append(Side(rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
-    case = Case(divergence, *sides)
-    finding_a, violated_a = _violations(case.a)
-    finding_b, violated_b = _violations(case.b)
+        sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
+    (finding_a, violated_a), (finding_b, violated_b) = (_violations(*side) for side in sides)
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
-    for name, side in (("A", case.a), ("B", case.b)):
-        for ours in side.assessment.errors.values():
+    for name, (_, assessment) in zip("AB", sides, strict=True):
+        for ours in assessment.errors.values():
             out.kind, out.cause, out.reason = Class.UNEXPLAINED, "a fault of the suite", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
@@ -110,27 +107,37 @@ def judged(
         out.kind, out.cause = Class.A_VIOLATES, finding_a.requirement
     elif finding_b is not None:
         out.kind, out.cause = Class.B_VIOLATES, finding_b.requirement
-    else:
-        _excuse(case, out)
-    return out
-
-
-def _excuse(case: Case, out: Classified) -> None:
-    freedoms, warning = freedoms_of(case), softened(case)
-    if freedoms:
+    elif freedoms := freedoms_of(divergence, a, sides[0][0], sides[1][0]):
         out.cause = ", ".join(freedom.name for freedom in freedoms)
         out.reason = "; ".join(
             f"{freedom.words} ({', '.join(freedom.positions)})" if freedom.positions else freedom.words
             for freedom in freedoms
         )
-    elif warning is not None:
-        requirement, position = warning
-        out.cause, out.reason = (
-            f"warning of {requirement}",
-            f"a deviation that is tolerated{position and f': {position}'}",
-        )
+    elif warning := softened(sides[0][1], sides[1][1]):
+        out.cause = f"warning of {warning.requirement}"
+        out.reason = f"a deviation that is tolerated{warning.position and f': {warning.position}'}"
     else:
-        out.kind, out.cause = Class.UNEXPLAINED, where(case.divergence)
+        out.kind, out.cause = Class.UNEXPLAINED, where(divergence)
+    return out
+
+
+def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) -> tuple[Freedom, ...]:
+    """What the text leaves open that covers all that differs, nothing if something is left over."""
+    corpora = corpora_of(stored.corpus.manifest.revision)
+    fields = frozenset(divergence.fields)
+    sides = [Side(one.performance, one.compared, row) for one, row in ((a, divergence.a), (b, divergence.b))]
+    case = Case(fields - corpora.following(fields, str(divergence.row.get("command", ""))), *sides)
+    return covering(case, corpora.freedoms, stored.corpus.kind.columns.names)
+
+
+def softened(a: Assessment, b: Assessment) -> Finding | None:
+    """A warning on one side that the other does not have."""
+    for one, other in ((a, b), (b, a)):
+        known = {finding.requirement for finding in other.findings}
+        for finding in one.findings:
+            if finding.severity is Verdict.WARN and finding.requirement not in known:
+                return finding
+    return None
 
 
 def where(divergence: Divergence) -> str:
@@ -139,13 +146,13 @@ def where(divergence: Divergence) -> str:
     return f"{', '.join(divergence.fields) or 'nothing'} at {command}"
 
 
-def _violations(side: Side) -> tuple[Finding | None, tuple[str, ...]]:
+def _violations(rebuilt: Rebuilt, assessment: Assessment) -> tuple[Finding | None, tuple[str, ...]]:
     """What is violated, the first step first: what comes later may be a consequence of it.
 
     Requirements are named before properties of the group, which rest on them.
     """
-    when = in_time(side.rebuilt.performance)
-    fails = [finding for finding in side.assessment.findings if finding.severity is Verdict.FAIL]
+    when = in_time(rebuilt.performance)
+    fails = [finding for finding in assessment.findings if finding.severity is Verdict.FAIL]
     fails.sort(key=lambda finding: (finding.requirement.startswith("G-"), when(finding), finding.requirement))
     return (fails[0] if fails else None), tuple(dict.fromkeys(finding.requirement for finding in fails))
 

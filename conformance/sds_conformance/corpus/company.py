@@ -14,10 +14,7 @@ from sds_harness.schedules import Performance, Schedule
 from ..exploration.campaign import Order
 from ..exploration.casting import Company
 from ..exploration.casts import NotPlayed
-from ..protocols.sds.properties import PROPERTIES, examine
-
-TWINS = tuple(name for name, entry in PROPERTIES.items() if entry.twin is not None)
-"""The properties that compare a performance with others."""
+from ..protocols import repertoire_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +41,10 @@ class Tireless:
         """Shake hands. Raises TesteeFault."""
         return self._company.start()
 
+    def schedule(self, index: int) -> Schedule:
+        """The schedule of that index."""
+        return self._order.schedule(index)
+
     def play(self, schedule: Schedule) -> Performance:
         """Raises NotDriven when the implementation cannot be started any more."""
         try:
@@ -61,24 +62,24 @@ class Tireless:
         """The members that are under test."""
         return self._company.judged(schedule)
 
+    def compare(self, performance: Performance, replay: Replay) -> None:
+        """Play whatever the properties want to compare a performance with. What they say of it is not asked here; one
+        that fails will fail in the same place when it is."""
+
+        def played(schedule: Schedule) -> Performance:
+            try:
+                return replay(schedule)
+            except NotDriven as error:
+                troubles.append(error)
+                raise
+
+        troubles: list[NotDriven] = []
+        properties = repertoire_of(self._order.revision).properties
+        with contextlib.suppress(Exception):
+            properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
+        for trouble in troubles:
+            raise trouble
+
     def kill(self) -> None:
         """End all processes."""
         self._company.kill()
-
-
-def play_twins(performance: Performance, replay: Replay) -> None:
-    """Play whatever the properties want to compare a performance with. What they say of it is not asked here; one that
-    fails will fail in the same place when it is."""
-
-    def played(schedule: Schedule) -> Performance:
-        try:
-            return replay(schedule)
-        except NotDriven as error:
-            troubles.append(error)
-            raise
-
-    troubles: list[NotDriven] = []
-    with contextlib.suppress(Exception):
-        examine(performance, played, TWINS)
-    for trouble in troubles:
-        raise trouble

@@ -15,14 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sds_harness.corpus.digests import row_hash, schedule_digest
+from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reading import Stored
-from sds_harness.corpus.schema import COMPARED_NAMES, SCHEDULES_PER_ROW_GROUP
+from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP, Row
 from sds_harness.corpus.shards import DamagedFile
 
-from .first_steps import ROW, by_hashes, by_rows, fault_in
-from .ranges import DIFFERENT, EXTRA, MISSING, OBSERVE, STALE, TWICE, Corpus, Divergence, RangeReader, Row
+from .first_steps import by_hashes, by_rows, fault_in
+from .ranges import DIFFERENT, EXTRA, MISSING, STALE, TWICE, Divergence, RangeReader
 
 
 def divergences(
@@ -39,7 +40,8 @@ def divergences(
             yield from _stale(reader_a, table_a, "A")
             yield from _stale(reader_b, table_b, "B")
         # What only one of them can show is not compared; then no digest is the same, and all rows are read.
-        unseen = {c.manifest.can(OBSERVE) for c in (a, b)} == {True, False}
+        shown = a.kind.shown
+        unseen = shown if a.manifest.can(shown) != b.manifest.can(shown) else ""
         different: list[Divergence] = []
         for one in _by_digest(a, b, table_a, table_b, schedules):
             if one.kind == DIFFERENT:
@@ -132,13 +134,13 @@ def _as_recorded(stored: Stored) -> bool:
 
 def _stale(reader: RangeReader, side: pa.Table, name: str) -> Iterator[Divergence]:
     """Schedules whose hashes or digests are not those of their rows, or of what is stored beside them."""
-    known = _side_rows(side)
+    columns, known = reader.corpus.kind.columns, _side_rows(side)
     numbers = sorted(known)
     for start in range(0, len(numbers), SCHEDULES_PER_ROW_GROUP):
         group = numbers[start : start + SCHEDULES_PER_ROW_GROUP]
         untrue = {one.schedule for one in reader.whole(group) if not _as_recorded(one)}
         rows: dict[int, list[Row]] = {}
-        for row in reader.rows(group, (*ROW, "row_hash")).to_pylist():
+        for row in reader.rows(group, ("schedule", "step", *columns.names, "row_hash")).to_pylist():
             if row["step"]:
                 rows.setdefault(row["schedule"], []).append(row)
         for number in group:
@@ -148,7 +150,7 @@ def _stale(reader: RangeReader, side: pa.Table, name: str) -> Iterator[Divergenc
             if fault is not None:
                 yield Divergence(number, fault[0], fault[2], side=name)
                 continue
-            wrong = [row for row in those if row_hash([row[column] for column in COMPARED_NAMES]) != row["row_hash"]]
-            hashes = b"".join(row["row_hash"].to_bytes(8, "little", signed=True) for row in those)
-            if wrong or schedule_digest(hashes) != known[number][0]["digest"] or number in untrue:
+            wrong = [row for row in those if columns.hash_of(row) != row["row_hash"]]
+            digest = schedule_digest(joined(row["row_hash"] for row in those))
+            if wrong or digest != known[number][0]["digest"] or number in untrue:
                 yield Divergence(number, STALE, wrong[0]["step"] if wrong else 0, side=name)

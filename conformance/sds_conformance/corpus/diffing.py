@@ -8,7 +8,8 @@ would cost a second at the start, and nothing is shuffled.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
@@ -25,7 +27,7 @@ from sds_harness.corpus.shards import DamagedFile
 from ..exploration.judging import Scope
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .comparing import divergences
-from .ranges import DIFFERENT, Corpus, Divergence
+from .ranges import DIFFERENT, Divergence
 from .summing import Cause, Sum
 
 if TYPE_CHECKING:
@@ -93,17 +95,14 @@ class Differ:
 
     def _judged(self, batch: list[Divergence]) -> Iterator[Classified]:
         known: dict[int, Classified] = {}
-        different = sorted((one for one in batch if self.checks and one.kind == DIFFERENT), key=_number)
-        revisions = (self.a.manifest.revision, self.b.manifest.revision)
+        different = sorted(
+            (one for one in batch if self.checks and one.kind == DIFFERENT), key=lambda one: one.schedule
+        )
         numbers = [one.schedule for one in different]
         for one, a, b in zip(different, stored(self.a, numbers), stored(self.b, numbers), strict=True):
-            known[one.schedule] = judged(one, a, b, self.scopes, revisions)
+            known[one.schedule] = judged(one, a, b, self.scopes)
         for one in batch:
             yield known.get(one.schedule) or at_sight(one)
-
-
-def _number(divergence: Divergence) -> int:
-    return divergence.schedule
 
 
 @dataclass
@@ -118,11 +117,11 @@ class Difference:
     """All others."""
     found: Sum
     seconds: float = 0.0
-    causes: list[Cause] = field(init=False)
-    """The most frequent ones, by class."""
 
-    def __post_init__(self) -> None:
-        self.causes = self.found.causes
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """The most frequent ones, by class."""
+        return self.found.causes
 
     @property
     def classes(self) -> dict[Class, int]:
@@ -152,7 +151,7 @@ def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
     """What a corpus has of some schedules, ascending. Raises DamagedFile where it has nothing."""
     for shard, those in groupby(sorted(numbers), lambda number: number // corpus.manifest.per_shard):
         wanted = list(those)
-        found = list(stored_in(corpus.place, shard, wanted))
+        found = list(stored_in(corpus, shard, wanted))
         if [one.schedule for one in found] != wanted:
             raise DamagedFile(f"{corpus.place.shown} is damaged: shard {shard} has not one each of {wanted}.")
         yield from found
@@ -160,6 +159,8 @@ def stored(corpus: Corpus, numbers: Sequence[int]) -> Iterator[Stored]:
 
 def comparable(a: Corpus, b: Corpus) -> None:
     """Raises CorpusError if these are not corpora of the same schedules."""
+    if a.kind != b.kind:
+        raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
             f"{a.place.shown} and {b.place.shown} are not of the same schedules, so there is nothing to compare "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,17 +10,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sds_harness.corpus.schema import COMPARED_NAMES
+from sds_harness.corpus.schema import Columns, Row
 
-from .ranges import DUPLICATE, END, OBSERVE, STALE, TRUNCATED, Divergence, Numbers, RangeReader, Row
+from ..protocols.freedoms import END
+from .ranges import DUPLICATE, STALE, TRUNCATED, Divergence, Numbers, RangeReader
 
 _HASHES = ("schedule", "step", "command", "row_hash")
-ROW = ("schedule", "position", "step", *COMPARED_NAMES, "message_id", "dependencies")
-"""Columns of a row that is told."""
 
 
-def by_hashes(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: bool) -> Iterator[Divergence]:
-    """Find the first step that differs, for a few schedules; ``unseen`` leaves out what is shown."""
+def by_hashes(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: str) -> Iterator[Divergence]:
+    """Find the first step that differs, for a few schedules; rows of the command ``unseen`` are left out."""
+    columns = a.corpus.kind.columns
     numbers = [one.schedule for one in group]
     hashes = [_hashes(reader.rows(numbers, _HASHES), unseen) for reader in (a, b)]
     pending: list[Divergence] = []
@@ -46,32 +46,34 @@ def by_hashes(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: b
             yield one
     if pending:
         numbers = [one.schedule for one in pending]
-        wide = [_at(reader.rows(numbers, ROW), known) for reader, known in zip((a, b), steps, strict=True)]
+        wide = [_at(reader.rows(numbers, columns.told), known) for reader, known in zip((a, b), steps, strict=True)]
         for one in pending:
             one.a, one.b = (rows.get(one.schedule) for rows in wide)
-            one.fields = fields_of(one.a, one.b)
+            one.fields = fields_of(columns, one.a, one.b)
             if not one.fields:  # a hash that is not that of its row
                 one.kind = STALE
             yield one
 
 
-def fields_of(a: Row | None, b: Row | None) -> tuple[str, ...]:
+def fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...]:
     """The normative columns in which two rows differ."""
     if a is None or b is None:
         return (END,)
-    return tuple(name for name in COMPARED_NAMES if a[name] != b[name])
+    return tuple(name for name in columns.names if a[name] != b[name])
 
 
 # ---- By their rows ---------------------------------------------------------------------------------------------------
 
 
-def by_rows(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: bool) -> Iterator[Divergence]:
+def by_rows(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: str) -> Iterator[Divergence]:
     """Of a few schedules those whose rows differ, each with its first step that does; no hash is looked at."""
+    columns = a.corpus.kind.columns
+    compared = ["schedule", "step", *columns.names]
     numbers = [one.schedule for one in group]
-    of_a, of_b = (_sorted_rows(reader.rows(numbers, ROW)) for reader in (a, b))
+    of_a, of_b = (_sorted_rows(reader.rows(numbers, columns.told)) for reader in (a, b))
     sides = [(table, _bounds(_numbers(table, "schedule"))) for table in (of_a, of_b)]
     whole = all(_whole(*side, [one.steps[place] for one in group]) for place, side in enumerate(sides))
-    if whole and not unseen and of_a.select(_COMPARED).equals(of_b.select(_COMPARED)):
+    if whole and not unseen and of_a.select(compared).equals(of_b.select(compared)):
         return
     for one in group:
         rows_a, rows_b = (_cut(table, *bounds.get(one.schedule, (0, 0))) for table, bounds in sides)
@@ -85,29 +87,23 @@ def by_rows(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: boo
             yield one
             continue
         if unseen:
-            rows_a, rows_b = (_without_shown(rows) for rows in (rows_a, rows_b))
-        at = _first_unlike(rows_a, rows_b)
+            rows_a, rows_b = (rows.filter(pa.array(_kept(rows, unseen))) for rows in (rows_a, rows_b))
+        at = _first_unlike(columns.names, rows_a, rows_b)
         if at is not None:
             one.a, one.b = (next(iter(rows.slice(at, 1).to_pylist()), None) for rows in (rows_a, rows_b))
-            one.step, one.fields = one.row["step"], fields_of(one.a, one.b)
+            one.step, one.fields = one.row["step"], fields_of(columns, one.a, one.b)
             yield one
-
-
-_COMPARED = ["schedule", "step", *COMPARED_NAMES]
 
 
 def _cut(table: pa.Table, start: int, end: int) -> pa.Table:
     return table.slice(start, end - start)
 
 
-def _without_shown(table: pa.Table) -> pa.Table:
-    return table.filter(pa.array(_compared(table, unseen=True)))
-
-
-def _compared(table: pa.Table, *, unseen: bool) -> npt.NDArray[np.bool_]:
-    """Which rows count; with ``unseen`` those of commands that show something do not."""
-    shown = np.asarray(pc.equal(table["command"], pa.scalar(OBSERVE)).to_numpy(), np.bool_)
-    return ~(shown & unseen)
+def _kept(table: pa.Table, unseen: str) -> npt.NDArray[np.bool_]:
+    """Which rows count: those of the command ``unseen`` do not."""
+    if not unseen:
+        return np.ones(table.num_rows, np.bool_)
+    return np.asarray(pc.not_equal(table["command"], pa.scalar(unseen)).to_numpy(), np.bool_)
 
 
 def _sorted_rows(table: pa.Table) -> pa.Table:
@@ -138,11 +134,11 @@ def _whole(table: pa.Table, bounds: dict[int, tuple[int, int]], promised: list[i
     return bool((_numbers(table, "step") == wanted).all())
 
 
-def _first_unlike(one: pa.Table, other: pa.Table) -> int | None:
+def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int | None:
     """The first row, from 0, in which a normative column differs, or which only one of the tables has."""
     common = min(one.num_rows, other.num_rows)
     first = common if one.num_rows != other.num_rows else None
-    for name in COMPARED_NAMES:
+    for name in columns:
         a, b = one[name].slice(0, first), other[name].slice(0, first)
         if not a.equals(b):
             first = next(at for at, (x, y) in enumerate(zip(a.to_pylist(), b.to_pylist(), strict=True)) if x != y)
@@ -170,10 +166,10 @@ class _Steps:
 _NOTHING = _Steps(*(np.zeros(0, np.int64) for _ in range(3)))
 
 
-def _hashes(table: pa.Table, unseen: bool) -> dict[int, _Steps]:
+def _hashes(table: pa.Table, unseen: str) -> dict[int, _Steps]:
     """By schedule."""
     schedule, step, hashed = (_numbers(table, name) for name in ("schedule", "step", "row_hash"))
-    kept = _compared(table, unseen=unseen)
+    kept = _kept(table, unseen)
     counts = step > 0
     order = np.flatnonzero(counts)[np.lexsort((step[counts], schedule[counts]))]
     schedule, step, hashed, kept = schedule[order], step[order], hashed[order], kept[order]

@@ -9,13 +9,13 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import TEMPORARY, Place
 from sds_harness.corpus.shards import shard_of
 from sds_harness.declaration import printable
 
 from .diffing import DIVERGENCES, Difference
 from .page import page
-from .ranges import Corpus
 from .samples import SAMPLES, Sample, of_cause
 from .summing import most_common
 

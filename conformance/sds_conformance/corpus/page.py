@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Template
 from markupsafe import Markup
 
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
@@ -93,7 +94,7 @@ def _template() -> Template:
     return known.get_template("diff.html.j2")
 
 
-def _told(corpus: Any) -> dict[str, Any]:
+def _told(corpus: Corpus) -> dict[str, Any]:
     manifest = corpus.manifest
     return {
         "name": manifest.name,

@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sds_harness.corpus.manifest import Manifest
-from sds_harness.corpus.place import Place
+from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.reading import TO_REBUILD, Stored, rows_by_schedule
-from sds_harness.corpus.schema import DIGESTS
+from sds_harness.corpus.schema import DIGESTS, Row
 from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
+
+from ..protocols.freedoms import END
 
 DIFFERENT = "different"
 """Both have the schedule, and its steps differ."""
@@ -25,21 +26,7 @@ MISSING, EXTRA = "missing", "extra"
 TRUNCATED, DUPLICATE, TWICE, STALE = "truncated", "duplicate step", "duplicate schedule", "stale digest"
 """Faults of a corpus: steps are not there that were recorded, or stand twice; a schedule stands twice; a digest is not
 that of the rows."""
-END = "end"
-"""Stands for a column where one side has no more steps."""
-
-OBSERVE = "observe"
-"""The command, and the capability, by which an implementation shows its state."""
-Row = dict[str, Any]
 Numbers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """A corpus that is read."""
-
-    place: Place
-    manifest: Manifest
 
 
 @dataclass
@@ -85,14 +72,14 @@ class RangeReader:
 
     def __init__(self, corpus: Corpus, schedules: range) -> None:
         self._files = ExitStack()
-        self._corpus, self._range = corpus, schedules
+        self.corpus, self._range = corpus, schedules
         self._numbers: list[int] = []
         self._shards: list[tuple[ShardFile, ShardFile]] = []
         manifest = corpus.manifest
         last = min(schedules.stop, manifest.schedules)
         if schedules.start < last:
             for shard in range(schedules.start // manifest.per_shard, (last - 1) // manifest.per_shard + 1):
-                side, steps = pair_of(corpus.place, shard)
+                side, steps = pair_of(corpus.place, shard, corpus.kind.columns)
                 self._files.enter_context(side)
                 self._files.enter_context(steps)
                 self._shards.append((side, steps))
@@ -103,11 +90,11 @@ class RangeReader:
         DamagedFile where a schedule is outside of its shard: no task would look at it there."""
         tables = [side.read(list(DIGESTS)) for side, _ in self._shards]
         for shard, table, (_, steps) in zip(self._numbers, tables, self._shards, strict=True):
-            wanted = self._corpus.manifest.range_of(shard)
+            wanted = self.corpus.manifest.range_of(shard)
             for bounds in (_bounds(table["schedule"]), steps.bounds):
                 if bounds is not None and not (wanted.start <= bounds[0] and bounds[1] < wanted.stop):
                     raise DamagedFile(
-                        f"{self._corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
+                        f"{self.corpus.place.shown} is damaged: {file_name(shard)} has schedules {bounds[0]} to "
                         f"{bounds[1]}, and should have none but {wanted.start} to {wanted.stop - 1}."
                     )
         if not tables:
@@ -123,7 +110,7 @@ class RangeReader:
             rows = rows_by_schedule(steps, schedules, TO_REBUILD) if known else {}
             for one in known:
                 those = sorted(rows.get(one["schedule"], []), key=lambda row: row["position"])
-                yield Stored(one, those, self._corpus.place.shown)
+                yield Stored(self.corpus, one, those, self.corpus.place.shown)
 
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """Rows of some schedules."""

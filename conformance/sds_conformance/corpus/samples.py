@@ -8,7 +8,7 @@ from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
-from sds_harness.schedules import Schedule, ScheduleFileError, dumps, loads
+from sds_harness.schedules import Schedule, ScheduleFileError
 
 from ..drawing.spacetime import spacetime_svg
 from ..exploration.counterexample import Counterexample
@@ -56,7 +56,7 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
             if plan is None:
                 continue
             name = f"{SAMPLES}/{cause.kind.value.replace(' ', '-')}-{place + 1}-schedule-{number}"
-            (out / f"{name}.json").write_text(dumps(plan))
+            (out / f"{name}.json").write_text(difference.a.kind.dumps(plan))
             sample = Sample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _drawn(difference, scopes, sample)
@@ -73,7 +73,7 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
         if number >= corpus.manifest.schedules:
             continue
         try:
-            schedule = loads(next(stored(corpus, [number])).side["json"])
+            schedule = corpus.kind.loads(next(stored(corpus, [number])).side["json"])
         except (DamagedFile, ScheduleFileError):
             continue
         notes = {
@@ -99,10 +99,10 @@ def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) 
     side = "A" if kind is Class.A_VIOLATES else "B"
     corpus, scope = (difference.a, scopes[0]) if side == "A" else (difference.b, scopes[1])
     try:
-        rebuilt = next(stored(corpus, [number])).performance(corpus.manifest.revision)
+        rebuilt = next(stored(corpus, [number])).performance()
     except DamagedFile:
         return sample
-    story = sentence(found[0]) if found else ""
+    story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
     title = f"{side} ({corpus.manifest.name}), schedule {number}"
     violated = sample.cause.cause.split(AND)[-1]
     if kind in VIOLATIONS and (example := _example(rebuilt, scope, violated)) is not None:
@@ -125,23 +125,19 @@ def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None
     return Counterexample(what, first, performance.schedule, performance, performance.schedule, 0)
 
 
-def sentence(divergence: Divergence) -> str:
-    """Where a schedule first differs, and how."""
+def sentence(divergence: Divergence, opaque: frozenset[str]) -> str:
+    """Where a schedule first differs, and how; values of columns that are ``opaque`` say nothing to anybody."""
     row = divergence.row
     if not row:
         return f"They part at step {divergence.step}."
     told = [
-        f"{name} differs" if name in _DIGESTS else f"{name} is {_short(a)} in A and {_short(b)} in B"
+        f"{name} differs" if name in opaque else f"{name} is {_short(a)} in A and {_short(b)} in B"
         for name, (a, b) in divergence.values.items()
     ]
     missing = "A" if divergence.a is None else "B"
     what = "; ".join(told[:4]) or f"{missing} has no such step"
     who, does = (printable(str(row[name]), 40) for name in ("participant", "command"))
     return f"They part at step {divergence.step}, {who}: {does}: {what}."
-
-
-_DIGESTS = frozenset({"contents", "wire", "log", "outgoing", "incoming", "repairs"})
-"""Columns whose values say nothing to anybody."""
 
 
 def _short(value: object) -> str:

@@ -17,6 +17,7 @@ from sds_harness.revision import Revision
 from ..judging.exercise import Model
 from ..judging.rules import Rules
 from ..vectors.model import Material
+from .corpora import Corpora
 from .exchanges import Exchanges
 from .properties import GlobalProperty
 from .schedules import Repertoire
@@ -41,6 +42,8 @@ class Protocol:
     """The schedules that are generated for it, None if there are none."""
     exchanges: Exchanges | None = None
     """How its implementations meet, None if they do not."""
+    corpora: Corpora | None = None
+    """Its stored corpora, None if there are none."""
 
 
 @cache

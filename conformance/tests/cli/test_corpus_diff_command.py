@@ -21,8 +21,8 @@ from pyarrow import parquet as pq
 from sds_conformance.corpus import page as pages
 from sds_conformance.corpus.classifying import Class
 from sds_conformance.corpus.diffing import Difference
+from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.corpus.outcome import as_json, finish, prepare_folder
-from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.corpus.summing import Sum
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, read_complete
@@ -139,7 +139,7 @@ def test_names_that_are_no_text_do_not_lose_the_outcome(corpora: dict[str, Path]
     data["implementation"]["name"] = "\ud800\x9b31m\u202e" + "x" * 100_000
     data["suite_version"] = "\ud800"
     (other / MANIFEST).write_text(json.dumps(data))
-    a, b = (Corpus(place, read_complete(place)) for place in map(Place.at, map(str, (corpora["reference"], other))))
+    a, b = (read_complete(Place.at(str(folder)), kind_of) for folder in (corpora["reference"], other))
     difference = Difference(a, b, 24, 0, Sum())
     out = Place.at(str(tmp_path / "d"))
     out.make()

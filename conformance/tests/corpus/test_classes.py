@@ -15,10 +15,8 @@ from sds_conformance.corpus import classifying
 from sds_conformance.corpus.classifying import AND, Class, judged, where
 from sds_conformance.corpus.comparing import divergences
 from sds_conformance.corpus.diffing import stored
-from sds_conformance.corpus.ranges import Corpus
 from sds_conformance.exploration.casting import Casting
 from sds_conformance.exploration.judging import assess, in_time
-from sds_conformance.protocols.sds import freedoms
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recording import prepare, record_shard
@@ -65,14 +63,13 @@ def test_freedoms_that_meet_in_one_step_are_legal(tmp_path: Path, names: tuple[s
     shards = []
     for folder, model in (("a", Model()), ("b", Variants(names))):
         recording = recording_of(tmp_path / folder, order_of(model, index + 1, seed=seed), per_shard=1)
-        prepare(recording.place, recording.manifest, overwrite=False)
+        prepare(recording, overwrite=False)
         record_shard(recording, index)
-        shards.append(Corpus(recording.place, recording.manifest))
+        shards.append(recording)
     a, b = shards
     (found,) = divergences(a, b, range(index, index + 1))
     mine, theirs = (next(stored(c, [index])) for c in (a, b))
-    revisions = (a.manifest.revision, b.manifest.revision)
-    one = judged(found, mine, theirs, (SCOPE, SCOPE), revisions)
+    one = judged(found, mine, theirs, (SCOPE, SCOPE))
     assert (one.kind, bool(one.reason)) == (Class.LEGAL, True), one.cause
 
 
@@ -149,7 +146,7 @@ def test_what_is_violated_first_is_named_first(tmp_path: Path) -> None:
     folder = corpus(record_here(tmp_path / "a", order))
     otherwise = 0
     for one in stored(folder, range(SCHEDULES)):
-        rebuilt = one.performance(folder.manifest.revision)
+        rebuilt = one.performance()
         performance = rebuilt.performance
         findings = assess(performance, SCOPE, rebuilt.judged).findings
         acts = [(performance.cast[f.participant].steps[f.step - 1], f) for f in findings]
@@ -183,8 +180,8 @@ def test_a_change_that_no_reply_shows_is_damage(reference: Path, tmp_path: Path,
 
 def test_what_nothing_explains_is_unexplained(reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
-    monkeypatch.setattr(freedoms, "FREEDOMS", ())
-    monkeypatch.setattr(classifying, "softened", lambda case: None)
+    monkeypatch.setattr(classifying, "freedoms_of", lambda *_: ())
+    monkeypatch.setattr(classifying, "softened", lambda *_: None)
     found = classified(reference, other)
     assert {one.kind for one in found} == {Class.UNEXPLAINED}
     assert all(one.cause == where(one.divergence) for one in found)

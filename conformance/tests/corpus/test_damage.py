@@ -22,6 +22,7 @@ from sds_harness.corpus import shards
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
+from sds_harness.sds.corpora import KIND
 from stored import Edit, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
@@ -202,11 +203,11 @@ def test_what_cannot_have_played_is_damage(reference: Path, tmp_path: Path, name
 
     other = corpus(edited(reference, tmp_path / "b", {3: edit}))
     with pytest.raises(CorpusError, match=why):
-        next(stored(other, [3])).performance(other.manifest.revision)
+        next(stored(other, [3])).performance()
 
 
 def test_what_is_told_of_a_difference_is_cleared(reference: Path, tmp_path: Path) -> None:
     hostile = "\x1b[31m\u202e<b>"
     other = edited(reference, tmp_path / "b", {3: change(4, command=hostile, participant=hostile, message=hostile)})
     for found in (compared(reference, other)[3], compared(other, reference)[3]):
-        assert (where(found) + sentence(found)).isprintable()
+        assert (where(found) + sentence(found, KIND.columns.opaque)).isprintable()

@@ -22,6 +22,7 @@ from pyarrow import parquet as pq
 
 from sds_conformance.corpus.checking import Checker, check
 from sds_conformance.corpus.company import Companies
+from sds_conformance.corpus.kinds import kind_of
 from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import read_complete
 from sds_harness.corpus.place import Place
@@ -48,7 +49,7 @@ def spark() -> Iterator[Any]:
 def same(folder: Path, order: Order, spark: Any) -> None:
     """Are the verdicts on a corpus those of a campaign that plays the same schedules?"""
     place = Place.at(str(folder))
-    stored, live = check(spark, place, read_complete(place), order.scope), explore(order)
+    stored, live = check(spark, read_complete(place, kind_of), order.scope), explore(order)
     assert stored.found == live.found
     assert (stored.found_in, stored.found_at) == (live.found_in, live.found_at)
     assert (stored.exercised, stored.situations) == (live.exercised, live.situations)
@@ -77,13 +78,13 @@ def test_properties_that_compare_are_judged_too(spark: Any, tmp_path: Path) -> N
 def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
     order = order_of(Model(), 256)
     recording = recording_of(tmp_path / "c", order, twins=True, per_shard=8)
-    prepare(recording.place, recording.manifest, overwrite=False)
+    prepare(recording, overwrite=False)
     shard = 31
     record_shard(recording, shard)
-    stored = next(stored_in(recording.place, shard))
-    plans = [twin.side["json"] for twin in twins_of(recording.place, shard, stored.schedule)]
+    stored = next(stored_in(recording, shard))
+    plans = [twin.side["json"] for twin in twins_of(recording, shard, stored.schedule)]
     assert any('"op": "sync", "who": ""' in plan for plan in plans), "everybody sends one more"
-    checker = Checker(recording.place, recording.manifest, order.revision, order.scope)
+    checker = Checker(recording, order.scope)
     company = order.company()
     company.start()
     live = play_one(order, company, stored.schedule)
@@ -93,7 +94,7 @@ def test_twins_need_not_be_schedules_of_a_file(tmp_path: Path) -> None:
 def test_recorded_by_spark_or_one_after_the_other_is_the_same(spark: Any, tmp_path: Path) -> None:
     order = Order(connect_reference(), examples=20)
     recording = recording_of(tmp_path / "a", order, per_shard=8)
-    prepare(recording.place, recording.manifest, overwrite=False)
+    prepare(recording, overwrite=False)
     outcome = record(spark, recording)
     assert (outcome.recorded, outcome.known, outcome.troubles) == (20, 0, ())
     record_here(tmp_path / "b", order, per_shard=8)
@@ -123,7 +124,7 @@ def test_only_what_is_missing_is_recorded_again(spark: Any, tmp_path: Path) -> N
     (tmp_path / "c" / "steps" / f".tmp-1-{file_name(1)}").write_bytes(b"half a file")
     kept = (tmp_path / "c" / "steps" / file_name(0)).stat().st_mtime_ns
     recording = recording_of(tmp_path / "c", order, per_shard=8)
-    assert prepare(recording.place, recording.manifest, overwrite=False) == {0, 2}
+    assert prepare(recording, overwrite=False) == {0, 2}
     outcome = record(spark, recording)
     assert (outcome.recorded, outcome.known) == (8, 12)
     assert pq.read_table(tmp_path / "c" / "steps").equals(before)
@@ -135,8 +136,8 @@ def test_a_corpus_of_something_else_is_not_touched(tmp_path: Path) -> None:
     record_here(tmp_path / "c", order_of(schedules=2))
     other = recording_of(tmp_path / "c", order_of(schedules=2, seed=1))
     with pytest.raises(CorpusError, match="seed is 0, not 1: name another folder, or replace it with --overwrite"):
-        prepare(other.place, other.manifest, overwrite=False)
-    assert prepare(other.place, other.manifest, overwrite=True) == set()
+        prepare(other, overwrite=False)
+    assert prepare(other, overwrite=True) == set()
 
 
 def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ def test_a_folder_of_other_files_is_not_touched(tmp_path: Path) -> None:
     recording = recording_of(tmp_path, order_of(schedules=2))
     for overwrite in (False, True):
         with pytest.raises(CorpusError, match="has other files in it"):
-            prepare(recording.place, recording.manifest, overwrite=overwrite)
+            prepare(recording, overwrite=overwrite)
 
 
 def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_nothing_is_removed_from_a_folder_that_is_not_replaced(tmp_path: Path) -
         before = sorted((tmp_path / name).rglob("*"))
         recording = recording_of(tmp_path / name, order_of(schedules=2))
         with pytest.raises(CorpusError, match=why):
-            prepare(recording.place, recording.manifest, overwrite=True)
+            prepare(recording, overwrite=True)
         assert sorted((tmp_path / name).rglob("*")) == before
 
 
@@ -170,9 +171,9 @@ def test_shards_of_another_corpus_are_damage(tmp_path: Path) -> None:
 
     def judge(folder: Path) -> None:
         place = Place.at(str(folder))
-        manifest = read_complete(place)
-        checker = Checker(place, manifest, manifest.revision, order_of().scope)
-        for shard in range(manifest.shards):
+        corpus = read_complete(place, kind_of)
+        checker = Checker(corpus, order_of().scope)
+        for shard in range(corpus.manifest.shards):
             for _ in checker(shard):
                 pass
 
@@ -197,8 +198,8 @@ def test_twins_of_another_corpus_are_damage(tmp_path: Path) -> None:
     shutil.rmtree(mine / "twins")
     shutil.copytree(model / "twins", mine / "twins")
     place = Place.at(str(mine))
-    manifest = read_complete(place)
-    checker = Checker(place, manifest, manifest.revision, order_of().scope)
+    corpus = read_complete(place, kind_of)
+    checker = Checker(corpus, order_of().scope)
     with pytest.raises(CorpusError, match=r"was played by the reference|is not in the corpus"):
         list(checker(0))
 
@@ -247,7 +248,7 @@ def test_what_breaks_is_recorded(tmp_path: Path) -> None:
 
 def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     recording = recording_of(tmp_path / "c", order_of(Model(), 6))
-    prepare(recording.place, recording.manifest, overwrite=False)
+    prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
         with pytest.raises(NotDriven, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
             record_shard(replace(recording, company=Companies(order_of(other, 6))), 0)

@@ -38,8 +38,13 @@ row_hash = digest64
 """Of a row: the values of its normative columns, in the order of the schema."""
 
 
+def joined(row_hashes: Iterable[int]) -> bytes:
+    """The hashes of rows in order, 8 little-endian bytes each."""
+    return b"".join(row_hash.to_bytes(8, "little", signed=True) for row_hash in row_hashes)
+
+
 def schedule_digest(row_hashes: bytes) -> bytes:
-    """16 bytes, of the hashes of the compared rows in order, 8 little-endian bytes each."""
+    """16 bytes, of the hashes of the compared rows, joined."""
     return blake2b(row_hashes, digest_size=16).digest()
 
 

@@ -1,9 +1,9 @@
-"""The manifest of a corpus: what was recorded of whom, and whether all of it is there."""
+"""A corpus, and its manifest: what was recorded of whom, and whether all of it is there."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -11,8 +11,8 @@ from sds_testee.version import suite_version
 
 from ..declaration import UNNAMED, Declaration, printable
 from ..schedules import Performance
-from ..sds.generator import Grammar
 from .errors import CorpusError
+from .kind import Kind
 from .place import Place
 from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
@@ -74,10 +74,14 @@ class Manifest:
     def stranger(self, performance: Performance, judged: Iterable[str]) -> str:
         """Who played one of the members under test without being the implementation of this corpus: its name and
         version, safe to print; "" if nobody. Who broke before it said who it is declares nothing."""
+        known = self.implementation
         for member in judged:
             trace = performance.cast[member]
-            if trace.breakdown is None and _who(implementation_of(trace.declaration)) != _who(self.implementation):
-                return printable(f"{trace.declaration.name} {trace.declaration.version}".strip(), 60)
+            declared = trace.declaration
+            # The rest of a declaration may be another one every time they start.
+            told = (declared.name or UNNAMED, declared.version, declared.capability_names)
+            if trace.breakdown is None and told != (known.get("name") or UNNAMED, *map(known.get, _APART)):
+                return printable(f"{declared.name} {declared.version}".strip(), 60)
         return ""
 
     def told_apart(self, other: Manifest) -> list[str]:
@@ -98,12 +102,24 @@ class Manifest:
         return replace(self, steps=steps, rows=rows, complete=True)
 
 
-def _who(implementation: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells implementations apart; the rest of a declaration may be another one every time they start."""
-    return implementation.get("name") or UNNAMED, implementation.get("version"), implementation.get("capabilities")
+_APART = ("version", "capabilities")
+"""What tells implementations of one name apart."""
 
 
-def implementation_of(declared: Declaration) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus that is recorded, or read."""
+
+    place: Place
+    manifest: Manifest
+    kind: Kind
+
+
+KindOf = Callable[[str], Kind]
+"""The kind of a corpus, by the revision in its manifest, which need not be one that anybody knows."""
+
+
+def implementation_of(declared: Declaration, kind: Kind) -> dict[str, Any]:
     """The declaration as JSON values."""
     return {
         "name": declared.name,
@@ -112,14 +128,9 @@ def implementation_of(declared: Declaration) -> dict[str, Any]:
         "homepage": declared.homepage,
         "revisions": list(declared.revisions),
         "capabilities": declared.capability_names,
-        **{stored_name(name): chosen for name, chosen in declared.profiles.items()},
+        **{kind.stored_name(name): chosen for name, chosen in declared.profiles.items()},
         **declared.limits,
     }
-
-
-def stored_name(profile: str) -> str:
-    """What a profile of the handshake is called in a manifest."""
-    return f"{profile}_profile" if profile in ("bloom", "hash") else profile
 
 
 def shard_size(schedules: int) -> int:
@@ -130,13 +141,13 @@ def shard_size(schedules: int) -> int:
     return min(_LARGEST_SHARD, max(1, groups) * SCHEDULES_PER_ROW_GROUP)
 
 
-def grammar_json(grammar: Grammar) -> dict[str, Any]:
-    """The grammar as it stands in a manifest."""
+def grammar_json(grammar: Any) -> dict[str, Any]:
+    """The grammar, a dataclass, as it stands in a manifest."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(grammar).items()}
 
 
-def read_manifest(place: Place) -> Manifest:
-    """The manifest of the corpus at ``place``. Raises CorpusError: there is none, or it cannot be read."""
+def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
+    """The corpus at ``place``. Raises CorpusError: there is none, or its manifest cannot be read."""
     file = place / MANIFEST
     if not file.exists():
         what = "is no corpus: it has no manifest.json" if place.is_folder() else "is not there"
@@ -162,7 +173,10 @@ def read_manifest(place: Place) -> Manifest:
         raise CorpusError(f"{file.shown} is incomplete: {error}") from None
     if complaint := _complaint(manifest):
         raise CorpusError(f"{file.shown}: {complaint}.")
-    return manifest
+    kind = kind_of(manifest.revision)
+    if complaint := _misdeclared(manifest.implementation, kind):
+        raise CorpusError(f"{file.shown}: {complaint}.")
+    return Corpus(place, manifest, kind)
 
 
 def is_of_corpus(file: Place) -> bool:
@@ -174,15 +188,15 @@ def is_of_corpus(file: Place) -> bool:
     return isinstance(data, dict) and {"schema_version", "per_shard", "implementation"} <= data.keys()
 
 
-def read_complete(place: Place) -> Manifest:
-    """The manifest of a corpus that was recorded to its end. Raises CorpusError."""
-    manifest = read_manifest(place)
-    if not manifest.complete or not (place / SUCCESS).exists():
+def read_complete(place: Place, kind_of: KindOf) -> Corpus:
+    """A corpus that was recorded to its end. Raises CorpusError."""
+    corpus = read_corpus(place, kind_of)
+    if not corpus.manifest.complete or not (place / SUCCESS).exists():
         raise CorpusError(
             f"{place.shown} is not complete (it has no {SUCCESS}): `corpus record` with the same options goes on "
             "where it stopped."
         )
-    return manifest
+    return corpus
 
 
 _KINDS: dict[str, type] = {
@@ -203,29 +217,28 @@ _KINDS: dict[str, type] = {
 }
 
 
-_DECLARED: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(
-        ("name", "version", "language", "homepage", "bloom_profile", "hash_profile", "id_order", "dialect"), (str,)
-    ),
-    **dict.fromkeys(("revisions", "capabilities"), (list,)),
-    **dict.fromkeys(("content_bytes", "lamport_ahead_ms", "log_entries"), (int,)),
-}
-"""Of what stands under ``implementation``."""
-
-
 def _complaint(manifest: Manifest) -> str:
     for name, kind in _KINDS.items():
         if type(getattr(manifest, name)) is not kind:
             return f"{name} is not of type {kind.__name__}"
-    for name, kinds in _DECLARED.items():
-        value = manifest.implementation.get(name)
-        if value is not None and type(value) not in kinds:
-            return f"{name} of the implementation is of no type that it can have"
-    for name in ("revisions", "capabilities"):
-        if any(type(one) is not str for one in manifest.implementation.get(name) or ()):
-            return f"{name} of the implementation are not all names"
     if not 0 < manifest.schedules <= MOST_SCHEDULES:
         return f"{manifest.schedules} schedules make no corpus"
     if not 0 < manifest.per_shard <= MOST_SCHEDULES:
         return f"{manifest.per_shard} schedules make no shard"
+    return ""
+
+
+def _misdeclared(implementation: dict[str, Any], kind: Kind) -> str:
+    empty = Declaration.unknown("", kind.language)
+    types: dict[str, type] = {
+        **dict.fromkeys(("name", "version", "language", "homepage", *map(kind.stored_name, empty.profiles)), str),
+        **dict.fromkeys(("revisions", "capabilities"), list),
+        **dict.fromkeys(empty.limits, int),
+    }
+    for name, wanted in types.items():
+        value = implementation.get(name)
+        if value is not None and type(value) is not wanted:
+            return f"{name} of the implementation is of no type that it can have"
+        if isinstance(value, list) and any(type(one) is not str for one in value):
+            return f"{name} of the implementation are not all names"
     return ""

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..schedules import Schedule
 from .digests import exact_digest, plan_digest
-from .manifest import STEPS, TWINS, Manifest
-from .place import Place
+from .manifest import STEPS, TWINS, Corpus
 from .rebuilding import Rebuilt, Unsound, rebuild
 from .recording import TWINS_OF_ONE
 from .rows import digest_of
-from .schema import SCHEDULES_PER_ROW_GROUP
+from .schema import SCHEDULES_PER_ROW_GROUP, Row
 from .shards import DamagedFile, ShardFile, file_name, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """Columns of the rows from which a performance can be made again."""
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Stored:
     """What is stored of one schedule."""
 
+    corpus: Corpus
     side: Row
     rows: list[Row]
     """In order of their position."""
@@ -36,17 +33,18 @@ class Stored:
     def schedule(self) -> int:
         return int(self.side["schedule"])
 
-    def performance(self, revision: str, plan: Schedule | None = None) -> Rebuilt:
+    def performance(self, plan: Schedule | None = None) -> Rebuilt:
         """What was played. Raises DamagedFile if what is stored does not fit together.
 
         ``plan`` is the schedule, where it is known: what a property makes of one need not be a schedule that a file
         may have.
         """
         self.hold_to_digests()
+        kind = self.corpus.kind
         try:
-            rebuilt = rebuild(self.side, self.rows, revision, plan)
+            rebuilt = rebuild(kind, self.corpus.manifest.revision, self.side, self.rows, plan)
             # What is compared has to be what was said: else a diff would speak of other steps than the checks.
-            if digest_of(rebuilt.performance) != self.side["digest"]:
+            if digest_of(kind, rebuilt.performance) != self.side["digest"]:
                 raise Unsound("its normative columns are not what its requests and replies give")
         except Unsound as error:
             raise DamagedFile(
@@ -69,13 +67,20 @@ class Stored:
 
 
 def stored_in(
-    place: Place, shard: int, schedules: Sequence[int] | None = None, columns: Sequence[str] | None = TO_REBUILD
+    corpus: Corpus,
+    shard: int,
+    schedules: Sequence[int] | None = None,
+    columns: Sequence[str] | None = TO_REBUILD,
+    *,
+    twins: bool = False,
 ) -> Iterator[Stored]:
-    """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all.
+    """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all;
+    or what was played besides, to compare with them.
 
     A row group at a time is in memory. Raises DamagedFile.
     """
-    side_file, steps_file = pair_of(place, shard)
+    place = corpus.place / TWINS if twins else corpus.place
+    side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
     where = (place / STEPS / file_name(shard)).shown
     with side_file, steps_file:
         known: list[Row] = side_file.read(None, schedules).to_pylist()
@@ -83,7 +88,7 @@ def stored_in(
             group = known[start : start + SCHEDULES_PER_ROW_GROUP]
             rows = rows_by_schedule(steps_file, [side["schedule"] for side in group], columns)
             for side in group:
-                yield Stored(side, rows.get(side["schedule"], []), where)
+                yield Stored(corpus, side, rows.get(side["schedule"], []), where)
 
 
 def rows_by_schedule(
@@ -96,25 +101,22 @@ def rows_by_schedule(
     return out
 
 
-def hold_to_manifest(place: Place, manifest: Manifest, shard: int, found: Sequence[int]) -> None:
+def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
     """Are these the schedules of that shard? Raises DamagedFile."""
-    wanted = manifest.range_of(shard)
+    wanted = corpus.manifest.range_of(shard)
     if len(found) != len(wanted) or any(one != other for one, other in zip(found, wanted, strict=True)):
         raise DamagedFile(
-            f"{place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
+            f"{corpus.place.shown}: {file_name(shard)} has {len(found)} schedules, which are not {wanted.start} to "
             f"{wanted.stop - 1}, one each."
         )
 
 
-def twins_of(place: Place, shard: int, schedule: int) -> list[Stored]:
+def twins_of(corpus: Corpus, shard: int, schedule: int) -> list[Stored]:
     """What was played to compare a schedule with, in that order. Raises DamagedFile."""
     first = schedule * TWINS_OF_ONE
-    return list(stored_in(place / TWINS, shard, range(first + 1, first + TWINS_OF_ONE)))
+    return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), twins=True))
 
 
-def find(place: Place, manifest: Manifest, schedule: int, *, every_column: bool = False) -> Stored | None:
-    """What is stored of one schedule; None if there is none of that index. Raises DamagedFile."""
-    if not 0 <= schedule < manifest.schedules:
-        return None
-    columns = None if every_column else TO_REBUILD
-    return next(stored_in(place, schedule // manifest.per_shard, [schedule], columns), None)
+def find(corpus: Corpus, schedule: int) -> Stored | None:
+    """All that is stored of one schedule; None if there is none of that index. Raises DamagedFile."""
+    return next(stored_in(corpus, schedule // corpus.manifest.per_shard, [schedule], None), None)

@@ -7,26 +7,23 @@ that was changed, or recorded by a suite that plays otherwise, cannot pass for a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference.testee.dialect import Dialect, parse_dialect
-
 from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
+from ..language import HANDSHAKE
 from ..link import Limits
-from ..schedules import Act, Performance, Schedule, ScheduleFileError, loads, play
-from ..sds.language import open_session
-from ..sds.stage import Stage
+from ..schedules import Act, Performance, Schedule, ScheduleFileError
+from ..session import Session
+from ..stage import Stage
 from .errors import CorpusError
-from .rows import NOT_COMPARED, bare
-
-Row = Mapping[str, Any]
+from .kind import Kind
+from .rows import bare
+from .schema import Row
 
 
 class Unsound(CorpusError):
@@ -40,11 +37,8 @@ class Rebuilt:
     performance: Performance
     judged: tuple[str, ...]
     """The members under test."""
-
-    @property
-    def compared(self) -> list[Act]:
-        """The acts that are compared: the first of them is step 1."""
-        return [act for act in self.performance.acts if act.step.command not in NOT_COMPARED]
+    compared: tuple[Act, ...]
+    """The acts that are compared: the first of them is step 1."""
 
 
 class _StoredLink:
@@ -56,14 +50,15 @@ class _StoredLink:
         self._rows = list(rows)
         self._next = 0
 
-    def call(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         command = request.WhichOneof("command")
-        if command == "hello":
-            return _parsed(self._hello, request.id, hello=True)
+        if command == HANDSHAKE:
+            answer = reply()
+            return _parsed(answer, answer.hello, self._hello, request.id)
         asked = bare(request)
         row = self._rows[self._next] if self._next < len(self._rows) else None
         if command == "close" and (row is None or row["request"] != asked):
-            return pb.Reply(id=request.id, effects=pb.Effects())  # of the end of a session only what broke is stored
+            return reply(id=request.id, effects={})  # of the end of a session only what broke is stored
         if row is None:
             raise Unsound(f"it ends before a request {command}")
         if row["request"] != asked:
@@ -71,7 +66,8 @@ class _StoredLink:
         self._next += 1
         if row["reply"] is None:
             raise self._broke()
-        return _parsed(row["reply"], request.id)
+        answer = reply()
+        return _parsed(answer, answer, row["reply"], request.id)
 
     def _broke(self) -> Exception:
         kind, detail, stderr = self._fault
@@ -84,8 +80,8 @@ class _StoredLink:
         """Rows that were not played."""
         return len(self._rows) - self._next
 
-    def call_unknown(self, request: pb.Request, timeout_s: float, reply: type[pb.Reply]) -> pb.Reply:
-        return pb.Reply(id=request.id, unsupported=pb.Unsupported())
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return reply(id=request.id, unsupported={})
 
     def stderr_lines(self) -> tuple[str, ...]:
         return ()
@@ -97,13 +93,13 @@ class _StoredLink:
         """Nothing to end."""
 
 
-def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None = None) -> Rebuilt:
+def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:
     """The performance of a schedule, from its row in the side table and its rows in order of position.
 
     ``plan`` is the schedule, if it is not to be read from the side table. Raises Unsound if they do not fit together.
     """
     try:
-        schedule = plan or loads(side["json"])
+        schedule = plan or kind.loads(side["json"])
     except ScheduleFileError as error:
         raise Unsound(f"its schedule cannot be read: {printable(str(error))}") from None
     cast, traces = side["cast"], side["traces"]
@@ -114,40 +110,32 @@ def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None
         for number, played_by in enumerate(traces)
     ]
     try:
-        stages = [_stage(links[n], traces[n], schedule, revision) for n in range(len(traces))]
+        stages = [_stage(kind, revision, link, of, schedule) for link, of in zip(links, traces, strict=True)]
     except TesteeFault as fault:  # whoever shook hands like that never came to play
         raise Unsound(f"a stored handshake is none: {fault.breakdown.detail}") from None
-    performance = _play(schedule, stages, cast)
+    # The player lists traces in the order in which their first members come; so it did when this was recorded.
+    performance = kind.play(schedule, {name: stages[n] for name, n in zip(schedule.names, cast, strict=True)})
     if left := sum(link.left for link in links):
         raise Unsound(f"{left} of its {len(rows)} rows are not reached")
-    return Rebuilt(performance, tuple(side["judged"]))
+    return Rebuilt(performance, tuple(side["judged"]), tuple(filter(kind.compares, performance.acts)))
 
 
-def _play(schedule: Schedule, stages: list[Stage], cast: Sequence[int]) -> Performance:
-    # The player lists traces in the order in which their first members come; so it did when this was recorded.
-    return play(schedule, {name: stages[number] for name, number in zip(schedule.names, cast, strict=True)})
-
-
-def _stage(link: _StoredLink, played_by: Row, schedule: Schedule, revision: str) -> Stage:
-    stage = Stage(open_session(lambda: link, Limits(), revision), schedule.name, _dialect(played_by["dialect"]))
+def _stage(kind: Kind, revision: str, link: _StoredLink, played_by: Row, schedule: Schedule) -> Stage[Any]:
+    session = Session(lambda: link, Limits(), revision, kind.language)
+    try:
+        dialect = kind.read_dialect(played_by["dialect"]) if played_by["dialect"] else None
+    except (ValueError, RecursionError):
+        raise Unsound("its dialect cannot be read") from None
+    stage = kind.stage(session, schedule.name, dialect)
     stage.now_ms = stage.trace.start_ms = played_by["start_ms"]
     return stage
 
 
-def _parsed(stored: bytes, number: int, *, hello: bool = False) -> pb.Reply:
+def _parsed(reply: Any, part: Any, stored: bytes, number: int) -> Any:
+    """A reply of which a part, or all, is stored."""
     try:
-        reply = pb.Reply(hello=pb.HelloReply.FromString(stored)) if hello else pb.Reply.FromString(stored)
+        part.MergeFromString(stored)
     except DecodeError:
         raise Unsound("a stored reply is no reply") from None
     reply.id = number
     return reply
-
-
-@cache
-def _dialect(stored: str) -> Dialect | None:
-    if not stored:
-        return None
-    try:
-        return parse_dialect(stored)
-    except (ValueError, RecursionError):
-        raise Unsound("its dialect cannot be read") from None

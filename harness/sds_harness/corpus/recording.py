@@ -7,6 +7,7 @@ records what is missing and nothing else, and a task that is tried again writes 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ import pyarrow as pa
 from ..declaration import Declaration, printable
 from ..faults import TesteeFault
 from ..schedules import Performance, Schedule
-from ..sds.generator import Grammar, generated
 from .errors import CorpusError, NotDriven
 from .jobs import Progress, failures_told, over, watched
-from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Manifest, is_of_corpus, read_manifest
+from .kind import Kind
+from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
 from .shards import Committed, ShardWriter, committed, side_of
@@ -33,12 +34,18 @@ PATIENCE = 64
 TWINS_OF_ONE = 64
 """A twin is found under the index of its schedule, times that, and its own number, from 1."""
 
+Replay = Callable[[Schedule], Performance]
+
 
 class Company(Protocol):
     """Whoever plays: the implementation under test and those it plays with."""
 
     def start(self) -> Declaration:
         """Shake hands. Raises TesteeFault."""
+        ...
+
+    def schedule(self, index: int) -> Schedule:
+        """The schedule of that index."""
         ...
 
     def play(self, schedule: Schedule) -> Performance:
@@ -49,26 +56,20 @@ class Company(Protocol):
         """The members that are under test."""
         ...
 
+    def compare(self, performance: Performance, replay: Replay) -> None:
+        """Play whatever a performance is to be compared with."""
+        ...
+
     def kill(self) -> None:
         """End all processes."""
         ...
 
 
-Replay = Callable[[Schedule], Performance]
-Compare = Callable[[Performance, Replay], None]
-"""Plays whatever a performance is to be compared with."""
-
-
 @dataclass(frozen=True)
-class Recording:
+class Recording(Corpus):
     """What the tasks of a recording share. Plain data and functions by their names, for workers to be given it."""
 
-    place: Place
-    manifest: Manifest
-    grammar: Grammar
     company: Callable[[], Company]
-    compare: Compare | None = None
-    """With it, every ``manifest.twins_every``-th schedule is played again in other ways, which are stored, too."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,10 @@ class Outcome:
     """Why shards are missing, if any are."""
 
 
-def prepare(place: Place, manifest: Manifest, *, overwrite: bool) -> set[int]:
+def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     """Make the folder, or see what is in it already: the shards that are there. Raises CorpusError where it is not what
     this recording would make."""
+    place, manifest = corpus.place, corpus.manifest
     if overwrite and (place / MANIFEST).exists():
         # Looked at before anything is removed: other projects have a manifest.json, too.
         if not is_of_corpus(place / MANIFEST):
@@ -139,7 +141,7 @@ def prepare(place: Place, manifest: Manifest, *, overwrite: bool) -> set[int]:
         for name in _PARTS:
             (place / name).remove()
     if (place / MANIFEST).exists():
-        _hold_to(place, read_manifest(place), manifest)
+        _hold_to(place, read_corpus(place, lambda revision: corpus.kind).manifest, manifest)
     elif place.names():
         raise CorpusError(f"{place.shown} has other files in it: name an empty folder, or a new one.")
     else:
@@ -196,7 +198,7 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
         with watched(spark, lambda done, of: progress(len(there) + done, manifest.shards)), failures_told():
             recorded, seconds, troubles = _summed(over(spark, missing, Recorder(recording), _COUNTS))
     if not troubles:
-        close(spark, place, manifest)
+        close(spark, recording)
     return Outcome(recorded.schedules, known, recorded.steps, recorded.rows, seconds, troubles)
 
 
@@ -210,13 +212,14 @@ def _summed(rows: DataFrame) -> tuple[_Count, float, tuple[str, ...]]:
     return _Count(total.schedules, total.steps, total.rows), total.seconds, tuple(total.troubles)
 
 
-def close(spark: SparkSession, place: Place, manifest: Manifest) -> None:
+def close(spark: SparkSession, corpus: Corpus) -> None:
     """Count what is there, and say that it is complete. Raises CorpusError if it is not."""
+    place, manifest = corpus.place, corpus.manifest
     there = committed(place)
     if missing := [shard for shard in range(manifest.shards) if shard not in there]:
         raise CorpusError(f"{place.shown}: {len(missing)} of {manifest.shards} shards are missing.")
     with failures_told():
-        counts = over(spark, range(manifest.shards), Counter(place, manifest), "steps long, rows long", _COUNTING_TASKS)
+        counts = over(spark, range(manifest.shards), Counter(corpus), "steps long, rows long", _COUNTING_TASKS)
         total = counts.groupBy().sum("steps", "rows").collect()[0]
     (place / MANIFEST).write_text(manifest.finished(total[0], total[1]).to_json())
     (place / SUCCESS).write_text("")
@@ -229,14 +232,13 @@ _COUNTING_TASKS = 8
 class Counter:
     """The task: counts the rows of a shard. Raises CorpusError if it does not have the schedules that it should."""
 
-    place: Place
-    manifest: Manifest
+    corpus: Corpus
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        with side_of(self.place, shard) as side:
+        with side_of(self.corpus.place, shard) as side:
             table = side.read(["schedule", "steps", "rows"])
-        if table["schedule"].to_pylist() != list(self.manifest.range_of(shard)):
-            raise CorpusError(f"{self.place.shown}: shard {shard} does not have the schedules that it should.")
+        if table["schedule"].to_pylist() != list(self.corpus.manifest.range_of(shard)):
+            raise CorpusError(f"{self.corpus.place.shown}: shard {shard} does not have the schedules that it should.")
         yield pa.RecordBatch.from_pydict(
             {name: pa.array([table[name].to_numpy().sum()], pa.int64()) for name in ("steps", "rows")}
         )
@@ -253,11 +255,11 @@ def record_shard(recording: Recording, shard: int, count: _Count | None = None) 
         except TesteeFault as fault:
             raise NotDriven(f"The implementation could not be driven: {fault.breakdown.detail}.") from None
         with contextlib.ExitStack() as stack:
-            rows = stack.enter_context(ShardWriter(place, shard))
+            rows = stack.enter_context(ShardWriter(place, shard, recording.kind.columns))
             twins = None
             if manifest.twins_every:
                 # Left first, so that a shard that is there has its twins.
-                twins = stack.enter_context(ShardWriter(place / TWINS, shard, replace=True))
+                twins = stack.enter_context(ShardWriter(place / TWINS, shard, recording.kind.columns, replace=True))
             _play_all(recording, shard, company, count, rows, twins)
     finally:
         company.kill()
@@ -268,7 +270,7 @@ def _play_all(
 ) -> None:
     manifest, broken = recording.manifest, 0
     for index in manifest.range_of(shard):
-        schedule = generated(manifest.seed, index, recording.grammar)
+        schedule = company.schedule(index)
         performance = company.play(schedule)
         broken = broken + 1 if performance.breakdown is not None else 0
         if broken >= PATIENCE:
@@ -281,23 +283,22 @@ def _play_all(
                 f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
                 "machine."
             )
-        recorded = rows_of(performance, index, judged)
+        recorded = rows_of(recording.kind, performance, index, judged)
         rows.add(recorded)
         count.schedules += 1
         count.steps += recorded.side["steps"]
         count.rows += recorded.side["rows"]
-        if twins is not None and recording.compare is not None and manifest.has_twins(index):
-            recording.compare(performance, _Keeper(company, index, twins))
+        if twins is not None and manifest.has_twins(index):
+            company.compare(performance, _keeping(recording.kind, company, index, twins))
 
 
-class _Keeper:
+def _keeping(kind: Kind, company: Company, index: int, twins: ShardWriter) -> Replay:
     """Plays the twins of one schedule and keeps them."""
+    keys = itertools.count(index * TWINS_OF_ONE + 1)
 
-    def __init__(self, company: Company, index: int, twins: ShardWriter) -> None:
-        self._company, self._key, self._twins = company, index * TWINS_OF_ONE, twins
-
-    def __call__(self, schedule: Schedule) -> Performance:
-        performance = self._company.play(schedule)
-        self._key += 1
-        self._twins.add(rows_of(performance, self._key, self._company.judged(schedule)))
+    def play(schedule: Schedule) -> Performance:
+        performance = company.play(schedule)
+        twins.add(rows_of(kind, performance, next(keys), company.judged(schedule)))
         return performance
+
+    return play

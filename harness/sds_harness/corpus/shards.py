@@ -25,15 +25,7 @@ from .errors import CorpusError
 from .manifest import SIDE, STEPS
 from .place import Place
 from .rows import Recorded
-from .schema import (
-    SCHEDULES_PER_ROW_GROUP,
-    SCHEMA_VERSION,
-    SIDE_COLUMNS,
-    SIDE_SCHEMA,
-    STEP_COLUMNS,
-    STEP_SCHEMA,
-    Column,
-)
+from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION, SIDE_COLUMNS, SIDE_SCHEMA, Column, Columns, arrow_schema
 
 _TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
 _ZSTD_LEVEL = 6
@@ -70,8 +62,9 @@ class ShardWriter:
     """Writes a shard, a row group at a time. As a context manager it commits when the block ends, the steps first, and
     leaves nothing when the block fails. Raises Committed if another attempt was quicker."""
 
-    def __init__(self, place: Place, shard: int, *, replace: bool = False) -> None:
+    def __init__(self, place: Place, shard: int, columns: Columns, *, replace: bool = False) -> None:
         """With ``replace`` it takes the place of a shard that is there."""
+        self._columns = columns
         self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
         self._replace = replace
         self._group: list[Recorded] = []
@@ -85,8 +78,8 @@ class ShardWriter:
             # Left in reverse order: the steps are there before the side table says so.
             side = stack.enter_context(self._side_file.writing())
             steps = stack.enter_context(self._steps_file.writing())
-            for half, schema, columns in ((steps, STEP_SCHEMA, STEP_COLUMNS), (side, SIDE_SCHEMA, SIDE_COLUMNS)):
-                self._writers.append(stack.enter_context(column_writer(half, schema, columns, token)))
+            for half, columns in ((steps, self._columns.all), (side, SIDE_COLUMNS)):
+                self._writers.append(stack.enter_context(column_writer(half, columns, token)))
             self._stack = stack.pop_all()
         return self
 
@@ -113,7 +106,7 @@ class ShardWriter:
         if not self._group:
             return
         rows = [row for one in self._group for row in one.steps]
-        self._writers[0].write_table(pa.Table.from_pylist(rows, STEP_SCHEMA), row_group_size=max(1, len(rows)))
+        self._writers[0].write_table(pa.Table.from_pylist(rows, self._columns.schema), row_group_size=max(1, len(rows)))
         self._sides += [one.side for one in self._group]
         self._group.clear()
 
@@ -122,12 +115,12 @@ class Committed(Exception):
     """Another attempt has committed the shard meanwhile."""
 
 
-def column_writer(file: Place, schema: pa.Schema, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
+def column_writer(file: Place, columns: Sequence[Column], token: str) -> pq.ParquetWriter:
     """Writes one file of a shard, as the format wants it."""
     facts = {_TOKEN: token.encode(), _VERSION: str(SCHEMA_VERSION).encode()}
     return pq.ParquetWriter(
         file.root,
-        schema.with_metadata(facts),
+        arrow_schema(columns).with_metadata(facts),
         filesystem=file.system,
         compression="zstd",
         compression_level=_ZSTD_LEVEL,
@@ -216,19 +209,14 @@ class ShardFile:
             raise DamagedFile(f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}") from None
 
 
-def steps_of(place: Place, shard: int) -> ShardFile:
-    """The rows of a shard. Raises DamagedFile."""
-    return ShardFile(place / STEPS / file_name(shard), STEP_SCHEMA)
-
-
 def side_of(place: Place, shard: int) -> ShardFile:
     """The side table of a shard. Raises DamagedFile."""
     return ShardFile(place / SIDE / file_name(shard), SIDE_SCHEMA)
 
 
-def pair_of(place: Place, shard: int) -> tuple[ShardFile, ShardFile]:
+def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, ShardFile]:
     """Both files of a shard, the side table first. Raises DamagedFile, also if they are not of one attempt."""
-    side, steps = side_of(place, shard), steps_of(place, shard)
+    side, steps = side_of(place, shard), ShardFile(place / STEPS / file_name(shard), columns.schema)
     if side.token != steps.token:
         name = file_name(shard)
         raise DamagedFile(

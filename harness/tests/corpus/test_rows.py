@@ -19,7 +19,9 @@ pytest.importorskip("pyarrow")
 from sds_harness.corpus.digests import digest64, schedule_digest, signed, unsigned
 from sds_harness.corpus.rebuilding import Unsound, rebuild
 from sds_harness.corpus.rows import Recorded, rows_of
-from sds_harness.corpus.schema import COMPARED, COMPARED_NAMES, SIDE_COLUMNS, STEP_COLUMNS
+from sds_harness.corpus.schema import SIDE_COLUMNS
+from sds_harness.sds.columns import COLUMNS
+from sds_harness.sds.corpora import KIND
 from sds_harness.sds.naming import Names
 
 pytestmark = pytest.mark.spark
@@ -32,7 +34,7 @@ def performed(*operations: Operation, config: Config | None = None, members: tup
 
 
 def recorded(*operations: Operation, config: Config | None = None) -> Recorded:
-    return rows_of(performed(*operations, config=config), 7, ())
+    return rows_of(KIND, performed(*operations, config=config), 7, ())
 
 
 def row(found: Recorded, command: str, participant: str) -> dict[str, Any]:
@@ -45,7 +47,7 @@ TALK = (Send("alice", "m1"), Send("bob", "m2", route=NOT_CAROL), Send("alice", "
 def test_every_column_is_filled() -> None:
     found = recorded(*TALK)
     assert set(found.side) == {column.name for column in SIDE_COLUMNS}
-    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in STEP_COLUMNS)}
+    assert {frozenset(row) for row in found.steps} == {frozenset(column.name for column in COLUMNS.all)}
     assert [row["position"] for row in found.steps] == list(range(1, len(found.steps) + 1))
 
 
@@ -81,8 +83,8 @@ def test_a_message_more_is_in_the_digest() -> None:
 
 
 def test_each_normative_column_is_in_the_hash() -> None:
-    hashed = {name: digest64([name == other for other in COMPARED_NAMES]) for name in COMPARED_NAMES}
-    assert len(set(hashed.values())) == len(COMPARED_NAMES)
+    hashed = {name: digest64([name == other for other in COLUMNS.names]) for name in COLUMNS.names}
+    assert len(set(hashed.values())) == len(COLUMNS.names)
 
 
 def test_the_order_of_rows_and_a_row_that_stands_twice_are_in_the_digest() -> None:
@@ -110,9 +112,9 @@ def test_independent_deliveries_have_an_order_of_their_own() -> None:
 def test_a_performance_is_made_again(index: int) -> None:
     schedule = generated(3, index)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference())))
-    stored = rows_of(live, index, ())
-    again = rebuild(stored.side, stored.steps, "sds-2026-01").performance
-    assert rows_of(again, index, ()) == stored
+    stored = rows_of(KIND, live, index, ())
+    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance
+    assert rows_of(KIND, again, index, ()) == stored
     assert len(again.losses) == len(live.losses)
     assert (again.labels.keys(), again.began, again.left_out) == (live.labels.keys(), live.began, live.left_out)
     assert (again.calm_rounds, again.settled, again.crashed) == (live.calm_rounds, live.settled, live.crashed)
@@ -125,8 +127,8 @@ def test_a_breakdown_is_made_again() -> None:
 
     schedule = Schedule(TRIO, TALK)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
-    stored = rows_of(live, 0, ())
-    again = rebuild(stored.side, stored.steps, "sds-2026-01").performance
+    stored = rows_of(KIND, live, 0, ())
+    again = rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance
     assert stored.side["ending"] == "crash"
     assert stored.steps[-1]["reply"] is None
     assert (again.breakdown, again.broken) == (live.breakdown, live.broken)
@@ -139,9 +141,9 @@ def test_a_breakdown_at_the_end_is_made_again() -> None:
 
     schedule = Schedule(TRIO, TALK)
     live = play(schedule, dict.fromkeys(schedule.names, stage_on(reference(crash))))
-    stored = rows_of(live, 0, ())
+    stored = rows_of(KIND, live, 0, ())
     assert stored.steps[-1]["command"] == "close"
-    assert rebuild(stored.side, stored.steps, "sds-2026-01").performance.breakdown == live.breakdown
+    assert rebuild(KIND, "sds-2026-01", stored.side, stored.steps).performance.breakdown == live.breakdown
 
 
 def test_a_reply_that_was_changed_does_not_pass() -> None:
@@ -150,20 +152,20 @@ def test_a_reply_that_was_changed_does_not_pass() -> None:
     other = recorded(Send("alice", "else"), *TALK[1:])
     found.steps[place] |= {"reply": other.steps[place]["reply"]}
     with pytest.raises(Unsound, match="another request is stored than this suite makes"):
-        rebuild(found.side, found.steps, "sds-2026-01")
+        rebuild(KIND, "sds-2026-01", found.side, found.steps)
 
 
 def test_rows_that_are_missing_or_too_many_do_not_pass() -> None:
     found = recorded(*TALK)
     with pytest.raises(Unsound, match="ends before a request"):
-        rebuild(found.side, found.steps[:-1], "sds-2026-01")
+        rebuild(KIND, "sds-2026-01", found.side, found.steps[:-1])
     with pytest.raises(Unsound, match=r"1 of its .* rows are not reached"):
-        rebuild(found.side, [*found.steps, found.steps[-1]], "sds-2026-01")
+        rebuild(KIND, "sds-2026-01", found.side, [*found.steps, found.steps[-1]])
 
 
 def test_the_page_of_the_format_names_every_column() -> None:
     page = (Path(__file__).parents[2] / "sds_harness" / "corpus" / "FORMAT.md").read_text("utf-8")
-    assert {c.name for c in (*STEP_COLUMNS, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
+    assert {c.name for c in (*COLUMNS.all, *SIDE_COLUMNS) if f"`{c.name}`" not in page} == set()
     lines = [line for line in page.splitlines() if line.startswith("| `")]
-    for column in COMPARED:
+    for column in COLUMNS.compared:
         assert [line for line in lines if f"`{column.name}`" in line and "| normative |" in line], column.name

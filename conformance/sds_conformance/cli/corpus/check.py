@@ -17,15 +17,13 @@ from sds_harness.declaration import printable
 from ...exploration.campaign import Order, Tally
 from ...exploration.casting import Casting
 from ...exploration.judging import Scope, judged_revision
-from ...exploration.telling import finding_json, last_line, rule_of, show_coverage
+from ...exploration.telling import finding_json, last_line, show_coverage, show_head
 from ...judging.certification import plan
 from ...judging.verdict import RANK
 from ...protocols import protocol_of, revisions
-from ...protocols.sds.introducing import PROFILES
-from ...telling.story import STYLES, labelled, show_certificate, show_softened
-from ..fuzz import exit_code
-from ..options import CURRENT, console, program
-from .shared import on_spark, shard_bar
+from ...telling.story import labelled, show_certificate, show_softened
+from ..options import CURRENT, console, exit_code, program
+from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
@@ -49,13 +47,7 @@ Exit codes:
 
 @click.command("check", epilog=_EPILOG)
 @click.argument("folder", metavar="DIR")
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="full",
-    show_default=True,
-    help="Which part of SDS is judged.",
-)
+@of_profile
 @click.option(
     "--revision",
     type=click.Choice([CURRENT, *sorted(set(revisions()) - {CURRENT})]),
@@ -68,20 +60,16 @@ def check_command(
     spark_options: SparkOptions, folder: str, profile: str, revision: str | None, strict: bool, json_wanted: bool
 ) -> None:
     """Judge every requirement and every property on a stored corpus, without the implementation."""
-    from sds_harness.corpus.manifest import read_complete
-    from sds_harness.corpus.place import Place
-    from sds_harness.corpus.spark import spark_session
-
     from ...corpus.checking import check
 
     out, err = console(), console(stderr=True)
-    place = Place.at(folder)
-    manifest = read_complete(place)
+    corpus = corpus_at(folder)
+    manifest = corpus.manifest
     judged = revision or judged_revision(manifest.revision)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
-    with spark_session(spark_options, "corpus check") as spark, shard_bar(err, "shards") as progress:
-        tally = check(spark, place, manifest, scope, progress)
+    with spark_job(spark_options, "corpus check", err, "shards") as (spark, progress):
+        tally = check(spark, corpus, scope, progress)
     tally.seconds = time.monotonic() - began
     if json_wanted:
         click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
@@ -103,10 +91,7 @@ def check_command(
 def _tell(out: Console, tally: Tally, folder: str) -> None:
     for what in sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what)):
         finding, index = tally.found[what], tally.found_at[what]
-        where, rule = rule_of(what)
-        style = STYLES[finding.severity]
-        out.print(Text.assemble((f"{finding.severity.value.upper():5}", style), (f" {what}", "bold"), f"  {where}"))
-        labelled(out, "Rule", Text(rule))
+        show_head(out, finding)
         of = f"{tally.found_in[what]:,} of {tally.schedules:,} schedules, the first is number {index}"
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
         labelled(out, "Expected", Text(finding.expected or "-"))

@@ -16,10 +16,9 @@ from rich.text import Text
 
 from ...exploration.judging import Scope, judged_revision
 from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
-from ...protocols.sds.introducing import PROFILES
 from ...telling.story import labelled
 from ..options import console, program
-from .shared import on_spark, shard_bar
+from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.place import Place
@@ -60,13 +59,7 @@ _LINES = 3
 @click.option("--verify-digests", "verify", is_flag=True, help="Compute all digests again, from what is stored.")
 @click.option("--read-all", is_flag=True, help="Compare all rows themselves, whatever their digests say.")
 @click.option("--checks/--no-checks", default=True, help="Judge what differs; without, only where is told.")
-@click.option(
-    "--profile",
-    type=click.Choice(list(PROFILES)),
-    default="full",
-    show_default=True,
-    help="Which part of SDS is judged.",
-)
+@of_profile
 @click.option("--overwrite", is_flag=True, help="Replace the outcome of another diff that is there.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
 @on_spark
@@ -83,25 +76,22 @@ def diff_command(
     json_wanted: bool,
 ) -> None:
     """Compare two corpora of the same schedules, and say whose fault each difference is."""
-    from sds_harness.corpus.manifest import read_complete
     from sds_harness.corpus.place import Place
-    from sds_harness.corpus.spark import spark_session
 
     from ...corpus.diffing import Differ, comparable, diff, range_size
     from ...corpus.outcome import as_json, finish, prepare_folder
-    from ...corpus.ranges import Corpus
     from ...corpus.samples import write_samples
 
     out, err = console(), console(stderr=True)
     began = time.monotonic()
-    one, other = (Corpus(place, read_complete(place)) for place in (Place.at(a), Place.at(b)))
+    one, other = corpus_at(a), corpus_at(b)
     comparable(one, other)
     place = Place.at(folder)
     prepare_folder(place, overwrite=overwrite)
     scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * (os.cpu_count() or 1))
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    with spark_session(spark_options, "corpus diff") as spark, shard_bar(err, "ranges") as progress:
+    with spark_job(spark_options, "corpus diff", err, "ranges") as (spark, progress):
         difference = diff(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began

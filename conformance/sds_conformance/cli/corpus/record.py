@@ -20,9 +20,8 @@ from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
 from ...judging.runner import BrokenRun
 from ...protocols import repertoire_of
 from ...telling.story import show_breakdown
-from ..fuzz import which_schedules
-from ..options import Driven, about, console, driving
-from .shared import on_spark, shard_bar
+from ..options import Driven, about, console, driving, which_schedules
+from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:
     from sds_harness.corpus.manifest import Manifest
@@ -83,9 +82,9 @@ def record_command(
     from sds_harness.corpus.manifest import Manifest, grammar_json, implementation_of, shard_size
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recording import Recording, prepare, record
-    from sds_harness.corpus.spark import spark_session
 
-    from ...corpus.company import Companies, play_twins
+    from ...corpus.company import Companies
+    from ...corpus.kinds import kind_of
 
     out, err = console(), console(stderr=True)
     grammar = repertoire_of(revision).grammar_of(profile, *participants, passages)
@@ -93,9 +92,9 @@ def record_command(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )
     declared = _declaration(err, driven, order)
-    place = Place.at(folder)
+    place, kind = Place.at(folder), kind_of(revision)
     manifest = Manifest(
-        implementation_of(declared),
+        implementation_of(declared, kind),
         seed,
         schedules,
         grammar_json(grammar),
@@ -106,11 +105,11 @@ def record_command(
         list(driven.command),
         TWINS_EVERY if twins else 0,
     )
-    prepare(place, manifest, overwrite=overwrite)
+    recording = Recording(place, manifest, kind, Companies(order))
+    prepare(recording, overwrite=overwrite)
     began = time.monotonic()
-    recording = Recording(place, manifest, grammar, Companies(order), play_twins if twins else None)
     try:
-        with spark_session(spark_options, "corpus record") as spark, shard_bar(err, "shards") as progress:
+        with spark_job(spark_options, "corpus record", err, "shards") as (spark, progress):
             outcome = record(spark, recording, progress)
     except KeyboardInterrupt:
         err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)

@@ -6,15 +6,29 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from ...judging.certification import EXIT_USAGE
-from ..options import console, memory_size, progress_bar
+from ...protocols import default
+from ..options import PROFILES, console, memory_size, progress_bar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sds_harness.corpus.manifest import Corpus
+    from sds_harness.corpus.spark import SparkOptions
 
 SPARK_MEMORY = "1g"
+of_profile = click.option(
+    "--profile",
+    type=click.Choice(PROFILES),
+    default=default().rules.full,
+    show_default=True,
+    help=f"Which part of {default().name} is judged.",
+)
 
 
 def on_spark(function: Callable[..., None]) -> Callable[..., None]:
@@ -83,9 +97,23 @@ def _without_extra(err: Console, missing: ImportError) -> None:
     sys.exit(EXIT_USAGE)
 
 
+def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
+    """The corpus in a folder, recorded to its end if it has to be ``complete``. Raises CorpusError."""
+    from sds_harness.corpus.manifest import read_complete, read_corpus
+    from sds_harness.corpus.place import Place
+
+    from ...corpus.kinds import kind_of
+
+    return (read_complete if complete else read_corpus)(Place.at(folder), kind_of)
+
+
 @contextmanager
-def shard_bar(err: Console, what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar over the tasks of a job."""
-    with progress_bar(err) as bar:
+def spark_job(
+    options: SparkOptions, title: str, err: Console, what: str
+) -> Iterator[tuple[SparkSession, Callable[[int, int], None]]]:
+    """A session, and a progress bar over the tasks of its jobs. Raises CorpusError."""
+    from sds_harness.corpus.spark import spark_session
+
+    with spark_session(options, title) as spark, progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+        yield spark, lambda done, of: bar.update(task, completed=done, total=of)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import dumps
 
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.counterexample import Counterexample
@@ -23,10 +23,9 @@ from ...judging.certification import EXIT_CONFORMANT
 from ...judging.verdict import RANK
 from ...telling.story import STYLES, labelled
 from ..options import console
-from .shared import corpus_errors
+from .shared import corpus_at, corpus_errors
 
 if TYPE_CHECKING:
-    from sds_harness.corpus.manifest import Manifest
     from sds_harness.corpus.reading import Stored
 
 _EPILOG = """
@@ -72,27 +71,26 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: Path, json_wanted: bool) -> None:
     """Show one schedule of a corpus: its steps as a table, and its space-time diagram."""
     with corpus_errors(console(stderr=True)):
-        from sds_harness.corpus.manifest import read_manifest
-        from sds_harness.corpus.place import Place
         from sds_harness.corpus.reading import find
 
-        place = Place.at(folder)
-        manifest = read_manifest(place)
-        if index >= manifest.schedules:
-            raise click.UsageError(f"{folder} has the schedules 0 to {manifest.schedules - 1}, and no {index}.")
-        stored = find(place, manifest, index, every_column=True)
+        corpus = corpus_at(folder, complete=False)
+        if index >= corpus.manifest.schedules:
+            raise click.UsageError(f"{folder} has the schedules 0 to {corpus.manifest.schedules - 1}, and no {index}.")
+        stored = find(corpus, index)
         if stored is None:
             raise click.UsageError(f"{folder} does not have schedule {index}.")
         rows = [row for row in stored.rows if steps is None or steps[0] <= row["step"] <= steps[1]]
         if json_wanted:
             click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2))
         else:
-            _show(console(), stored, manifest, rows, saved)
+            _show(console(), stored, rows, saved)
     sys.exit(EXIT_CONFORMANT)
 
 
-def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str, Any]], saved: Path) -> None:
-    rebuilt = stored.performance(manifest.revision)
+def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path) -> None:
+    from ...corpus.kinds import corpora_of
+
+    rebuilt, manifest = stored.performance(), stored.corpus.manifest
     performance = rebuilt.performance
     assessment = assess(performance, Scope.of("full", judged_revision(manifest.revision)), rebuilt.judged)
     when = in_time(performance)
@@ -104,7 +102,7 @@ def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str,
     labelled(out, "Members", Text(who))
     labelled(out, "Steps", Text(f"{side['steps']} that are compared, digest {side['digest'].hex()}{ended}"))
     out.print()
-    out.print(_table(rows))
+    out.print(_table(rows, corpora_of(manifest.revision).in_words))
     out.print()
     blamed, caption = None, ""
     first = {finding.requirement: finding for finding in reversed(findings)}
@@ -129,14 +127,14 @@ def _show(out: Console, stored: Stored, manifest: Manifest, rows: list[dict[str,
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         picture.write_text(svg, "utf-8", errors="backslashreplace")
-        plan.write_text(dumps(performance.schedule), "utf-8")
+        plan.write_text(stored.corpus.kind.dumps(performance.schedule), "utf-8")
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     labelled(out, "Replay", Text(f"sds-conformance replay {plan} -- COMMAND", "blue"), whole=True)
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, justify in (("step", "right"), ("ms", "right"), ("who", "left"), ("does", "left"), ("what", "left")):
         table.add_column(name, justify=justify, no_wrap=name != "what", overflow="fold")  # type: ignore[arg-type]
@@ -146,30 +144,9 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             f"{row['at_ms']:,}",
             printable(row["participant"], 16),
             Text(printable(row["command"], 40).replace("_", " ")),
-            Text(printable(what_of(row), 400), "" if row["step"] else "dim"),
+            Text(printable(told(row), 400), "" if row["step"] else "dim"),
         )
     return table
-
-
-_SIGNALS = (
-    ("delivered", "delivers"),
-    ("acknowledged", "acknowledged"),
-    ("possibly_acknowledged", "possibly acknowledged"),
-    ("missing", "misses"),
-    ("lost", "gives up"),
-    ("repair_requests", "asks for"),
-)
-
-
-def what_of(row: dict[str, Any]) -> str:
-    """What a step was about, and what came of it, in words."""
-    said = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
-    if row["command"] == "receive" and row["broadcasts"]:
-        said.append(f"sends {', '.join(row['broadcasts'])}")
-    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
-    if row["answer"] not in ("effects", "opened", "state"):
-        said.append(row["answer"] or "no answer")
-    return "; ".join(text for text in said if text)
 
 
 def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:

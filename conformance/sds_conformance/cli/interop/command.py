@@ -24,8 +24,7 @@ from ...judging.certification import (
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
 )
-from ..fuzz import seed_of
-from ..options import CURRENT, SAVE, Driven, console, program, steps_bar, talking
+from ..options import CURRENT, SAVE, Driven, console, program, seed_of, steps_bar, talking
 from ..showing import print_json
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups

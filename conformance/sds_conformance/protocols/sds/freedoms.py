@@ -1,27 +1,13 @@
-"""What the text leaves open, as reasons why two conforming implementations may go different ways.
-
-They are asked only where no check finds a violation on either side. A difference that none of them covers is called
-unexplained, and somebody has to look at it.
-"""
+"""What the text of SDS leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-
-from sds_harness.corpus.rebuilding import Rebuilt
-from sds_harness.corpus.schema import COMPARED_NAMES
-from sds_harness.schedules import Act
 from sds_harness.schedules.operations import Calm
 from sds_harness.sds.naming import Names
 from sds_harness.stage import NEEDS
-from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...corpus.ranges import END, Divergence
-from ...exploration.judging import Assessment
-from ...judging.verdict import Verdict
+from ..freedoms import END, Case, Freedom
 from .view.channel_view import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
@@ -35,134 +21,64 @@ _SIGNALS: dict[str, int] = {
 }
 
 
-@dataclass(frozen=True)
-class Side:
-    """One side of a divergence: what was played, and what is to be said of it."""
-
-    rebuilt: Rebuilt
-    assessment: Assessment
-
-    @property
-    def party(self) -> dict[str, Party]:
-        return self.rebuilt.performance.parties
-
-    def can(self, who: str, capability: int) -> bool:
-        trace = self.rebuilt.performance.cast.get(who)
-        return trace is None or trace.declaration.can(capability)
+def following(fields: frozenset[str], command: str) -> frozenset[str]:
+    """Of the columns that differ at a command those that differ only because others do."""
+    out: frozenset[str] = frozenset()
+    if "broadcasts" in fields:
+        out |= _OF_A_BROADCAST
+    if "delivered" in fields:
+        # What a sweep delivers is in the history of what is sent in the same step.
+        out |= {"contents", "wire"} if command == "tick" else {"contents"}
+    return out
 
 
-@dataclass(frozen=True)
-class Case:
-    """A divergence with both of its sides."""
-
-    divergence: Divergence
-    a: Side
-    b: Side
-
-    @cached_property
-    def fields(self) -> frozenset[str]:
-        """The fields that differ, without those that differ because others do."""
-        fields = set(self.divergence.fields)
-        if "broadcasts" in fields:
-            fields -= _OF_A_BROADCAST
-        if "delivered" in fields:
-            fields -= {"contents"}
-            if self.command == "tick":  # what a sweep delivers is in the history of what is sent in the same step
-                fields -= {"wire"}
-        return frozenset(fields)
-
-    @property
-    def command(self) -> str:
-        return str(self.divergence.row.get("command", ""))
-
-    @property
-    def who(self) -> str:
-        return str(self.divergence.row.get("participant", ""))
-
-    @property
-    def message(self) -> str:
-        return str(self.divergence.row.get("message", ""))
-
-    def only(self, *fields: str) -> bool:
-        """Is there no other field that differs?"""
-        return bool(self.fields) and self.fields <= set(fields)
-
-    def unlike(self, field: str) -> set[str]:
-        """The names that only one side has in a field."""
-        row_a, row_b = self.divergence.a or {}, self.divergence.b or {}
-        return set(row_a.get(field, ())) ^ set(row_b.get(field, ()))
-
-    def configured_otherwise(self, *names: str) -> bool:
-        """Is one of these values not the same in force on both sides?"""
-        mine, theirs = self.a.party.get(self.who), self.b.party.get(self.who)
-        if mine is None or theirs is None:
-            return False
-        return any(_value(mine, name) != _value(theirs, name) for name in names)
-
-    def played(self) -> list[tuple[Side, Act]]:
-        """The step that differs, as an act of each side that has it."""
-        sides = ((self.a, self.divergence.a), (self.b, self.divergence.b))
-        steps = [(side, row["step"]) for side, row in sides if row is not None and row["step"]]
-        return [(side, act) for side, step in steps for act in side.rebuilt.compared[step - 1 : step]]
-
-    def in_operation(self, kind: type) -> bool:
-        """Does the step belong to such an operation, on one of the sides?"""
-        operations = self.a.rebuilt.performance.schedule.operations
-        return any(act.operation >= 0 and isinstance(operations[act.operation], kind) for _, act in self.played())
-
-    def other_ids(self) -> bool:
-        """Do the implementations give other message IDs?"""
-        ids = []
-        for side in (self.a, self.b):
-            packets = side.rebuilt.performance.packets
-            ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
-        return any(ids[1].get(label, found) != found for label, found in ids[0].items())
-
-    def timestamps(self) -> list[list[tuple[list[str | int], int, bool]]]:
-        """What the step tells of the participant's Lamport timestamp, on each side: in which message or state, how many
-        milliseconds after the start, and whether it is one of several that the text allows."""
-        out = []
-        for side, act in self.played():
-            names = Names(side.rebuilt.performance)
-            told: list[tuple[list[str | int], int, bool]] = []
-            for view in (view for view in channel_views(act.trace) if view.party.name == self.who):
-                for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
-                    seen, e = sent.message.lamport_timestamp or 0, sent.lamport
-                    told.append((names.told(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
-                for shown in (shown for shown in view.observed if shown.step is act.step):
-                    seen, e = shown.state.lamport_timestamp, shown.lamport
-                    told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
-            out.append(sorted((what, seen - act.trace.start_ms, is_open) for what, seen, is_open in told))
-        return out
-
-    def newest(self) -> list[list[int | None]]:
-        """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
-        out = []
-        for side, act in self.played():
-            names = Names(side.rebuilt.performance)
-            sent = (wire.message for wire in act.step.broadcasts)
-            out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
-        return out
-
-    def heard_before(self, names: set[str]) -> bool:
-        """Are these messages that were sent before, so that what is sent now are copies?"""
-        return all("/sync" not in name and "/ephemeral" not in name for name in names)
+def _configured_otherwise(case: Case, name: str) -> bool:
+    """Is this value not the same in force on both sides?"""
+    parties = [side.party(case.who) for side in case.sides]
+    values = [getattr(p.in_force, name) if p.in_force.HasField(name) else None for p in parties if p is not None]
+    return len(values) == 2 and values[0] != values[1]
 
 
-@dataclass(frozen=True)
-class Freedom:
-    """Something that the text leaves open."""
-
-    name: str
-    words: str
-    """What is open."""
-    positions: tuple[str, ...]
-    """The positions that say so."""
-    covers: Callable[[Case], bool]
+def _other_ids(case: Case) -> bool:
+    """Do the implementations give other message IDs?"""
+    ids = []
+    for side in case.sides:
+        packets = side.performance.packets
+        ids.append({p.label: p.wire.message.message_id for p in packets if p.label and p.act and p.wire.message})
+    return any(ids[1].get(label, found) != found for label, found in ids[0].items())
 
 
-def _value(party: Party, name: str) -> object:
-    return getattr(party.in_force, name) if party.in_force.HasField(name) else None
+def _timestamps(case: Case) -> list[list[tuple[list[str | int], int, bool]]]:
+    """What the step tells of the participant's Lamport timestamp, on each side: in which message or state, how many
+    milliseconds after the start, and whether it is one of several that the text allows."""
+    out = []
+    for side, act in case.played():
+        names = Names(side.performance)
+        told: list[tuple[list[str | int], int, bool]] = []
+        for view in (view for view in channel_views(act.trace) if view.party.name == case.who):
+            for sent in (sent for sent in (*view.sent, *view.syncs) if sent.step is act.step):
+                seen, e = sent.message.lamport_timestamp or 0, sent.lamport
+                told.append((names.told(sent.message, 0), seen, e.low < e.high and e.low <= seen <= e.high))
+            for shown in (shown for shown in view.observed if shown.step is act.step):
+                seen, e = shown.state.lamport_timestamp, shown.lamport
+                told.append(([view.channel_id], seen, e.low < e.high and e.previous <= seen <= e.high))
+        out.append(sorted((what, seen - act.trace.start_ms, is_open) for what, seen, is_open in told))
+    return out
+
+
+def _newest(case: Case) -> list[list[int | None]]:
+    """The Lamport timestamps of the newest messages in the causal histories that the step sends, on each side."""
+    out = []
+    for side, act in case.played():
+        names = Names(side.performance)
+        sent = (wire.message for wire in act.step.broadcasts)
+        out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
+    return out
+
+
+def _copied(names: set[str]) -> bool:
+    """Are these messages that were sent before, so that what is sent now are copies?"""
+    return all("/sync" not in name and "/ephemeral" not in name for name in names)
 
 
 def _undeclared(case: Case) -> bool:
@@ -175,7 +91,7 @@ def _undeclared(case: Case) -> bool:
 
 def _left_out(case: Case) -> bool:
     """The operation needs a capability that only one side declares, so that only one side plays it."""
-    left_out = [side.rebuilt.performance.left_out for side in (case.a, case.b)]
+    left_out = [side.performance.left_out for side in case.sides]
     return any(
         (act.operation in left_out[0]) != (act.operation in left_out[1])
         and NEEDS in "".join(known.get(act.operation, "") for known in left_out)
@@ -192,12 +108,12 @@ def _histories(case: Case) -> bool:
         "acknowledged", "possibly_acknowledged", "outgoing", "missing", "delivered", "incoming", "repairs"
     ):
         return False
-    a, b = case.divergence.a or {}, case.divergence.b or {}
-    return a.get("dependencies") != b.get("dependencies") or case.configured_otherwise("causal_history_size")
+    a, b = (side.row or {} for side in case.sides)
+    return a.get("dependencies") != b.get("dependencies") or _configured_otherwise(case, "causal_history_size")
 
 
 def _copies(case: Case) -> bool:
-    return case.only("broadcasts") and bool(case.unlike("broadcasts")) and case.heard_before(case.unlike("broadcasts"))
+    return case.only("broadcasts") and bool(case.unlike("broadcasts")) and _copied(case.unlike("broadcasts"))
 
 
 def _syncs(case: Case) -> bool:
@@ -212,7 +128,7 @@ def _syncs(case: Case) -> bool:
 def _copies_and_syncs(case: Case) -> bool:
     own, unlike = f"{case.who}/sync", case.unlike("broadcasts")
     rest = {name for name in unlike if not name.startswith(own)}
-    return case.only("broadcasts") and bool(rest) and rest < unlike and case.heard_before(rest)
+    return case.only("broadcasts") and bool(rest) and rest < unlike and _copied(rest)
 
 
 def _how_many_copies(case: Case) -> bool:
@@ -236,17 +152,17 @@ def _buffered(case: Case) -> bool:
 
 
 def _ties(case: Case) -> bool:
-    if not case.only("log", "wire") or not case.other_ids():
+    if not case.only("log", "wire") or not _other_ids(case):
         return False
     if "wire" not in case.fields:
         return True
     # The newest of several messages of the same time is another one.
-    newest = case.newest()
+    newest = _newest(case)
     return len(newest) == 2 and newest[0] == newest[1] and None not in newest[0]
 
 
 def _first_timestamps(case: Case) -> bool:
-    told = case.timestamps() if case.only("lamport", "wire") else []
+    told = _timestamps(case) if case.only("lamport", "wire") else []
     if len(told) != 2 or [what for what, _, _ in told[0]] != [what for what, _, _ in told[1]]:
         return False
     pairs = zip(*told, strict=True)
@@ -254,11 +170,11 @@ def _first_timestamps(case: Case) -> bool:
 
 
 def _odd(case: Case) -> bool:
-    return case.command == "receive" and (case.message.startswith("=") or not case.message)
+    return case.command == "receive" and (case.told("message").startswith("=") or not case.told("message"))
 
 
 def _ephemeral(case: Case) -> bool:
-    return case.command == "receive" and "/ephemeral" in case.message and "log" not in case.fields
+    return case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields
 
 
 def _fetched(case: Case) -> bool:
@@ -267,7 +183,9 @@ def _fetched(case: Case) -> bool:
 
 def _calm(case: Case) -> bool:
     moved = {"command", "participant", "at_ms", END} & case.fields
-    return bool(moved) and case.in_operation(Calm)
+    operations = case.a.performance.schedule.operations
+    played = [operations[act.operation] for _, act in case.played() if act.operation >= 0]
+    return bool(moved) and any(isinstance(operation, Calm) for operation in played)
 
 
 FREEDOMS: tuple[Freedom, ...] = (
@@ -326,30 +244,3 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), _calm),
 )
 """Asked in this order."""
-
-
-def freedoms_of(case: Case) -> tuple[Freedom, ...]:
-    """The first freedom that covers a difference, or those that cover its fields one by one, for two may be used in
-    the same step; none if something is left over."""
-    whole = next((freedom for freedom in FREEDOMS if freedom.covers(case)), None)
-    if whole is not None:
-        return (whole,)
-    out = []
-    for name in COMPARED_NAMES:
-        if name in case.fields:
-            part = replace(case, divergence=replace(case.divergence, fields=(name,)))
-            covering = next((freedom for freedom in FREEDOMS if freedom.covers(part)), None)
-            if covering is None:
-                return ()
-            out.append(covering)
-    return tuple(dict.fromkeys(out))
-
-
-def softened(case: Case) -> tuple[str, str] | None:
-    """A warning on one side that the other does not have: what was found, and which position softens it."""
-    for side, other in ((case.a, case.b), (case.b, case.a)):
-        known = {finding.requirement for finding in other.assessment.findings}
-        for finding in side.assessment.findings:
-            if finding.severity is Verdict.WARN and finding.requirement not in known:
-                return finding.requirement, finding.position
-    return None

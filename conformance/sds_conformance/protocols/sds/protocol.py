@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Protocol
 from ..words import Words
+from .corpora import CORPORA
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
@@ -29,4 +30,5 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
+    CORPORA,
 )

@@ -1,0 +1,23 @@
+"""What the corpora of a protocol are, by the revision in a manifest."""
+
+from __future__ import annotations
+
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.kind import Kind
+
+from ..exploration.judging import judged_revision
+from ..protocols import protocol_of
+from ..protocols.corpora import Corpora
+
+
+def corpora_of(revision: str) -> Corpora:
+    """Those of the protocol by which a corpus of that revision is judged. Raises CorpusError if it has none."""
+    protocol = protocol_of(judged_revision(revision))
+    if protocol.corpora is None:
+        raise CorpusError(f"There are no corpora of {protocol.name}.")
+    return protocol.corpora
+
+
+def kind_of(revision: str) -> Kind:
+    """How they are stored. Raises CorpusError."""
+    return corpora_of(revision).kind()

@@ -1,0 +1,105 @@
+"""Freedoms: what a text leaves open, as reasons why two conforming implementations may go different ways.
+
+They are asked only where no check finds a violation on either side. A difference that none of them covers is called
+unexplained, and somebody has to look at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sds_harness.schedules import Act, Performance
+from sds_harness.trace import Party
+
+END = "end"
+"""Stands for a column where one side has no more steps."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a divergence: what was played, and where it parts from the other side."""
+
+    performance: Performance
+    compared: Sequence[Act]
+    """The acts that are compared: the first of them is step 1."""
+    row: Mapping[str, Any] | None
+    """The step that differs, None if this side has no more steps."""
+
+    @property
+    def act(self) -> Act | None:
+        """The same step, as an act."""
+        step = self.row["step"] if self.row is not None else 0
+        return next(iter(self.compared[step - 1 : step]), None) if step else None
+
+    def can(self, who: str, capability: int) -> bool:
+        """Was a capability declared by whoever played a member?"""
+        trace = self.performance.cast.get(who)
+        return trace is None or trace.declaration.can(capability)
+
+    def party(self, who: str) -> Party | None:
+        """How a member was opened."""
+        return self.performance.parties.get(who)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A divergence with both of its sides."""
+
+    fields: frozenset[str]
+    """The columns that differ, without those that differ because others do."""
+    a: Side
+    b: Side
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.a, self.b
+
+    def told(self, column: str) -> str:
+        """What the step has in a column, as one of the sides has it; "" if nothing."""
+        return str((self.a.row or self.b.row or {}).get(column, ""))
+
+    @property
+    def command(self) -> str:
+        return self.told("command")
+
+    @property
+    def who(self) -> str:
+        return self.told("participant")
+
+    def only(self, *fields: str) -> bool:
+        """Is there no other field that differs?"""
+        return bool(self.fields) and self.fields <= set(fields)
+
+    def unlike(self, field: str) -> set[str]:
+        """The names that only one side has in a field."""
+        row_a, row_b = self.a.row or {}, self.b.row or {}
+        return set(row_a.get(field, ())) ^ set(row_b.get(field, ()))
+
+    def played(self) -> list[tuple[Side, Act]]:
+        """The step that differs, as an act of each side that has it."""
+        return [(side, side.act) for side in self.sides if side.act is not None]
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """Something that the text leaves open."""
+
+    name: str
+    words: str
+    """What is open."""
+    positions: tuple[str, ...]
+    """The positions that say so."""
+    covers: Callable[[Case], bool]
+
+
+def covering(case: Case, freedoms: Sequence[Freedom], columns: Sequence[str]) -> tuple[Freedom, ...]:
+    """The first freedom that covers a difference, or those that cover its fields one by one, in the order of the
+    ``columns``, for two may be used in the same step; none if something is left over."""
+    parts = [replace(case, fields=frozenset({name})) for name in columns if name in case.fields]
+    for those in ([case], parts):
+        found = [next((freedom for freedom in freedoms if freedom.covers(part)), None) for part in those]
+        if None not in found:
+            return tuple(dict.fromkeys(freedom for freedom in found if freedom is not None))
+    return ()

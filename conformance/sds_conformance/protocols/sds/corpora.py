@@ -1,0 +1,42 @@
+"""Stored corpora of SDS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..corpora import Corpora
+from .freedoms import FREEDOMS, following
+
+if TYPE_CHECKING:
+    from sds_harness.corpus.kind import Kind
+
+_SIGNALS = (
+    ("delivered", "delivers"),
+    ("acknowledged", "acknowledged"),
+    ("possibly_acknowledged", "possibly acknowledged"),
+    ("missing", "misses"),
+    ("lost", "gives up"),
+    ("repair_requests", "asks for"),
+)
+
+
+def kind() -> Kind:
+    """How they are stored."""
+    from sds_harness.sds.corpora import KIND
+
+    return KIND
+
+
+def in_words(row: Mapping[str, Any]) -> str:
+    """What a row was about, and what came of its step, in words."""
+    said = [row["message"]] if row["command"] == "receive" else [", ".join(row["broadcasts"])]
+    if row["command"] == "receive" and row["broadcasts"]:
+        said.append(f"sends {', '.join(row['broadcasts'])}")
+    said += [f"{verb} {', '.join(row[name])}" for name, verb in _SIGNALS if row[name]]
+    if row["answer"] not in ("effects", "opened", "state"):
+        said.append(row["answer"] or "no answer")
+    return "; ".join(text for text in said if text)
+
+
+CORPORA = Corpora(kind, in_words, FREEDOMS, following)

@@ -1,0 +1,43 @@
+"""The corpora of SDS."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from sds_reference.testee.dialect import Dialect, parse_dialect
+
+from ..corpus.kind import Kind
+from ..schedules import dumps, loads, play
+from .columns import COLUMNS
+from .generator import name_of
+from .language import SDS
+from .rows import Facts
+from .stage import Stage
+
+
+def write_dialect(dialect: Dialect) -> str:
+    """A dialect as JSON."""
+    return json.dumps({"dialect": dialect.name, "description": dialect.description, "message": dict(dialect.numbers)})
+
+
+@cache
+def read_dialect(text: str) -> Dialect:
+    """The dialect that such JSON describes. Raises ValueError."""
+    return parse_dialect(text)
+
+
+KIND = Kind(
+    SDS,
+    COLUMNS,
+    Facts,
+    Stage,
+    play,
+    dumps,
+    loads,
+    name_of,
+    write_dialect,
+    read_dialect,
+    frozenset({"build_filter", "query_filter"}),
+    stored_names={"bloom": "bloom_profile", "hash": "hash_profile"},
+)
