@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from played import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.properties import Replay, Sighting, examine
-from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
-from sds_harness.schedules.operations import (
+from sds_conformance.protocols.properties import Replay, Sighting
+from sds_conformance.protocols.sds.properties import examine
+from sds_harness.schedules import Schedule
+from sds_harness.sds.operations import (
     Again,
     Calm,
     Crash,
@@ -20,6 +21,9 @@ from sds_harness.schedules.operations import (
     Join,
     Links,
     Look,
+    Member,
+    Operation,
+    Route,
     Say,
     Send,
     StepClock,
@@ -27,6 +31,8 @@ from sds_harness.schedules.operations import (
     Tick,
     Wait,
 )
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 
 REPAIRING = (("sds_r", True), ("t_min_ms", 30_000), ("t_max_ms", 120_000), ("num_response_groups", 1))
 TRIO = ("alice", "bob", "carol")

@@ -19,8 +19,8 @@ from sds_conformance.protocols.sds.scenarios.core import endurance
 from sds_conformance.protocols.sds.view.channel_view import ChannelView
 from sds_harness.environment import PLAIN
 from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
@@ -99,7 +99,7 @@ def certified(
 
 def stage(handle: Handle | None = None, name: str = "by-hand", dialect: str = "", revision: str = CURRENT) -> Stage:
     """A stage with the reference on it, or with what ``handle`` is."""
-    session = Session(lambda: LocalLink(handle or reference()), Limits(), revision)
+    session = open_session(lambda: LocalLink(handle or reference()), Limits(), revision)
     return Stage(session, name, load_dialect(dialect) if dialect else None)
 
 

@@ -9,15 +9,16 @@ import pytest
 
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation
+from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
 from sds_conformance.interop.troupe import Troupe, grammar_for, roles_for, roles_noted, with_one_capacity
 from sds_conformance.judging.verdict import Verdict
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Member, Schedule, load
-from sds_harness.schedules.operations import Send
+from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generated
+from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
 from sds_reference.mutants import MUTANTS

@@ -9,10 +9,14 @@ import pytest
 
 from played import stage
 from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
-from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
-from sds_harness.schedules import operations as ops
-from sds_harness.schedules.files import from_json, named_in, to_json
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.files import named_in, to_json
+from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 
 Predicate = Callable[[Schedule], bool]
 
@@ -83,7 +87,7 @@ def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
     assert predicate(left.schedule)
     assert left.attempts >= len(set(judge.asked)) - 1
     for candidate in judge.asked:
-        assert from_json(to_json(candidate)) == candidate
+        assert NOTATION.from_json(to_json(candidate)) == candidate
     return left.schedule
 
 
@@ -299,7 +303,7 @@ def test_whoever_is_taken_out_is_not_named_any_more(name: str) -> None:
     assert name not in left.names
     assert len(left.members) == len(MEMBERS) - 1
     assert not any(name in named_in(operation) for operation in left.operations)
-    assert from_json(to_json(left)) == left
+    assert NOTATION.from_json(to_json(left)) == left
     untouched = [o for o in OPERATIONS if name not in named_in(o)]
     assert [o for o in left.operations if o in untouched] == untouched
 
@@ -309,7 +313,7 @@ def test_simpler_operations_are_operations_and_not_the_same() -> None:
         for simpler in simpler_operations(operation, RICH):
             assert simpler != operation
             one = replace(RICH, operations=(simpler,))
-            assert from_json(to_json(one)) == one
+            assert NOTATION.from_json(to_json(one)) == one
 
 
 @pytest.mark.parametrize("seed", [0, 1])

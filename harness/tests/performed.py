@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from sds_harness.link import Limits, LocalLink
-from sds_harness.schedules import Act, Member, Operation, Performance, Route, Schedule, play
+from sds_harness.schedules import Schedule
+from sds_harness.sds.language import open_session
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Act, Performance
+from sds_harness.sds.player import play
 from sds_harness.sds.stage import Stage
-from sds_harness.session import Session
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 from sds_reference.testee.dialect import load_dialect
@@ -35,7 +38,7 @@ def reference(change: Change | None = None, **options: Any) -> Handle:
 
 
 def stage_on(handle: Handle, dialect: str = "") -> Stage:
-    session = Session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+    session = open_session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
     return Stage(session, "a schedule", load_dialect(dialect) if dialect else None)
 
 

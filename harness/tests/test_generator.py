@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.schedules import Schedule, dumps, loads
-from sds_harness.schedules import operations as ops
+from sds_harness.schedules import Schedule, dumps
 from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
+from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, Writer
 
@@ -35,7 +36,7 @@ import hashlib, sys, types
 for name in ("sds_harness", "sds_harness.schedules"):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
-from sds_harness.schedules.generator import generated
+from sds_harness.sds.generator import generated
 print(hashlib.sha256("".join(ascii(generated(0, index)) for index in range(20)).encode()).hexdigest())
 """
 
@@ -68,7 +69,7 @@ def drawn(count: int, grammar: Grammar | None = None, seed: int = 3) -> Iterator
 
 def survives(schedule: Schedule) -> bool:
     """As a file it satisfies the schema, names nobody who is not there, and is read as what it was."""
-    return loads(dumps(schedule)) == schedule
+    return NOTATION.loads(dumps(schedule)) == schedule
 
 
 # ---- The same everywhere ---------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sds_harness.schedules.network import Network
-from sds_harness.schedules.operations import STRAIGHT, Cut, Links, Route
 from sds_harness.schedules.performance import Packet
+from sds_harness.sds.operations import STRAIGHT, Cut, Links, Route
 from sds_harness.sds.trace import Wire
 
 ALL = ("alice", "bob", "carol", "dave")

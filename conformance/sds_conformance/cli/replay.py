@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
+from sds_harness.schedules import Performance, Schedule, ScheduleFileError
 
 from ..drawing.proof import story
 from ..exploration.campaign import Order
 from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
-from ..exploration.counterexample import Counterexample, save
+from ..exploration.counterexample import Counterexample, load, save
 from ..exploration.judging import Assessment, assess
 from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED

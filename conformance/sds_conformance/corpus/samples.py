@@ -8,13 +8,14 @@ from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
-from sds_harness.schedules import Schedule, ScheduleFileError, dumps, loads
+from sds_harness.schedules import Schedule, ScheduleFileError, dumps
 
 from ..drawing.spacetime import spacetime_svg
 from ..exploration.counterexample import Counterexample
-from ..exploration.judging import Scope, assess, in_time
+from ..exploration.judging import Scope, assess, in_time, judged_revision
 from ..exploration.telling import in_words, proof_of
 from ..judging.verdict import Verdict
+from ..protocols import repertoire_of
 from .classifying import AND, VIOLATIONS, Class
 from .comparing import divergences
 from .diffing import Difference, stored
@@ -72,8 +73,9 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
     for corpus in (difference.a, difference.b):
         if number >= corpus.manifest.schedules:
             continue
+        notation = repertoire_of(judged_revision(corpus.manifest.revision)).notation
         try:
-            schedule = loads(next(stored(corpus, [number])).side["json"])
+            schedule = notation.loads(next(stored(corpus, [number])).side["json"])
         except (DamagedFile, ScheduleFileError):
             continue
         notes = {

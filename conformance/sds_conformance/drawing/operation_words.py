@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.schedules.operations import Calm, Cut, Heal, Links, Lookup, Operation, Wait
+from sds_harness.sds.operations import Calm, Cut, Heal, Links, Lookup, Operation, Wait
 
 from .names import short
 

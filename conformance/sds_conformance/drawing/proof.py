@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
-from sds_harness.schedules.operations import (
+from sds_harness.sds.operations import (
     Again,
     Crash,
     Ephemeral,

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Act, Performance, Schedule, dumps
+from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
+from sds_harness.schedules.files import read
 
 from ..judging.verdict import RANK, Finding
+from ..protocols import repertoire_of
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed
-from .judging import BREAKDOWN, Assessment, assess
+from .judging import BREAKDOWN, Assessment, assess, judged_revision
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
@@ -127,6 +129,18 @@ def _notes(order: Order, company: Company, found: Finding, schedule: Schedule) -
     return tuple(sorted((key, value) for key, value in notes.items() if value))
 
 
+def load(path: Path) -> Schedule:
+    """The schedule in a file, of the protocol whose revision its notes name. Raises ScheduleFileError."""
+    data = read(path)
+    notes = data.get("notes") if isinstance(data, dict) else None
+    noted = notes.get("revision") if isinstance(notes, dict) else None
+    try:
+        notation = repertoire_of(judged_revision(str(noted))).notation
+    except ValueError as error:
+        raise ScheduleFileError(str(error)) from None
+    return notation.from_json(data)
+
+
 def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[str, Path]:
     """Write the schedule, its trace, its picture and its story to ``folder``. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -147,4 +161,4 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     return out
 
 
-__all__ = ["Counterexample", "NotPlayed", "counterexample", "counterexample_of", "save"]
+__all__ = ["Counterexample", "NotPlayed", "counterexample", "counterexample_of", "load", "save"]

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, cast
 
 from sds_harness.schedules import Member, Operation, Performance, Schedule
-from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Say, Send, Tick, Wait
+from sds_harness.sds.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Say, Send, Tick, Wait
 
 from .renaming import with_numbered_labels, with_usual_names
 

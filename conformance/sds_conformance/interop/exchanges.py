@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sds_harness.declaration import printable
-from sds_harness.schedules.operations import (
+from sds_harness.sds.operations import (
     Again,
     Ephemeral,
     Look,

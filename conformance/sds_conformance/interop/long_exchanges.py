@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sds_harness.schedules.operations import Crash, Look, Member, Operation, Route, Say, Schedule, Send, Tick, Wait
+from sds_harness.sds.operations import Crash, Look, Member, Operation, Route, Say, Schedule, Send, Tick, Wait
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .aspects import YES, Aspect, Cell, Pair, left_open, no

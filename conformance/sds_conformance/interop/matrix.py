@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sds_harness.faults import Breakdown
-from sds_harness.schedules.operations import Schedule
-from sds_harness.schedules.performance import Performance
+from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.casts import Cast, NotPlayed
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED

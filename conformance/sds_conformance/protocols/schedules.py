@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import Notation, Performance, Schedule
 
 from ..judging.rules import View
 from .properties import Properties
@@ -31,6 +31,8 @@ class Repertoire:
     """The grammar for a profile, a least and a greatest number of participants, and passages (all if none)."""
     generated: Callable[[int, int, Any], Schedule]
     """The schedule of a seed, a number and a grammar."""
+    notation: Notation
+    """How they stand in files."""
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
     """Plays a schedule; the mapping says on which stage each of its members stands."""
     stand_in: Callable[[Declaration], Link]

@@ -20,8 +20,11 @@ from sds_reference.testee.dialect import Dialect, parse_dialect
 from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..link import Limits
-from ..schedules import Act, Performance, Schedule, ScheduleFileError, loads, play
+from ..schedules import Schedule, ScheduleFileError
 from ..sds.language import open_session
+from ..sds.notation import NOTATION
+from ..sds.performance import Act, Performance
+from ..sds.player import play
 from ..sds.stage import Stage
 from .errors import CorpusError
 from .rows import NOT_COMPARED, bare
@@ -103,7 +106,7 @@ def rebuild(side: Row, rows: Sequence[Row], revision: str, plan: Schedule | None
     ``plan`` is the schedule, if it is not to be read from the side table. Raises Unsound if they do not fit together.
     """
     try:
-        schedule = plan or loads(side["json"])
+        schedule = plan or NOTATION.loads(side["json"])
     except ScheduleFileError as error:
         raise Unsound(f"its schedule cannot be read: {printable(str(error))}") from None
     cast, traces = side["cast"], side["traces"]

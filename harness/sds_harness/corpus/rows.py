@@ -10,8 +10,9 @@ from typing import Any
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Message
 
-from ..schedules import Act, Performance, dumps
+from ..schedules import dumps
 from ..sds.naming import Key, Names
+from ..sds.performance import Act, Performance
 from ..sds.trace import Step, Trace, Wire
 from ..stage import START_MS
 from .digests import digest64, exact_digest, plan_digest, row_hash, schedule_digest, signed

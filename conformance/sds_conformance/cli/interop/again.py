@@ -10,10 +10,11 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from sds_harness.schedules import Performance, Schedule, ScheduleFileError, load
+from sds_harness.schedules import Performance, Schedule, ScheduleFileError
 
 from ...drawing.proof import story
 from ...exploration.casts import Cast, NotPlayed
+from ...exploration.counterexample import load
 from ...exploration.judging import Assessment, Scope
 from ...exploration.telling import proof_of
 from ...interop.mixed import GROUP, judge

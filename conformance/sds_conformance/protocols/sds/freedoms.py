@@ -12,9 +12,9 @@ from functools import cached_property
 
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.schema import COMPARED_NAMES
-from sds_harness.schedules import Act
-from sds_harness.schedules.operations import Calm
 from sds_harness.sds.naming import Names
+from sds_harness.sds.operations import Calm
+from sds_harness.sds.performance import Act
 from sds_harness.stage import NEEDS
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb

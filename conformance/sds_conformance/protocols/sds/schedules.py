@@ -7,6 +7,7 @@ from dataclasses import replace
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 from sds_harness.sds.generator import NAMES, Grammar, generated
+from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.player import play
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
@@ -60,6 +61,7 @@ REPERTOIRE = Repertoire(
     Grammar,
     grammar_of,
     generated,
+    NOTATION,
     play,
     stand_in,
     PROPERTIES,
