@@ -18,8 +18,7 @@ from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, as
 from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule
-from sds_harness.sds import player
+from sds_harness.schedules import Schedule, player
 from sds_harness.sds.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config

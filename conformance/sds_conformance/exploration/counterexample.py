@@ -86,7 +86,7 @@ def counterexample(
 
     if fails(schedule) is None:
         return None
-    shrunk = shrink(schedule, fails, max_attempts)
+    shrunk = shrink(schedule, fails, order.scope.repertoire, max_attempts)
     small = replace(shrunk.schedule, notes=_notes(order, company, found, schedule))
     performance, assessment = judged(small)
     finding = matching(assessment)

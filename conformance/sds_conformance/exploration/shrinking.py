@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, cast
 
-from sds_harness.schedules import Member, Operation, Performance, Schedule
-from sds_harness.sds.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Say, Send, Tick, Wait
+from sds_harness.schedules import Operation, Performance, Schedule
+from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
 
+from ..protocols.schedules import Repertoire
 from .renaming import with_numbered_labels, with_usual_names
 
 Fails = Callable[[Schedule], Performance | None]
@@ -34,18 +35,19 @@ class _Enough(Exception):
     """So many attempts were made that what is found has to do."""
 
 
-def shrink(schedule: Schedule, fails: Fails, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
+def shrink(schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
     """A schedule that ``fails``, too, and from which nothing can be taken away any more.
 
     ``schedule`` itself has to fail. Deterministic; an interrupt is not caught.
     """
-    return _Shrinker(schedule, fails, max_attempts).run()
+    return _Shrinker(schedule, fails, repertoire, max_attempts).run()
 
 
 class _Shrinker:
-    def __init__(self, schedule: Schedule, fails: Fails, max_attempts: int) -> None:
+    def __init__(self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int) -> None:
         self.best = schedule
         self._fails = fails
+        self._repertoire = repertoire
         self._left = max_attempts
         self._max = max_attempts
         self._known: set[Schedule] = set()
@@ -64,8 +66,8 @@ class _Shrinker:
                     break
             # IDs and with them ties and times follow from names: these may not show it any more.
             self._try(with_numbered_labels(self.best))
-            usual = with_usual_names(self.best)
-            if not {o.peer for o in usual.operations if isinstance(o, Say)} & set(usual.names):
+            usual = with_usual_names(self.best, self._repertoire.names)
+            if not usual.peers & set(usual.names):
                 self._try(usual)
         except _Enough:
             pass
@@ -116,9 +118,13 @@ class _Shrinker:
                 operations = self.best.operations
                 again = any(
                     self._try(self._with(operations=(*operations[:index], simpler, *operations[index + 1 :])))
-                    for simpler in simpler_operations(operations[index], self.best)
+                    for simpler in self._simpler(operations[index])
                 )
             index -= 1
+
+    def _simpler(self, operation: Operation) -> Iterator[Operation]:
+        yield from simpler_operations(operation, self.best)
+        yield from self._repertoire.simpler(operation, self.best)
 
     def _merge_waits(self) -> None:
         """One wait in place of two that follow each other."""
@@ -155,12 +161,10 @@ class _Shrinker:
             )
         self._try(self._with(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
         for place, member in enumerate(self.best.members):
-            for simpler in (
-                replace(member, late=False),
-                replace(member, clock_ms=0),
-                replace(member, sds_r=None),
-            ):
-                members: tuple[Member, ...] = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
+            for field in fields(member)[1:]:
+                usual: dict[str, Any] = {field.name: field.default}
+                simpler = replace(member, **usual)
+                members = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
                 self._try(self._with(members=members))
         self._try(self._with(seed=0))
 
@@ -169,8 +173,7 @@ def without_member(schedule: Schedule, name: str) -> Schedule:
     """The schedule without a participant, and without all that it does."""
     operations: list[Operation] = []
     for operation in schedule.operations:
-        who = {getattr(operation, key, EVERYBODY) for key in ("who", "to", "sender", "listener", "poses_as")}
-        if name in who:
+        if name in (getattr(operation, key, EVERYBODY) for key in operation.names):
             continue
         if isinstance(operation, Cut):
             senders = tuple(n for n in operation.senders if n != name)
@@ -248,12 +251,6 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
             for fewer in (1, 2, rounds // 2, rounds - 1):
                 if 0 < fewer < rounds:
                     yield changed(operation, rounds=fewer)
-        case Send(times=times):
-            for fewer in (1, times // 2, times - 1):
-                if 0 < fewer < times:
-                    yield changed(operation, times=fewer)
-        case Say(peer=peer) if peer != "xavier" and "xavier" not in schedule.names:
-            yield changed(operation, peer="xavier")
         case _:
             pass
 

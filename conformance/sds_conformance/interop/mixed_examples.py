@@ -10,12 +10,12 @@ from pathlib import Path
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
-from ..drawing.names import short
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, save
 from ..exploration.judging import BREAKDOWN, STORM, Scope
 from ..exploration.shrinking import shrink
 from ..exploration.telling import plain_story, svg_of
+from ..judging.quoting import short
 from ..judging.verdict import RANK, Finding
 from ..protocols.sds.catalogue import CURRENT
 from ..protocols.sds.properties import PROPERTIES
@@ -92,7 +92,7 @@ class _Shrinking:
         if self._fails(first) is None:
             return None
         limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(found.what, max_attempts)
-        small = shrink(first, self._fails, min(max_attempts, limit))
+        small = shrink(first, self._fails, self._scope.repertoire, min(max_attempts, limit))
         roles = self._roles_in(small.schedule)
         schedule = replace(small.schedule, notes=self._notes(roles))
         performance, finding = self._played(schedule, roles)

@@ -100,7 +100,7 @@ class Narrator:
             # That a filter holds none of them says something of all.
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
-            ids |= _signalled(event)
+            ids |= set(signalled(event))
         if step.reply is not None and step.answer == "state":
             ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
             ids |= set(step.reply.state.incoming.message_ids)
@@ -200,20 +200,21 @@ def _named(step: Step) -> bool:
     return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
 
 
-def _signalled(event: pb.Event) -> set[str]:
+def signalled(event: pb.Event) -> list[str]:
+    """The message IDs that an event is about."""
     match event.WhichOneof("event"):
         case "delivered":
-            return {event.delivered.message_id}
+            return [event.delivered.message_id]
         case "acknowledged":
-            return {event.acknowledged.message_id}
+            return [event.acknowledged.message_id]
         case "possibly_acknowledged":
-            return {event.possibly_acknowledged.message_id}
+            return [event.possibly_acknowledged.message_id]
         case "missing":
-            return {entry.message_id for entry in event.missing.entries}
+            return [entry.message_id for entry in event.missing.entries]
         case "lost":
-            return set(event.lost.message_ids)
+            return list(event.lost.message_ids)
         case _:
-            return set()
+            return []
 
 
 def _size(content: bytes) -> str:
