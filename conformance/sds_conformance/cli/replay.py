@@ -20,12 +20,12 @@ from ..exploration.casting import Casting, Company
 from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, load, save
 from ..exploration.judging import Assessment, assess
-from ..exploration.telling import plain_story, proof_of, rule_of, svg_of
+from ..exploration.telling import plain_story, proof_of, show_head, svg_of
 from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
 from ..judging.runner import BrokenRun
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import repertoire_of
-from ..telling.story import STYLES, labelled, show_breakdown
+from ..telling.story import labelled, listing, show_breakdown
 from .options import CURRENT, Driven, console, driving
 
 _SCHEDULED = repertoire_of(CURRENT).revisions
@@ -146,29 +146,14 @@ def _show(
         out, "Playing", Text(f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip(), "bold")
     )
     blamed = examples[0].act if examples else None
-    label = "Story"
-    for line in story(performance, blamed):
-        labelled(out, label, Text(line))
-        label = ""
+    listing(out, "Story", story(performance, blamed))
     for index, reason in performance.left_out.items():
         what = schedule.operations[index].op if index >= 0 else "opening"
         labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
     out.print()
     for example in examples:
-        finding = example.finding
-        where, rule = rule_of(example.what)
-        out.print(
-            Text.assemble(
-                (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
-                (f" {example.what}", "bold"),
-                f"  {where}",
-            )
-        )
-        labelled(out, "Rule", Text(rule))
-        label = "Proof"
-        for line in proof_of(example):
-            labelled(out, label, Text(line))
-            label = ""
+        show_head(out, example.finding)
+        listing(out, "Proof", proof_of(example))
         out.print()
     for where, what in assessment.errors.items():
         out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 
 from sds_harness.schedules import Operation, Route, Schedule
 
@@ -49,5 +49,4 @@ def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str
                 tuple((names.get(name, name), ms) for name, ms in value.late),
                 tuple(names.get(name, name) for name in value.twice),
             )
-    out: Operation = replace(cast("Any", operation), **changes)
-    return out
+    return operation.changed(**changes)

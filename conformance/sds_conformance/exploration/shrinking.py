@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
 from sds_harness.schedules import Operation, Performance, Schedule
 from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
@@ -154,7 +154,7 @@ class _Shrinker:
                 self._with(
                     channels=self.best.channels[:1],
                     operations=tuple(
-                        changed(operation, channel=0) if getattr(operation, "channel", 0) else operation
+                        operation.changed(channel=0) if getattr(operation, "channel", 0) else operation
                         for operation in self.best.operations
                     ),
                 )
@@ -180,10 +180,10 @@ def without_member(schedule: Schedule, name: str) -> Schedule:
             listeners = tuple(n for n in operation.listeners if n != name)
             if not senders or not listeners:
                 continue
-            operation = changed(operation, senders=senders, listeners=listeners)
+            operation = operation.changed(senders=senders, listeners=listeners)
         route = getattr(operation, "route", STRAIGHT)
         if route:
-            operation = changed(operation, route=_without(route, name))
+            operation = operation.changed(route=_without(route, name))
         operations.append(operation)
     members = tuple(member for member in schedule.members if member.name != name)
     return replace(schedule, members=members, operations=tuple(operations))
@@ -214,15 +214,9 @@ def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
         if hasattr(operation, "route"):
             gone = tuple(lost.get(index, ()))
             delays = tuple((n, ms) for n, ms in late.get(index, {}).items() if n not in gone)
-            operation = changed(operation, route=Route(gone, delays, operation.route.twice))
+            operation = operation.changed(route=Route(gone, delays, operation.route.twice))
         operations.append(operation)
     return replace(schedule, operations=tuple(operations))
-
-
-def changed(operation: Operation, **values: Any) -> Operation:
-    """The operation with other values in some of its fields."""
-    out: Operation = replace(cast("Any", operation), **values)
-    return out
 
 
 def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
@@ -232,12 +226,12 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
         value = getattr(operation, key)
         if key not in ("who", "label", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
             if default is not MISSING and (not isinstance(value, tuple) or default in (None, (), (0, 0))):
-                yield changed(operation, **{key: default})
+                yield operation.changed(**{key: default})
             if isinstance(value, tuple) and value and not isinstance(value[0], int):
                 for place in range(len(value)):
                     smaller = value[:place] + value[place + 1 :]
                     if smaller or key not in ("senders", "listeners"):
-                        yield changed(operation, **{key: smaller})
+                        yield operation.changed(**{key: smaller})
     yield from _smaller_route(operation)
     match operation:
         case Wait(ms):
@@ -246,11 +240,11 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
                     yield Wait(shorter)
         case Tick(who) if who == EVERYBODY:
             for name in schedule.names:
-                yield changed(operation, who=name)
+                yield operation.changed(who=name)
         case Calm(rounds):
             for fewer in (1, 2, rounds // 2, rounds - 1):
                 if 0 < fewer < rounds:
-                    yield changed(operation, rounds=fewer)
+                    yield operation.changed(rounds=fewer)
         case _:
             pass
 
@@ -258,7 +252,7 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
 def _smaller_route(operation: Operation) -> Iterator[Operation]:
     route: Route = getattr(operation, "route", STRAIGHT)
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
-        yield changed(operation, route=_without(route, name))
+        yield operation.changed(route=_without(route, name))
     for name, _ in route.late:
         # Lost is simpler than late: nothing has to be waited for.
-        yield changed(operation, route=replace(_without(route, name), lost=(*route.lost, name)))
+        yield operation.changed(route=replace(_without(route, name), lost=(*route.lost, name)))

@@ -13,7 +13,7 @@ from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
-from ..telling.story import STYLES, labelled, show_softened
+from ..telling.story import STYLES, labelled, listing, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM
@@ -66,19 +66,13 @@ def show_counterexample(
 ) -> None:
     """One finding: the rule, the shrunk story, the proof, and how to see it again."""
     finding = example.finding
-    _head(console, finding)
+    show_head(console, finding)
     before, after = len(example.original.operations), len(example.schedule.operations)
     steps = "1 step" if after == 1 else f"{after} steps"
     found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
     labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
-    label = "Story"
-    for line in story(example.performance, example.act):
-        labelled(console, label, Text(line))
-        label = ""
-    label = "Proof"
-    for line in proof_of(example):
-        labelled(console, label, Text(line))
-        label = ""
+    listing(console, "Story", story(example.performance, example.act))
+    listing(console, "Proof", proof_of(example))
     show_softened(console, finding)
     if "picture" in files:
         labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
@@ -88,7 +82,7 @@ def show_counterexample(
 
 def show_unstable(console: Console, what: str, finding: Finding, index: int, seed: int) -> None:
     """A finding that did not show when its schedule was played again."""
-    _head(console, finding)
+    show_head(console, finding)
     labelled(console, "Found", Text(f"by seed {seed}, schedule {index}, and not when that was played again:"))
     labelled(console, "", Text("the implementation does not do the same twice, so nothing could be shrunk."))
     labelled(console, "Expected", Text(finding.expected or "-"))
@@ -96,7 +90,8 @@ def show_unstable(console: Console, what: str, finding: Finding, index: int, see
     console.print()
 
 
-def _head(console: Console, finding: Finding) -> None:
+def show_head(console: Console, finding: Finding) -> None:
+    """What was found, and the rule that it is about."""
     where, rule = rule_of(finding.requirement)
     console.print(
         Text.assemble(

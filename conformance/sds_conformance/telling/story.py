@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -152,10 +152,7 @@ def show_breakdown(
     if trace is not None and protocol is not None and trace.steps:
         narrator, step = protocol.words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
-    label = "stderr"
-    for line in breakdown.stderr:
-        labelled(console, label, Text(line, "dim"))
-        label = ""
+    listing(console, "stderr", breakdown.stderr, "dim")
     labelled(console, "Ask", Text(breakdown.advice))
     if how is not None and trace is not None:
         labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
@@ -302,6 +299,12 @@ def labelled(console: Console, label: str, text: Text, head: Text | None = None,
         console.print(Text.assemble(before, text), soft_wrap=True)
     else:
         _hanging(console, before, text)
+
+
+def listing(console: Console, label: str, lines: Iterable[str], style: str = "") -> None:
+    """Lines with a label before the first."""
+    for number, line in enumerate(lines):
+        labelled(console, "" if number else label, Text(line, style))
 
 
 def _hanging(console: Console, before: Text, text: Text) -> None:

@@ -6,8 +6,8 @@ a message that nobody has, so a schedule from which an operation is taken away s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 EVERYBODY = ""
 """Instead of a name: all participants that are there."""
@@ -43,6 +43,10 @@ class Operation:
     """Its fields that name participants are among these."""
     labels: ClassVar[tuple[str, ...]] = ("label",)
     """And those that name messages among these."""
+
+    def changed(self, **values: Any) -> Self:
+        """The same, with other values in some of its fields."""
+        return replace(self, **values)
 
 
 @dataclass(frozen=True, slots=True)

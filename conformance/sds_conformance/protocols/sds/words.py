@@ -224,20 +224,20 @@ def _size(content: bytes) -> str:
     return f"{len(content)} bytes"
 
 
+_EVENTS = {
+    "delivered": "delivers {}",
+    "acknowledged": "signals {} acknowledged",
+    "possibly_acknowledged": "signals {} possibly acknowledged",
+    "missing": "signals missing: {}",
+    "lost": "signals lost: {}",
+}
+
+
 def _event(event: pb.Event) -> str:
-    match event.WhichOneof("event"):
-        case "delivered":
-            return f"delivers {identifier(event.delivered.message_id)}"
-        case "acknowledged":
-            return f"signals {identifier(event.acknowledged.message_id)} acknowledged"
-        case "possibly_acknowledged":
-            return f"signals {identifier(event.possibly_acknowledged.message_id)} possibly acknowledged"
-        case "missing" if event.missing.entries:
-            return f"signals missing: {', '.join(identifier(e.message_id) for e in event.missing.entries[:4])}"
-        case "lost":
-            return f"signals lost: {', '.join(identifier(i) for i in event.lost.message_ids[:4])}"
-        case _:
-            return ""
+    kind, ids = event.WhichOneof("event"), signalled(event)
+    if kind not in _EVENTS or (kind == "missing" and not ids):
+        return ""
+    return _EVENTS[kind].format(", ".join(identifier(message_id) for message_id in ids[:4]))
 
 
 def _state(state: pb.State, about: frozenset[str]) -> list[str]:
