@@ -6,7 +6,9 @@ import random
 from xml.etree import ElementTree
 
 from performed import reference, shown
-from sds_harness.schedules import Act, Member, Operation, Performance, Route, operations
+from sds_harness.sds import operations
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Act, Performance
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, decode
 

@@ -9,25 +9,24 @@ from played import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Replay, Sighting
 from sds_conformance.protocols.sds.properties import examine
-from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
+from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import (
-    Again,
     Calm,
     Crash,
     Cut,
-    Ephemeral,
-    Garble,
     Heal,
     Join,
     Links,
     Look,
-    Say,
-    Send,
+    Operation,
+    Route,
     StepClock,
-    Sync,
     Tick,
     Wait,
 )
+from sds_harness.sds.operations import Again, Ephemeral, Garble, Member, Say, Send, Sync
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 
 REPAIRING = (("sds_r", True), ("t_min_ms", 30_000), ("t_max_ms", 120_000), ("num_response_groups", 1))
 TRIO = ("alice", "bob", "carol")

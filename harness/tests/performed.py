@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from sds_harness.link import Limits, LocalLink
-from sds_harness.schedules import Act, Member, Operation, Performance, Route, Schedule, play
+from sds_harness.schedules import Operation, Route, Schedule
 from sds_harness.sds.language import open_session
+from sds_harness.sds.operations import Member
+from sds_harness.sds.performance import Act, Performance
+from sds_harness.sds.player import play
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sds_harness.schedules import Member, Operation, Route, Schedule, ScheduleFileError, dumps, load, loads
-from sds_harness.schedules import operations as ops
-from sds_harness.schedules.files import MAX_BYTES, from_json, named_in, schema, to_json
+from sds_harness.schedules import Schedule, ScheduleFileError, dumps
+from sds_harness.schedules.files import MAX_BYTES, named_in, to_json
+from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Member, Operation, Route
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 MEMBERS = ("alice", "bob", "Žofie 🦊")
@@ -79,7 +81,7 @@ def row(*operations: dict[str, Any], **changed: Any) -> str:
 
 def complaint(text: str) -> str:
     with pytest.raises(ScheduleFileError) as caught:
-        loads(text)
+        NOTATION.loads(text)
     return str(caught.value)
 
 
@@ -101,7 +103,7 @@ def test_every_operation_is_here_and_no_field_of_it_has_its_default() -> None:
 def test_an_operation_without_defaults_survives_and_all_its_fields_are_written(operation: Operation) -> None:
     (written,) = to_json(schedule(operation))["operations"]
     assert list(written) == ["op", *(f.name for f in fields(operation))]
-    assert loads(dumps(schedule(operation))).operations == (operation,)
+    assert NOTATION.loads(dumps(schedule(operation))).operations == (operation,)
 
 
 @pytest.mark.parametrize("operation", FULL.values(), ids=FULL)
@@ -110,12 +112,12 @@ def test_an_operation_with_its_defaults_survives_and_none_of_them_is_written(ope
     plain = type(operation)(**needed)
     (written,) = to_json(schedule(plain))["operations"]
     assert set(written) == {"op", *needed}
-    assert loads(dumps(schedule(plain))).operations == (plain,)
+    assert NOTATION.loads(dumps(schedule(plain))).operations == (plain,)
 
 
 def test_what_is_not_the_default_but_equals_it_survives() -> None:
     told_to_have_none = ops.Say("xavier", "x1", lamport_ms=None, content=None, filter=())
-    assert loads(dumps(schedule(told_to_have_none))).operations == (told_to_have_none,)
+    assert NOTATION.loads(dumps(schedule(told_to_have_none))).operations == (told_to_have_none,)
 
 
 def test_everything_around_the_operations_survives_and_a_route_keeps_its_order() -> None:
@@ -127,8 +129,8 @@ def test_everything_around_the_operations_survives_and_a_route_keeps_its_order()
         (1 << 63) - 1,
         'so "named"',
     )
-    assert loads(dumps(whole)) == whole
-    assert loads(dumps(replace(whole, channels=()))).channels == ()
+    assert NOTATION.loads(dumps(whole)) == whole
+    assert NOTATION.loads(dumps(replace(whole, channels=()))).channels == ()
     assert to_json(schedule()).keys() == {"version", "seed", "members", "channels", "operations"}
     assert to_json(whole)["members"][0] == {"name": "alice"}
 
@@ -141,23 +143,23 @@ def test_a_file_has_one_line_for_an_operation_and_is_in_utf8(tmp_path: Path) -> 
     assert json.loads(text) == to_json(whole)
     file = tmp_path / "schedule.json"
     file.write_text(text, "utf-8")
-    assert load(file) == whole
-    assert loads(dumps(schedule())) == schedule()
+    assert NOTATION.load(file) == whole
+    assert NOTATION.loads(dumps(schedule())) == schedule()
 
 
 # ---- Classes and schema ----------------------------------------------------------------------------------------------
 
 
 def test_the_schema_is_a_valid_one_of_2020_12() -> None:
-    assert schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    Draft202012Validator.check_schema(schema())
-    assert {*schema()["$defs"]} > {*ops.OPERATIONS}
+    assert NOTATION.schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    Draft202012Validator.check_schema(NOTATION.schema)
+    assert {*NOTATION.schema["$defs"]} > {*ops.OPERATIONS}
 
 
 @pytest.mark.parametrize("name", [*ops.OPERATIONS, "member", "route"])
 def test_class_and_schema_have_the_same_fields_and_need_the_same(name: str) -> None:
     kind: type[Any] = {"member": Member, "route": Route, **ops.OPERATIONS}[name]
-    shape = schema()["$defs"][name]
+    shape = NOTATION.schema["$defs"][name]
     op = ["op"] if name in ops.OPERATIONS else []
     assert {*shape["properties"]} == {*op, *(f.name for f in fields(kind))}
     assert {*shape.get("required", ())} == {*op, *(f.name for f in fields(kind))} - {*defaults(kind)}
@@ -171,29 +173,29 @@ def test_a_default_that_is_spelt_out_means_the_same(operation: Operation) -> Non
     needed = {f.name: getattr(operation, f.name) for f in fields(operation) if f.default is MISSING}
     spelt = {key: {} if value == ops.STRAIGHT else value for key, value in defaults(type(operation)).items()}
     text = row({"op": operation.op, **needed, **spelt})
-    assert loads(text).operations == (type(operation)(**needed),)
-    assert loads(row(members=[{"name": "alice", **defaults(Member)}])).members == (Member("alice"),)
+    assert NOTATION.loads(text).operations == (type(operation)(**needed),)
+    assert NOTATION.loads(row(members=[{"name": "alice", **defaults(Member)}])).members == (Member("alice"),)
 
 
 def test_the_schema_knows_every_operation_and_leads_to_its_shape() -> None:
-    items = schema()["properties"]["operations"]["items"]
+    items = NOTATION.schema["properties"]["operations"]["items"]
     assert items["properties"]["op"]["enum"] == list(ops.OPERATIONS)
     assert [case["then"] for case in items["allOf"]] == [{"$ref": f"#/$defs/{name}"} for name in ops.OPERATIONS]
     assert [case["if"]["properties"]["op"]["const"] for case in items["allOf"]] == list(ops.OPERATIONS)
 
 
 def test_the_schema_knows_every_encoding() -> None:
-    assert schema()["$defs"]["say"]["properties"]["encoding"]["enum"] == list(ENCODINGS)
+    assert NOTATION.schema["$defs"]["say"]["properties"]["encoding"]["enum"] == list(ENCODINGS)
 
 
 def test_whatever_may_be_configured_fits_into_the_testee_protocol() -> None:
-    asked = schema()["properties"]["configuration"]["properties"]
+    asked = NOTATION.schema["properties"]["configuration"]["properties"]
     assert {*asked} == {*pb.Configuration.DESCRIPTOR.fields_by_name}
     for name, shape in asked.items():
-        bounds = schema()["$defs"]["ms"] if "$ref" in shape else shape
+        bounds = NOTATION.schema["$defs"]["ms"] if "$ref" in shape else shape
         for bound in {"minimum", "maximum"} & {*bounds}:
             text = row(configuration={name: bounds[bound]})
-            assert pb.Configuration(**dict(loads(text).configuration)).HasField(name)  # type: ignore[arg-type]
+            assert pb.Configuration(**dict(NOTATION.loads(text).configuration)).HasField(name)  # type: ignore[arg-type]
 
 
 # ---- Arbitrary values ------------------------------------------------------------------------------------------------
@@ -213,7 +215,7 @@ def values(key: str, shape: dict[str, Any]) -> st.SearchStrategy[Any]:
             "channel": st.integers(0, len(CHANNELS) - 1),
             "hexadecimal": st.binary(max_size=SMALL).map(bytes.hex),
         }
-        return special[name] if name in special else values(key, schema()["$defs"][name])
+        return special[name] if name in special else values(key, NOTATION.schema["$defs"][name])
     if "const" in shape:
         return st.just(shape["const"])
     if "enum" in shape:
@@ -249,14 +251,14 @@ def objects(shape: dict[str, Any]) -> st.SearchStrategy[Any]:
     )
 
 
-rows = st.sampled_from(list(ops.OPERATIONS)).flatmap(lambda name: objects(schema()["$defs"][name]))
+rows = st.sampled_from(list(ops.OPERATIONS)).flatmap(lambda name: objects(NOTATION.schema["$defs"][name]))
 
 
 @given(st.lists(rows, min_size=1, max_size=4))
 def test_whatever_the_schema_allows_is_read_and_survives(written: list[dict[str, Any]]) -> None:
-    read = loads(row(*written))
-    assert loads(dumps(read)) == read
-    assert from_json(to_json(read)) == read
+    read = NOTATION.loads(row(*written))
+    assert NOTATION.loads(dumps(read)) == read
+    assert NOTATION.from_json(to_json(read)) == read
     for data, operation in zip(written, read.operations, strict=True):
         assert operation.op == data["op"]
         for key in data.keys() - {"op", "route"}:
@@ -361,15 +363,15 @@ def test_a_stranger_writes_nothing_to_the_terminal() -> None:
 def test_a_file_that_cannot_be_read_is_too_large_or_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "schedule.json"
     with pytest.raises(ScheduleFileError, match="it cannot be read: No such file"):
-        load(file)
+        NOTATION.load(file)
     with pytest.raises(ScheduleFileError, match="it cannot be read: Is a directory"):
-        load(tmp_path)
+        NOTATION.load(tmp_path)
     file.write_bytes(row().encode("utf-16"))
     with pytest.raises(ScheduleFileError, match="it is no text in UTF-8"):
-        load(file)
+        NOTATION.load(file)
     fitting = row().encode().ljust(MAX_BYTES)
     file.write_bytes(fitting)
-    assert load(file) == schedule()
+    assert NOTATION.load(file) == schedule()
     file.write_bytes(fitting + b" ")
     with pytest.raises(ScheduleFileError, match="it has more than 4 MiB"):
-        load(file)
+        NOTATION.load(file)

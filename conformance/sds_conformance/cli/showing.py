@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, load
+from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError
 
 from ..drawing.proof import story
-from ..exploration.counterexample import Counterexample
+from ..exploration.counterexample import Counterexample, load
 from ..exploration.telling import proof_of
 from ..judging.certification import EXIT_NOT_DRIVEN
 from ..judging.runner import BrokenRun

@@ -5,18 +5,17 @@ What is told and what is drawn both rest on this, so that they cannot differ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
 
-from ..judging.quoting import clock
-from ..protocols.sds.words import USUAL
-from .names import Key, Names, short, signalled
+from ..judging.quoting import clock, short
+from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
+from .names import Names, reading_of
 
 SHOWN = 6
 """Names in a list before the rest is counted."""
@@ -40,14 +39,6 @@ class Fate(Enum):
 KEPT = (Fate.WAITING, Fate.LEFT)
 
 
-class Copy(Enum):
-    """How a content message is broadcast once more."""
-
-    RESENT = "resends"
-    REPAIRED = "repairs"
-    """By somebody who did not send it first."""
-
-
 @dataclass(frozen=True)
 class LogAt:
     """The log of a participant, in log order."""
@@ -67,14 +58,19 @@ class Course:
 
     def __init__(self, performance: Performance) -> None:
         self.performance = performance
+        self.reading = reading_of(performance)
         self.names = Names(performance)
+        self.items: dict[int, Item | None] = {}
+        """What stands in each packet, by its number."""
         self.broadcasts: dict[int, list[Packet]] = {}
         """By the number of the act; of what scripted peers say, nothing."""
         self.said: dict[int, list[Packet]] = {}
         """What scripted peers say, by operation."""
-        self.copies: dict[int, Copy] = {}
-        """By packet number: content messages that are not the first of their ID."""
+        self.copies: dict[int, str] = {}
+        """By packet number: content that is not the first of its ID, and the verb for that."""
         self.packets: dict[Key, list[Packet]] = {}
+        self.signalled: dict[int, Sequence[Signal]] = {}
+        """By the number of the act."""
         self.fates: dict[int, Fate] = {}
         """By the number of the act that received."""
         self.arrivals: dict[Key, list[Act]] = {}
@@ -100,57 +96,59 @@ class Course:
             self.broadcasts.setdefault(packet.act, []).append(packet)
         else:
             self.said.setdefault(packet.operation, []).append(packet)
-        message = packet.wire.message
-        if message is None:
+        item = self.items[packet.number] = self.reading.item(packet.wire)
+        if item is None:
             return
-        before = self.packets.setdefault((message.channel_id, message.message_id), [])
-        if before and message.kind is Kind.CONTENT and not packet.label:
-            same = before[0].sender == packet.sender
-            self.copies[packet.number] = Copy.RESENT if same else Copy.REPAIRED
+        before = self.packets.setdefault(item.key, [])
+        if before and item.sort is Sort.CONTENT and not packet.label:
+            resends, repairs = self.reading.copies
+            self.copies[packet.number] = resends if before[0].sender == packet.sender else repairs
         before.append(packet)
 
     def _read_act(self, act: Act) -> None:
         known = set[Key]()
-        message = received(act)
+        item = self.reading.arrived(act.step)
         if act.step.command == "receive":
             if act.packet is not None and act.source == "network":
                 self.heard.setdefault(act.packet.number, []).append(act)
-            if message is not None:
-                key = message.channel_id, message.message_id
-                self.arrivals.setdefault(key, []).append(act)
-                known = {key} if (act.who, key) in self.had else known
+            if item is not None:
+                self.arrivals.setdefault(item.key, []).append(act)
+                known = {item.key} if (act.who, item.key) in self.had else known
         for packet in self.broadcasts.get(act.number, ()):
-            sent = packet.wire.message
-            if act.step.command == "send" and sent is not None and sent.kind is Kind.CONTENT:
-                self.had.setdefault((act.who, (sent.channel_id, sent.message_id)), act)
+            sent = self.items[packet.number]
+            if act.step.command == "send" and sent is not None and sent.sort is Sort.CONTENT:
+                self.had.setdefault((act.who, sent.key), act)
         delivered = set[Key]()
-        for event in act.step.events:
-            kind = event.WhichOneof("event")
-            for message_id in signalled(event):
-                key = event.channel_id, message_id
-                if kind == "delivered":
+        self.signalled[act.number] = self.reading.signals(act.step)
+        for signal in self.signalled[act.number]:
+            for key in signal.keys:
+                if signal.kind == DELIVERED:
                     delivered.add(key)
                     self.deliveries.setdefault(key, []).append(act)
                     self.had.setdefault((act.who, key), act)
-                elif kind == "acknowledged":
+                elif signal.kind == ACKNOWLEDGED:
                     self.acknowledged.setdefault(key, []).append(act)
         if act.step.command == "receive":
-            self.fates[act.number] = self._fate(act, message, known, delivered)
+            self.fates[act.number] = self._fate(act, item, known, delivered)
 
-    def _fate(self, act: Act, message: Message | None, known: set[Key], delivered: set[Key]) -> Fate:
+    def _fate(self, act: Act, item: Item | None, known: set[Key], delivered: set[Key]) -> Fate:
         if act.step.answer != "effects":
             return Fate.REFUSED
-        if message is None:
+        if item is None:
             return Fate.HEARD
-        key = message.channel_id, message.message_id
-        if key in delivered:
+        if item.key in delivered:
             return Fate.DELIVERED
-        if key in known:
+        if item.key in known:
             return Fate.AGAIN
-        if message.kind is not Kind.CONTENT or not act.trace.declaration.can(pb.CAPABILITY_DELIVERED):
+        if item.sort is not Sort.CONTENT or not act.trace.declaration.can_by_name(DELIVERED):
             return Fate.HEARD
-        unmet = any((act.who, (message.channel_id, e.message_id)) not in self.had for e in message.causal_history)
+        unmet = any((act.who, cause) not in self.had for cause in item.causes)
         return Fate.WAITING if unmet else Fate.LEFT
+
+    def look(self, packet: Packet) -> str:
+        """How a packet is drawn: as what it is, or as a copy."""
+        item = self.items[packet.number]
+        return "copy" if packet.number in self.copies else (item.sort if item is not None else Sort.NOISE).value
 
     # ---- in words --------------------------------------------------------------------------------------------------
 
@@ -162,58 +160,63 @@ class Course:
         more = f" and {len(names) - limit} more" if len(names) > limit else ""
         return ", ".join(names[:limit]) + more
 
-    def after(self, message: Message) -> str:
-        """Its causal history, "" if it is empty."""
-        return self.listed([self.names.name_of(message.channel_id, e.message_id) for e in message.causal_history])
+    def named(self, keys: Sequence[Key]) -> str:
+        """Messages by name, in a list."""
+        return self.listed([self.names.of(key) for key in keys])
 
-    def about(self, packet: Packet, message: Message | None = None) -> str:
-        """A message in one line."""
-        message = message or packet.wire.message
-        name = self.names.of_packet(packet)
-        if message is None:
-            return f"{name}: {len(packet.wire.raw):,} bytes that are no SDS message"
-        details = [f"Lamport {clock(message.lamport_timestamp)}"] if message.lamport_timestamp is not None else []
-        if message.causal_history:
-            details.append(f"after {self.after(message)}")
-        if message.repair_request:
-            asked = [self.names.name_of(message.channel_id, e.message_id) for e in message.repair_request]
-            details.append(f"asks for {self.listed(asked)}")
-        if message.content and not USUAL.match(message.content):
-            details.append(f"says {printable(message.content[:60].decode('utf-8', 'replace'), 40)!r}")
-        details.append(f"ID {printable(message.message_id, 80)}")
+    def name(self, packet: Packet) -> str:
+        """What was broadcast is called so."""
+        return self.names.of_packet(packet)
+
+    def after(self, packet: Packet) -> str:
+        """What it depends on, "" for nothing."""
+        item = self.items[packet.number]
+        return self.named(item.causes) if item is not None else ""
+
+    def about(self, packet: Packet, arrived: Item | None = None) -> str:
+        """A message in one line, as it was broadcast or as it ``arrived``."""
+        item = arrived or self.items[packet.number]
+        name = self.name(packet)
+        if item is None:
+            return f"{name}: {len(packet.wire.raw):,} bytes that are {self.reading.unread}"
+        details = [f"{self.reading.time} {item.time}"] if item.time else []
+        if item.causes:
+            details.append(f"after {self.named(item.causes)}")
+        if item.asks:
+            details.append(f"asks for {self.named(item.asks)}")
+        if item.says is not None:
+            details.append(f"says {item.says!r}")
+        details.append(f"ID {printable(item.key[1], 80)}")
         copy = f", a copy by {short(packet.sender)}" if packet.number in self.copies else ""
-        return f"{message.kind.value} {name} of {short(message.sender_id)}{copy} ({', '.join(details)})"
+        return f"{item.kind} {name} of {short(item.sender)}{copy} ({', '.join(details)})"
 
     def signals(self, act: Act) -> list[tuple[str, str]]:
-        """What an act signalled: the kind of the event and words; what is alike in one."""
+        """What an act signalled: the class that it is drawn in, and words; what is alike in one."""
         out: list[tuple[str, list[str]]] = []
-        own = {p.wire.message.message_id for p in self.broadcasts.get(act.number, ()) if p.wire.message is not None}
-        for event in act.step.events:
-            kind = event.WhichOneof("event") or ""
+        own = {item.key[1] for p in self.broadcasts.get(act.number, ()) if (item := self.items[p.number]) is not None}
+        for signal in self.signalled[act.number]:
+            kind = signal.kind
             # That a sender signals the delivery of what it sends goes without saying.
-            ids = [i for i in signalled(event) if kind != "delivered" or act.step.command != "send" or i not in own]
-            names = [self.names.name_of(event.channel_id, message_id) for message_id in ids]
+            unsaid = own if kind == DELIVERED and act.step.command == "send" else ()
+            names = [self.names.of(key) for key in signal.keys if key[1] not in unsaid]
             if not names:
                 continue
             if out and out[-1][0] == kind:
                 out[-1][1].extend(names)
             else:
                 out.append((kind, names))
-        return [(kind, _SIGNALS[kind].format(self.listed(names))) for kind, names in out]
+        told = self.reading.signalled
+        return [(told[kind][0], told[kind][1].format(self.listed(names))) for kind, names in out]
 
     def sends(self, act: Act) -> list[tuple[Packet, str]]:
         """What an act broadcast: the packet, and the verb for it."""
-        out = []
-        for packet in self.broadcasts.get(act.number, ()):
-            copy = self.copies.get(packet.number)
-            out.append((packet, copy.value if copy else "sends"))
-        return out
+        return [(p, self.copies.get(p.number, "sends")) for p in self.broadcasts.get(act.number, ())]
 
     def arrives(self, act: Act) -> str:
         """What arrived in an act, by name, and where from if not from the network; "" if it is no arrival."""
         if act.step.command != "receive":
             return ""
-        name = self.names.of_packet(act.packet) if act.packet is not None else "something"
+        name = self.name(act.packet) if act.packet is not None else "something"
         origin = {"again": " out of the blue", "store": " from the store"}.get(act.source, "")
         return f"{name}{origin}"
 
@@ -226,47 +229,35 @@ class Course:
             return f"refuses: {printable(reply.rejected.reason, 80)}"
         return f"answers `{act.step.answer}`" if act.step.answer in ("unsupported", "error", "") else ""
 
+    def tells(self, act: Act) -> bool:
+        """Did it signal anything, or fail?"""
+        return bool(self.signalled[act.number] or self.refusal(act))
+
     # ---- logs ------------------------------------------------------------------------------------------------------
 
     def logs(self, until: int | None = None) -> list[LogAt]:
         """The logs of all participants after an act, by default at the end."""
-        shown: dict[tuple[str, str], Act] = {}
+        shown: dict[tuple[str, str], tuple[int, list[str]]] = {}
         has: dict[tuple[str, str], list[tuple[int, str]]] = {}
         for act in self.performance.acts[:until]:
-            state = act.step.reply.state if act.step.reply is not None and act.step.answer == "state" else None
-            if state is not None and state.HasField("log"):
-                shown[act.who, act.step.channel_id] = act
+            state = self.reading.shown(act.step)
+            if state is not None and state.log is not None:
+                shown[act.who, act.step.channel_id] = act.number, [self.names.of(key) for key in state.log]
         for (who, key), act in self.had.items():
             if (until is None or act.number <= until) and self._is_content(key):
-                has.setdefault((who, key[0]), []).append((act.number, self.names.name_of(*key)))
+                has.setdefault((who, key[0]), []).append((act.number, self.names.of(key)))
         out = []
         for who, party in self.performance.parties.items():
             for channel in party.channels:
-                act_shown, later = shown.get((who, channel)), has.get((who, channel), [])
-                if act_shown is None or act_shown.step.reply is None:
+                later = has.get((who, channel), [])
+                if (who, channel) not in shown:
                     out.append(LogAt(who, channel, [name for _, name in later], 0, []))
                     continue
-                entries = act_shown.step.reply.state.log.entries
-                names = [self.names.name_of(channel, entry.message_id) for entry in entries]
-                since = [name for number, name in later if number > act_shown.number and name not in names]
-                out.append(LogAt(who, channel, names, act_shown.number, since))
+                at, names = shown[who, channel]
+                since = [name for number, name in later if number > at and name not in names]
+                out.append(LogAt(who, channel, names, at, since))
         return out
 
     def _is_content(self, key: Key) -> bool:
-        return any(
-            p.wire.message is not None and p.wire.message.kind is Kind.CONTENT for p in self.packets.get(key, ())
-        )
-
-
-_SIGNALS = {
-    "delivered": "delivers {}",
-    "acknowledged": "{} acknowledged",
-    "possibly_acknowledged": "{} possibly acked",
-    "missing": "misses {}",
-    "lost": "gives up {}",
-}
-
-
-def received(act: Act) -> Message | None:
-    """The message that arrived in an act."""
-    return act.step.received.message if act.step.command == "receive" else None
+        sent = (self.items[packet.number] for packet in self.packets.get(key, ()))
+        return any(item is not None and item.sort is Sort.CONTENT for item in sent)

@@ -8,65 +8,56 @@ that was mentioned and never sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from sds_harness.declaration import printable
-from sds_harness.schedules import Act, Packet, Performance
-from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
+from sds_harness.schedules import Packet, Performance
+from sds_harness.schedules.performance import NEVER
 
-from ..judging.quoting import clock, identifier
+from ..judging.quoting import clock, identifier, short
+from ..protocols import default, repertoire_of
+from ..protocols.reading import Key, Reading, Sort
 
-Key = tuple[str, str]
-"""A message: its channel ID and its message ID."""
-
-LONGEST_NAME = 20
-"""Characters of a label or of a participant's name that are shown."""
-_PREFIX = {Kind.CONTENT: "c", Kind.SYNC: "s", Kind.EPHEMERAL: "e", Kind.UNDEFINED: "b"}
-_NEVER = "never-"
-"""How the ID begins that a schedule gives a label whose message nobody ever sent."""
+_PREFIX = {Sort.CONTENT: "c", Sort.SYNC: "s", Sort.EPHEMERAL: "e", Sort.NOISE: "b"}
 _EPOCH = re.compile(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])")
 _LIST = re.compile(r"\[(\w[^\[\]']*)\]")
 
 
-def short(name: str) -> str:
-    """A name that a stranger chose, fit to be shown."""
-    return printable(name, LONGEST_NAME)
+def reading_of(performance: Performance) -> Reading:
+    """How a performance is read, which is the same for all implementations that take part."""
+    revision = performance.traces[0].revision.name if performance.traces else default().rules.current
+    return repertoire_of(revision).reading
 
 
 class Names:
     """What each message of a performance is called."""
 
     def __init__(self, performance: Performance) -> None:
+        self._reading = reading_of(performance)
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
         """Names of packets that have none by their message."""
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}
         for label, packet in performance.labels.items():
-            if packet.wire.message is not None:
-                self._call(_key(packet.wire.message), short(label))
+            if (item := self._reading.item(packet.wire)) is not None:
+                self._call(item.key, short(label))
         for packet in performance.packets:
             self._call_packet(packet)
-        for key in _mentioned(performance):
+        for key in self._mentioned(performance):
             if key not in self._names:
-                never = key[1].removeprefix(_NEVER) if key[1].startswith(_NEVER) else ""
+                never = key[1].removeprefix(NEVER) if key[1].startswith(NEVER) else ""
                 self._call(key, short(never) if never else self._running("u"))
 
-    def name_of(self, channel_id: str, message_id: str) -> str:
+    def of(self, key: Key) -> str:
         """The name of a message; of one that the performance never speaks of, its ID, quoted."""
-        return self._names.get((channel_id, message_id)) or identifier(message_id)
-
-    def of_message(self, message: Message) -> str:
-        """The name of a message that was decoded."""
-        return self.name_of(message.channel_id, message.message_id)
+        return self._names.get(key) or identifier(key[1])
 
     def of_packet(self, packet: Packet) -> str:
         """The name of what was broadcast; where the ID is that of another message, both are named."""
         if packet.number in self._packets:
             return self._packets[packet.number]
-        message = packet.wire.message
-        name = self.of_message(message) if message is not None else "?"
+        item = self._reading.item(packet.wire)
+        name = self.of(item.key) if item is not None else "?"
         label = short(packet.label)
         return f"{label} (ID of {name})" if label and not name.startswith(label) else name
 
@@ -105,12 +96,12 @@ class Names:
         return f"{text[:start]}{names[0]} …" if len(names) == 1 else text
 
     def _call_packet(self, packet: Packet) -> None:
-        message = packet.wire.message
-        if message is None or not message.message_id:
-            prefix = _PREFIX[message.kind] if message is not None else "b"
+        item = self._reading.item(packet.wire)
+        prefix = _PREFIX[item.sort if item is not None else Sort.NOISE]
+        if item is None or not item.key[1]:
             self._packets[packet.number] = self._free(short(packet.label) or self._running(prefix))
-        elif _key(message) not in self._names:
-            self._call(_key(message), short(packet.label) or self._running(_PREFIX[message.kind]))
+        elif item.key not in self._names:
+            self._call(item.key, short(packet.label) or self._running(prefix))
 
     def _call(self, key: Key, name: str) -> None:
         if key not in self._names:
@@ -132,50 +123,16 @@ class Names:
             if name not in self._taken:
                 return name
 
-
-def _key(message: Message) -> Key:
-    return message.channel_id, message.message_id
-
-
-def _mentioned(performance: Performance) -> Iterator[Key]:
-    """IDs that messages, signals and states speak of, in order."""
-    for packet in performance.packets:
-        if packet.wire.message is not None:
-            yield from mentions(packet.wire.message)
-    for act in performance.acts:
-        if act.step.command == "receive" and act.step.received.message is not None:
-            yield from mentions(act.step.received.message)
-        for event in act.step.events:
-            yield from ((event.channel_id, message_id) for message_id in signalled(event))
-        if act.step.reply is not None and act.step.answer == "state":
-            yield from ((act.step.channel_id, message_id) for message_id in _shown(act))
-
-
-def mentions(message: Message) -> list[Key]:
-    """What a message depends on and asks for."""
-    return [(message.channel_id, entry.message_id) for entry in message.causal_history + message.repair_request]
-
-
-def signalled(event: pb.Event) -> list[str]:
-    """The message IDs that a signal is about."""
-    match event.WhichOneof("event"):
-        case "delivered":
-            return [event.delivered.message_id]
-        case "acknowledged":
-            return [event.acknowledged.message_id]
-        case "possibly_acknowledged":
-            return [event.possibly_acknowledged.message_id]
-        case "missing":
-            return [entry.message_id for entry in event.missing.entries]
-        case "lost":
-            return list(event.lost.message_ids)
-        case _:
-            return []
-
-
-def _shown(act: Act) -> Iterable[str]:
-    assert act.step.reply is not None
-    state = act.step.reply.state
-    yield from (entry.message_id for entry in state.log.entries)
-    yield from (entry.message_id for entry in state.outgoing.entries)
-    yield from state.incoming.message_ids
+    def _mentioned(self, performance: Performance) -> Iterator[Key]:
+        """What messages, signals and states speak of, in order."""
+        reading = self._reading
+        for packet in performance.packets:
+            if (item := reading.item(packet.wire)) is not None:
+                yield from item.causes + item.asks
+        for act in performance.acts:
+            if (item := reading.arrived(act.step)) is not None:
+                yield from item.causes + item.asks
+            for signal in reading.signals(act.step):
+                yield from signal.keys
+            if (shown := reading.shown(act.step)) is not None:
+                yield from (shown.log or ()) + shown.buffers

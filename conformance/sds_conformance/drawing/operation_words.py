@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from sds_harness.schedules.operations import Calm, Cut, Heal, Links, Lookup, Operation, Wait
+from sds_harness.schedules.operations import Cut, Heal, Links, Operation, Wait
 
-from .names import short
+from ..judging.quoting import short
+from ..protocols.reading import Reading
 
 LONG_WAIT_MS = 1000
 """Shorter waits are not worth a word."""
 
 
-def operation_note(op: Operation) -> str:
+def operation_note(op: Operation, reading: Reading) -> str:
     """What happens to the network or to time, in words; "" for whatever somebody does."""
     match op:
         case Cut():
@@ -27,15 +28,8 @@ def operation_note(op: Operation) -> str:
             return f"links{which}: {', '.join(rule) or 'perfect'}"
         case Wait() if op.ms >= LONG_WAIT_MS:
             return f"{op.ms / 1000:,g} s pass"
-        case Lookup():
-            return f"{short(op.who) or 'everybody'} looks up in a store what it misses"
-        case Calm():
-            store = ", with a store" if op.store else ""
-            return (
-                f"calm: the network heals, and everybody sends a sync message every {op.period_ms / 1000:,g} s{store}"
-            )
         case _:
-            return ""
+            return reading.note(op)
 
 
 def _those(names: tuple[str, ...]) -> str:

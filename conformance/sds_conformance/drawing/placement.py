@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.schedules.operations import Calm, Crash, Cut, Heal, Join, Operation, StepClock, Wait
-from sds_reference import Kind
 
+from ..protocols.reading import DELIVERED
 from .course import KEPT, Course, Fate
 from .lettering import char_width, line_height, lines_of
 from .operation_words import operation_note
@@ -71,18 +71,9 @@ class Flight:
     """It has no beginning in the diagram."""
 
 
-def packet_kind(course: Course, packet: Packet) -> str:
-    message = packet.wire.message
-    if message is None:
-        return "noise"
-    if packet.number in course.copies:
-        return "copy"
-    return {Kind.CONTENT: "content", Kind.SYNC: "sync", Kind.EPHEMERAL: "ephemeral"}.get(message.kind, "noise")
-
-
 def columns_of(course: Course) -> list[str]:
     """Participants, and scripted peers after them."""
-    peers = [p.sender for packets in course.said.values() for p in packets if p.wire.message is not None]
+    peers = [p.sender for packets in course.said.values() for p in packets if course.items[p.number] is not None]
     return list(dict.fromkeys([*course.performance.schedule.names, *peers]))
 
 
@@ -120,18 +111,17 @@ class Placement:
 
     def _is_quiet(self, packet: Packet) -> bool:
         """A sync message, or a copy, with which nothing comes about."""
-        if packet_kind(self.course, packet) not in ("sync", "copy") or not packet.act:
+        if self.course.look(packet) not in ("sync", "copy") or not packet.act:
             return False
         sender, heard = self.show.acts[packet.act - 1], self.course.heard.get(packet.number, [])
-        if any(act is self._blamed or act.step.events or self.course.refusal(act) for act in [sender, *heard]):
+        if any(act is self._blamed or self.course.tells(act) for act in [sender, *heard]):
             return False
         busy = (self.course.broadcasts.get(act.number) for act in heard)
         return not any(busy) and not any(self.course.fates.get(act.number) in KEPT for act in heard)
 
     def _shows(self, act: Act) -> bool:
-        if act is self._blamed or act.step.events or self.course.refusal(act) or self.course.broadcasts.get(act.number):
-            return True
-        return act.step.command == "receive"
+        comes = act is self._blamed or act.step.command == "receive" or bool(self.course.broadcasts.get(act.number))
+        return comes or self.course.tells(act)
 
     def _window(self) -> range:
         """The numbers of the acts that are drawn."""
@@ -157,7 +147,7 @@ class Placement:
             packets = self.course.broadcasts.get(act.number, [])
             if act.step.command == "receive" and act.packet is not None and not packets and self._is_quiet(act.packet):
                 continue
-            if packets and not act.step.events and all(self._is_quiet(packet) for packet in packets):
+            if packets and not self.course.signalled[act.number] and all(self._is_quiet(packet) for packet in packets):
                 run += packets
             elif self._shows(act):
                 self._end_run(run)
@@ -220,7 +210,7 @@ class Placement:
         till = f" until {self.course.at(end)}" if end > begin else ""
         syncs = sum(packet.number not in self.course.copies for packet in quiet)
         copies = len(quiet) - syncs
-        parts = [f"{syncs} sync message{'s' if syncs > 1 else ''}"] if syncs else []
+        parts = [f"{syncs} {self.course.reading.legend['sync']}{'s' if syncs > 1 else ''}"] if syncs else []
         parts += [f"{copies} {'copies' if copies > 1 else 'copy'}"] if copies else []
         self._note(f"{' and '.join(parts)} without any effect{till}", begin)
 
@@ -265,7 +255,7 @@ class Placement:
             self._put(Spot(0, self._column[op.who], "plain", below=self._lines("say", text)), at_ms, alone=False)
         elif isinstance(op, Wait) and self._quiet:
             pass  # the line that tells of quiet messages tells how long they went on
-        elif text := operation_note(op):
+        elif text := operation_note(op, self.course.reading):
             row = self._note(text, at_ms)
             if isinstance(op, Cut) and self._cut_since < 0:
                 self._cut_since = row
@@ -273,11 +263,11 @@ class Placement:
                 self.shades.append((self._cut_since, row))
                 self._cut_since = -1
         for packet in self.course.said.get(number, ()):
-            if packet.wire.message is None:
+            if self.course.items[packet.number] is None:
                 continue
             self._end_quiet()
-            shape = packet_kind(self.course, packet)
-            said = [(shape, f"says {self.course.names.of_packet(packet)}")]
+            shape = self.course.look(packet)
+            said = [(shape, f"says {self.course.name(packet)}")]
             label = [line for css, text in said for line in self._lines(css, text)]
             spot = self._put(Spot(0, self._column[packet.sender], shape, above=label), packet.at_ms, alone=True)
             self._leave(packet, spot)
@@ -300,7 +290,7 @@ class Placement:
         if joins:
             self.lives[column] = [spot.row]
         if packet is not None:
-            kind = packet_kind(self.course, packet)
+            kind = self.course.look(packet)
             self.flights.append(Flight(packet, column, spot.row, kind, act, stray=origin is None))
             if kind not in ("sync", "noise") or origin is None:
                 self.rows[spot.row].above = max(self.rows[spot.row].above, 15)
@@ -315,7 +305,7 @@ class Placement:
     def _leave(self, packet: Packet, spot: Spot) -> None:
         """A packet leaves a spot; what is lost of it is placed right away."""
         self.origins[packet.number] = spot
-        kind = packet_kind(self.course, packet)
+        kind = self.course.look(packet)
         for loss in self.course.losses.get(packet.number, ()):
             column = self._column.get(loss.listener)
             if column is None or loss.why == "absent":
@@ -329,7 +319,7 @@ class Placement:
     def _sent_lines(self, act: Act) -> list[tuple[str, str]]:
         by_verb: dict[tuple[str, str], list[str]] = {}
         for packet, verb in self.course.sends(act):
-            by_verb.setdefault((packet_kind(self.course, packet), verb), []).append(self.course.names.of_packet(packet))
+            by_verb.setdefault((self.course.look(packet), verb), []).append(self.course.name(packet))
         out: list[tuple[str, str]] = []
         for (kind, verb), names in by_verb.items():
             text = self.course.listed(names)
@@ -343,8 +333,8 @@ class Placement:
             out += self._lines("wait" if fate in KEPT else "faint", f"{arrived} {fate.value}")
         elif arrived and (act.source != "network" or fate is Fate.REFUSED):
             out += self._lines("say", arrived)
-        for kind, text in self.course.signals(act):
-            out += self._lines({"delivered": "deliver", "lost": "bad", "missing": "miss"}.get(kind, "ack"), text)
+        for css, text in self.course.signals(act):
+            out += self._lines(css, text)
         if refusal := self.course.refusal(act):
             out += self._lines("bad", refusal)
         if act is self._blamed and not out:
@@ -355,13 +345,14 @@ class Placement:
     def _shape(self, act: Act, *, joins: bool) -> str:
         if self.course.refusal(act):
             return "refuse"
-        if any(event.WhichOneof("event") == "delivered" for event in act.step.events) and act.step.command != "send":
+        delivers = any(signal.kind == DELIVERED for signal in self.course.signalled[act.number])
+        if delivers and act.step.command != "send":
             return "deliver"
         fate = self.course.fates.get(act.number)
         if fate in (*KEPT, Fate.AGAIN):
             return "wait" if fate in KEPT else "again"
-        kinds = [packet_kind(self.course, packet) for packet in self.course.broadcasts.get(act.number, ())]
+        kinds = [self.course.look(packet) for packet in self.course.broadcasts.get(act.number, ())]
         strongest = next((kind for kind in ("content", "copy", "ephemeral", "sync", "noise") if kind in kinds), "")
         if strongest:
             return strongest
-        return "plain" if joins or act.step.events or act is self._blamed else "none"
+        return "plain" if joins or self.course.signalled[act.number] or act is self._blamed else "none"

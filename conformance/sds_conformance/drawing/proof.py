@@ -7,26 +7,11 @@ from typing import TypeVar
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
-from sds_harness.schedules.operations import (
-    Again,
-    Crash,
-    Ephemeral,
-    Garble,
-    Join,
-    Look,
-    Operation,
-    Say,
-    Send,
-    StepClock,
-    Sync,
-    Tick,
-    Wait,
-)
-from sds_reference import Kind, Message
+from sds_harness.schedules.operations import Crash, Join, Look, Operation, StepClock, Tick, Wait
 
-from ..judging.quoting import clock
-from .course import KEPT, Course, Fate, received
-from .names import Key, short
+from ..judging.quoting import short
+from ..protocols.reading import DELIVERED, Item, Key, Sort
+from .course import KEPT, Course, Fate
 from .operation_words import operation_note
 
 T = TypeVar("T")
@@ -66,8 +51,8 @@ class _Proof:
     def __init__(self, course: Course, act: Act, expected: str, seen: str) -> None:
         self._course = course
         self._act = act
-        message = received(act)
-        self._channel = act.step.channel_id or (message.channel_id if message is not None else "")
+        self._arrived = course.reading.arrived(act.step)
+        self._channel = act.step.channel_id or (self._arrived.key[0] if self._arrived is not None else "")
         self._expected, self._seen = expected, seen
         self._about = course.names.mentioned(f"{expected} {seen}", self._channel)
 
@@ -90,39 +75,34 @@ class _Proof:
         """What the step delivered before something that it depends on, as far as the finding is about it."""
         course, act = self._course, self._act
         out = []
-        order = [
-            (e.channel_id, e.delivered.message_id) for e in act.step.events if e.WhichOneof("event") == "delivered"
-        ]
+        order = [key for s in course.signalled[act.number] if s.kind == DELIVERED for key in s.keys]
         for place, key in enumerate(order):
-            message = self._message(key)
-            if message is None or (self._about and key not in self._about):
+            item = self._item(key)
+            if item is None or (self._about and key not in self._about):
                 continue
-            for entry in message.causal_history:
-                cause = (key[0], entry.message_id)
+            for cause in item.causes:
                 had = course.had.get((act.who, cause))
                 in_time = cause in order[:place] or (had is not None and had.number < act.number)
                 if in_time or cause == key or (self._about and cause not in self._about and len(self._about) > 1):
                     continue
-                name, before = course.names.name_of(*key), course.names.name_of(*cause)
+                name, before = course.names.of(key), course.names.of(cause)
                 later = "" if had is not None else f", which {short(act.who)} never delivered"
                 out.append(
                     (
                         (key, cause),
                         f"{name} was delivered at {short(act.who)} (step {act.number}) before {before}, "
-                        f"although {name}'s causal history names {before}{later}:",
+                        f"although {name}'s {course.reading.history} names {before}{later}:",
                     )
                 )
         return out[:3]
 
-    def _message(self, key: Key) -> Message | None:
-        return next((p.wire.message for p in self._course.packets.get(key, ())), None)
+    def _item(self, key: Key) -> Item | None:
+        return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
 
     def _touched(self) -> list[Key]:
         """What the step itself is about, if that is not too much."""
-        keys: list[Key] = []
-        arrived = received(self._act)
-        messages = [arrived, *(p.wire.message for p in self._course.broadcasts.get(self._act.number, ()))]
-        keys += [(message.channel_id, message.message_id) for message in messages if message is not None]
+        sent = (self._course.items[p.number] for p in self._course.broadcasts.get(self._act.number, ()))
+        keys = [item.key for item in (self._arrived, *sent) if item is not None]
         keys += [key for key, acts in self._course.deliveries.items() if self._act in acts]
         keys = list(dict.fromkeys(keys))
         return keys if len(keys) <= FEW else keys[:1]
@@ -130,9 +110,15 @@ class _Proof:
     def _facts(self, key: Key) -> str:
         """All that happened to one message."""
         course = self._course
-        name, packets = course.names.name_of(*key), course.packets.get(key, [])
+        name, packets = course.names.of(key), course.packets.get(key, [])
         if not packets:
-            named = sorted({p.sender for p in course.performance.packets if _names(p.wire.message, key)})
+            named = sorted(
+                {
+                    packet.sender
+                    for packet in course.performance.packets
+                    if (item := course.items[packet.number]) is not None and key in item.causes + item.asks
+                }
+            )
             by = f", but named by {course.listed([short(n) for n in named])}" if named else ""
             return f"{name}: never sent by anybody{by}"
         first = packets[0]
@@ -144,14 +130,11 @@ class _Proof:
         return f"{name}: {'; '.join(parts)}"
 
     def _sent(self, packet: Packet) -> str:
-        message = packet.wire.message
-        assert message is not None
-        history = self._course.after(message)
-        details = ["no Lamport timestamp"]
-        if message.lamport_timestamp is not None:
-            details = [f"Lamport timestamp {clock(message.lamport_timestamp)}"]
-        details.append(f"after {history}" if history else "no causal history")
-        kind = "" if message.kind is Kind.CONTENT else f"{message.kind.value}, "
+        item, reading = self._course.items[packet.number], self._course.reading
+        assert item is not None
+        details = [f"{reading.time} timestamp {item.time}" if item.time else f"no {reading.time} timestamp"]
+        details.append(f"after {self._course.named(item.causes)}" if item.causes else f"no {reading.history}")
+        kind = "" if item.sort is Sort.CONTENT else f"{item.kind}, "
         return f"{kind}sent by {short(packet.sender)} {self._when(packet)} ({', '.join(details)})"
 
     def _when(self, packet: Packet) -> str:
@@ -181,8 +164,8 @@ class _Proof:
             out.append("delivered at " + self._several(delivered, self._place))
         there = {act.who for act in delivered} | {sender}
         held = list(dict.fromkeys(act.who for act in course.arrivals.get(key, ()) if act.who not in there))
-        message = self._message(key)
-        if held and message is not None and message.kind is not Kind.SYNC:
+        item = self._item(key)
+        if held and item is not None and item.sort is not Sort.SYNC:
             out.append(f"never delivered at {course.listed([short(who) for who in held])}")
         if course.acknowledged.get(key):
             out.append("acknowledged at " + self._several(course.acknowledged[key], self._place))
@@ -250,7 +233,7 @@ class _Story:
             if loss.why != "absent":
                 told.setdefault((loss.packet.number, loss.why), []).append(short(loss.listener))
         for (packet, why), who in list(told.items())[:12]:
-            name = self._course.names.of_packet(self._show.packets[packet - 1])
+            name = self._course.name(self._show.packets[packet - 1])
             verb = "lose" if len(who) > 1 else "loses"
             out.append(self._line(f"  {self._course.listed(who, 12)} {verb} {name}{_WHY.get(why, '')}"))
         if len(told) > 12:
@@ -259,19 +242,8 @@ class _Story:
 
     def _done(self, number: int, op: Operation, own: Act | None) -> str:
         """The operation itself."""
+        course = self._course
         match op:
-            case Send():
-                packets = self._course.broadcasts.get(own.number, []) if own is not None else []
-                message = packets[0].wire.message if packets else None
-                after = self._course.after(message) if message is not None else ""
-                name = self._course.names.of_packet(packets[0]) if packets else short(op.label)
-                more = f" and {op.times - 1} more, up to {short(op.label)}" if op.times > 1 else ""
-                return f"{short(op.who)} sends {name}" + (f" (after {after})" if after else "") + more
-            case Sync() | Ephemeral():
-                what = "a sync message" if isinstance(op, Sync) else "an ephemeral message"
-                packets = self._course.broadcasts.get(own.number, []) if own is not None else []
-                named = f" ({self._course.names.of_packet(packets[0])})" if packets else ""
-                return f"{short(op.who) or 'everybody'} sends {what}{named}"
             case Tick():
                 return f"{short(op.who) or 'everybody'} does periodic work"
             case Look():
@@ -284,19 +256,10 @@ class _Story:
                 return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
             case Wait():
                 return f"{op.ms:,} ms pass"
-            case Again():
-                return f"the network brings {short(op.to)} a copy of {short(op.label)}"
-            case Say():
-                return self._said(number, op)
-            case Garble():
-                return f"{len(op.wire) // 2} bytes arrive at {short(op.to)}"
             case _:
-                return operation_note(op)
-
-    def _said(self, number: int, op: Say) -> str:
-        packets = self._course.said.get(number, [])
-        told = self._course.about(packets[0]) if packets else short(op.label)
-        return f"{short(op.peer)}, a scripted peer, says {told}"
+                packets = course.said if own is None else course.broadcasts
+                own_packets = packets.get(number if own is None else own.number, ())
+                return course.reading.done(op, own_packets, course) or operation_note(op, course.reading)
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
         """What came out; steps without any effect are counted where there are many."""
@@ -305,7 +268,7 @@ class _Story:
         out: list[str] = []
         at = began
         for act in acts:
-            shown = self._counts(act) or act.step.command in ("receive", "send_sync", "send_ephemeral")
+            shown = self._counts(act) or act.step.command in ("receive", *self._course.reading.does)
             if act is self._blamed or (shown and act.number not in counted):
                 when = self._course.at(act.at_ms) if act.at_ms != at else ""
                 out.append(self._line(f"  {self.of_act(act)}", act, when))
@@ -317,14 +280,15 @@ class _Story:
     def _counts(self, act: Act) -> bool:
         """Did anything come of it that matters?"""
         sent = self._course.broadcasts.get(act.number, ())
-        content = any(p.wire.message is None or p.wire.message.kind is not Kind.SYNC for p in sent)
+        content = any(self._course.look(packet) != "sync" for packet in sent)
         waits = self._course.fates.get(act.number) in KEPT
-        return bool(act.step.events or content or waits or self._course.refusal(act))
+        return content or waits or self._course.tells(act)
 
     def of_act(self, act: Act) -> str:
         """A step with what came of it."""
         arrived = self._course.arrives(act)
-        done = f"receives {arrived}" if arrived else _DOES.get(act.step.command, act.step.command.replace("_", " "))
+        does = {**_DOES, **self._course.reading.does}
+        done = f"receives {arrived}" if arrived else does.get(act.step.command, act.step.command.replace("_", " "))
         return ", ".join([f"{short(act.who)} {done}", *self._outcome(act, sent=True)])
 
     def _outcome(self, act: Act, *, sent: bool = False) -> list[str]:
@@ -332,8 +296,8 @@ class _Story:
         out = [f"which {fate.value}"] if fate in KEPT else []
         out += ["which it has already"] if fate is Fate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
-        if sent or act.step.command not in ("send", "send_sync", "send_ephemeral"):
-            out += [f"{verb} {self._course.names.of_packet(packet)}" for packet, verb in self._course.sends(act)][:6]
+        if sent or act.step.command not in ("send", *self._course.reading.does):
+            out += [f"{verb} {self._course.name(packet)}" for packet, verb in self._course.sends(act)][:6]
         return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
 
     def _line(self, text: str, act: Act | None = None, at: str = "") -> str:
@@ -343,35 +307,14 @@ class _Story:
 
 def _is_done_by(op: Operation, act: Act) -> bool:
     """Is a step what the operation itself does, and not what comes of it?"""
-    if not isinstance(op, Send | Sync | Ephemeral | Tick | Look | Join):
-        return False
-    alone = op.who == act.who
-    return alone and act.step.command == _COMMANDS[type(op)]
+    return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 
-def _names(message: Message | None, key: Key) -> bool:
-    return (
-        message is not None
-        and message.channel_id == key[0]
-        and any(entry.message_id == key[1] for entry in message.causal_history + message.repair_request)
-    )
-
-
-_COMMANDS: dict[type[Operation], str] = {
-    Send: "send",
-    Sync: "send_sync",
-    Ephemeral: "send_ephemeral",
-    Tick: "tick",
-    Look: "observe",
-    Join: "open",
-}
 _DOES = {
     "open": "joins",
     "tick": "does its periodic work",
     "observe": "shows its state",
     "send": "sends",
-    "send_sync": "sends a sync message",
-    "send_ephemeral": "sends an ephemeral message",
 }
 _WHY = {"cut": " (the network is cut)", "crashed": ", having crashed"}
 _LOST = {

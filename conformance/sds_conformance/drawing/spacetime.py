@@ -13,10 +13,10 @@ from jinja2 import Template
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Performance
 
+from ..judging.quoting import LONGEST_NAME, short
 from ..telling.markup import environment
 from .course import Course, LogAt
 from .lettering import char_width, line_height, lines_of, text_width
-from .names import LONGEST_NAME, short
 from .placement import ALMOST_AT_ONCE_MS, Flight, Placement, Spot, columns_of
 from .shapes import Arrow, Dot, Drawing, Text, cross, head, path
 
@@ -34,11 +34,6 @@ _LOG_SHOWN = 80
 _LOG_REPEATED = 10
 """A log with more messages that is the same as the first is not written out again."""
 _LEGEND = (
-    ("content", "line", "content message"),
-    ("copy", "line", "copy: resend or repair"),
-    ("sync", "line", "sync message"),
-    ("ephemeral", "line", "ephemeral message"),
-    ("noise", "line", "no message at all"),
     ("loss", "cross", "lost on the way"),
     ("stray", "line", "out of a store, or out of the blue"),
     ("deliver", "dot", "delivers on the spot"),
@@ -209,10 +204,10 @@ class _Artist:
 
     def _flight_title(self, flight: Flight) -> str:
         course, packet = self._course, flight.packet
-        message = flight.act.step.received.message if flight.act is not None else packet.wire.message
+        arrived = course.reading.arrived(flight.act.step) if flight.act is not None else None
         step = f" (step {packet.act})" if packet.act else ""
         what = (
-            f"{course.about(packet, message)}; broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
+            f"{course.about(packet, arrived)}; broadcast by {short(packet.sender)} at {course.at(packet.at_ms)}{step}"
         )
         if flight.loss is not None:
             why = {"cut": "the network is cut", "crashed": "it has crashed"}.get(flight.loss.why, "lost on the way")
@@ -331,7 +326,8 @@ class _Artist:
         used |= {"about"} if any(row.about for row in self._plan.rows) else set()
         used -= {dot.shape for dot in out.dots if dot.shape in ("plain", "none", "end")}
         x, y = 28.0, out.height + 10.0
-        for css, sample, words in _LEGEND:
+        arrows = [(look, "line", words) for look, words in self._course.reading.legend.items()]
+        for css, sample, words in (*arrows, *_LEGEND):
             if css not in used:
                 continue
             width = 62 + text_width(words)

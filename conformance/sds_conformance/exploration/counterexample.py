@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Act, Performance, Schedule, dumps
+from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
+from sds_harness.schedules.files import read
 
 from ..judging.verdict import RANK, Finding
+from ..protocols import repertoire_of
+from ..protocols.schedules import Repertoire
 from .campaign import Order
 from .casting import Company
 from .casts import NotPlayed
-from .judging import BREAKDOWN, assess
+from .judging import BREAKDOWN, assess, judged_revision
 from .shrinking import MAX_ATTEMPTS, shrink
 
 BROKEN_ATTEMPTS = 100
@@ -68,7 +71,9 @@ def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
     return None
 
 
-def smallest(schedule: Schedule, shown: Shown, notes: Notes, max_attempts: int) -> Counterexample | None:
+def smallest(
+    schedule: Schedule, shown: Shown, notes: Notes, repertoire: Repertoire, max_attempts: int
+) -> Counterexample | None:
     """Shrink a schedule that shows a finding; None if it does not show it again.
 
     ``shown`` plays a schedule and gives the performance with the finding, None if it does not show there.
@@ -80,7 +85,7 @@ def smallest(schedule: Schedule, shown: Shown, notes: Notes, max_attempts: int) 
 
     if fails(schedule) is None:
         return None
-    shrunk = shrink(schedule, fails, max_attempts)
+    shrunk = shrink(schedule, fails, repertoire, max_attempts)
     small = replace(shrunk.schedule, notes=notes(shrunk.schedule))
     found = shown(small)
     if found is None:
@@ -108,7 +113,8 @@ def counterexample(
         finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
         return (performance, finding) if finding is not None else None
 
-    return smallest(schedule, shown, lambda _: _notes(order, company, found, schedule), max_attempts)
+    repertoire = order.scope.repertoire
+    return smallest(schedule, shown, lambda _: _notes(order, company, found, schedule), repertoire, max_attempts)
 
 
 def _played(order: Order, company: Company, schedule: Schedule) -> Performance:
@@ -143,6 +149,18 @@ def _notes(order: Order, company: Company, found: Finding, schedule: Schedule) -
         "shrunk from": schedule.name,
     }
     return tuple(sorted((key, value) for key, value in notes.items() if value))
+
+
+def load(path: Path) -> Schedule:
+    """The schedule in a file, of the protocol whose revision its notes name. Raises ScheduleFileError."""
+    data = read(path)
+    notes = data.get("notes") if isinstance(data, dict) else None
+    noted = notes.get("revision") if isinstance(notes, dict) else None
+    try:
+        notation = repertoire_of(judged_revision(str(noted))).notation
+    except ValueError as error:
+        raise ScheduleFileError(str(error)) from None
+    return notation.from_json(data)
 
 
 def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[str, Path]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 
 from sds_harness.schedules import Operation, Route, Schedule
-from sds_harness.sds.generator import NAMES
-
-_OF_LABELS = ("label", "after", "asks", "filter", "id_of")
-_OF_NAMES = ("who", "to", "sender", "listener", "senders", "listeners", "poses_as")
 
 
-def with_usual_names(schedule: Schedule) -> Schedule:
-    """The participants called alice, bob, carol, ... in their order."""
-    usual = dict(zip(schedule.names, NAMES, strict=False))
-    if len(schedule.names) > len(NAMES):
+def with_usual_names(schedule: Schedule, names: Sequence[str]) -> Schedule:
+    """The participants called by these names, as generated schedules call them, in their order."""
+    usual = dict(zip(schedule.names, names, strict=False))
+    if len(schedule.names) > len(names):
         return schedule
     members = tuple(replace(member, name=usual[member.name]) for member in schedule.members)
     return replace(schedule, members=members, operations=tuple(_renamed(o, usual, {}) for o in schedule.operations))
@@ -32,7 +28,7 @@ def with_numbered_labels(schedule: Schedule) -> Schedule:
 
 def _labels(operation: Operation) -> list[str]:
     out: list[str] = []
-    for key in _OF_LABELS:
+    for key in operation.labels:
         value = getattr(operation, key, None) or ()
         out += [value] if isinstance(value, str) else list(value)
     return out
@@ -42,7 +38,7 @@ def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str
     changes: dict[str, Any] = {}
     for field in fields(operation):
         value = getattr(operation, field.name)
-        known = names if field.name in _OF_NAMES else labels if field.name in _OF_LABELS else {}
+        known = names if field.name in operation.names else labels if field.name in operation.labels else {}
         if isinstance(value, str):
             changes[field.name] = known.get(value, value)
         elif isinstance(value, tuple) and known:
@@ -53,5 +49,4 @@ def _renamed(operation: Operation, names: Mapping[str, str], labels: Mapping[str
                 tuple((names.get(name, name), ms) for name, ms in value.late),
                 tuple(names.get(name, name) for name in value.twice),
             )
-    out: Operation = replace(cast("Any", operation), **changes)
-    return out
+    return operation.changed(**changes)

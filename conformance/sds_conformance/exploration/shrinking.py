@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any, cast
+from typing import Any
 
-from sds_harness.schedules import Member, Operation, Performance, Schedule
-from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Say, Send, Tick, Wait
+from sds_harness.schedules import Operation, Performance, Schedule
+from sds_harness.schedules.operations import EVERYBODY, STRAIGHT, Calm, Cut, Heal, Links, Route, Tick, Wait
 
+from ..protocols.schedules import Repertoire
 from .renaming import with_numbered_labels, with_usual_names
 
 Fails = Callable[[Schedule], Performance | None]
@@ -34,18 +35,19 @@ class _Enough(Exception):
     """So many attempts were made that what is found has to do."""
 
 
-def shrink(schedule: Schedule, fails: Fails, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
+def shrink(schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int = MAX_ATTEMPTS) -> Shrunk:
     """A schedule that ``fails``, too, and from which nothing can be taken away any more.
 
     ``schedule`` itself has to fail. Deterministic; an interrupt is not caught.
     """
-    return _Shrinker(schedule, fails, max_attempts).run()
+    return _Shrinker(schedule, fails, repertoire, max_attempts).run()
 
 
 class _Shrinker:
-    def __init__(self, schedule: Schedule, fails: Fails, max_attempts: int) -> None:
+    def __init__(self, schedule: Schedule, fails: Fails, repertoire: Repertoire, max_attempts: int) -> None:
         self.best = schedule
         self._fails = fails
+        self._repertoire = repertoire
         self._left = max_attempts
         self._max = max_attempts
         self._known: set[Schedule] = set()
@@ -64,8 +66,8 @@ class _Shrinker:
                     break
             # IDs and with them ties and times follow from names: these may not show it any more.
             self._try(with_numbered_labels(self.best))
-            usual = with_usual_names(self.best)
-            if not {o.peer for o in usual.operations if isinstance(o, Say)} & set(usual.names):
+            usual = with_usual_names(self.best, self._repertoire.names)
+            if not usual.peers & set(usual.names):
                 self._try(usual)
         except _Enough:
             pass
@@ -116,9 +118,13 @@ class _Shrinker:
                 operations = self.best.operations
                 again = any(
                     self._try(self._with(operations=(*operations[:index], simpler, *operations[index + 1 :])))
-                    for simpler in simpler_operations(operations[index], self.best)
+                    for simpler in self._simpler(operations[index])
                 )
             index -= 1
+
+    def _simpler(self, operation: Operation) -> Iterator[Operation]:
+        yield from simpler_operations(operation, self.best)
+        yield from self._repertoire.simpler(operation, self.best)
 
     def _merge_waits(self) -> None:
         """One wait in place of two that follow each other."""
@@ -148,19 +154,17 @@ class _Shrinker:
                 self._with(
                     channels=self.best.channels[:1],
                     operations=tuple(
-                        changed(operation, channel=0) if getattr(operation, "channel", 0) else operation
+                        operation.changed(channel=0) if getattr(operation, "channel", 0) else operation
                         for operation in self.best.operations
                     ),
                 )
             )
         self._try(self._with(channels=tuple(f"c{place + 1}" for place in range(len(self.best.channels)))))
         for place, member in enumerate(self.best.members):
-            for simpler in (
-                replace(member, late=False),
-                replace(member, clock_ms=0),
-                replace(member, sds_r=None),
-            ):
-                members: tuple[Member, ...] = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
+            for field in fields(member)[1:]:
+                usual: dict[str, Any] = {field.name: field.default}
+                simpler = replace(member, **usual)
+                members = (*self.best.members[:place], simpler, *self.best.members[place + 1 :])
                 self._try(self._with(members=members))
         self._try(self._with(seed=0))
 
@@ -169,18 +173,17 @@ def without_member(schedule: Schedule, name: str) -> Schedule:
     """The schedule without a participant, and without all that it does."""
     operations: list[Operation] = []
     for operation in schedule.operations:
-        who = {getattr(operation, key, EVERYBODY) for key in ("who", "to", "sender", "listener", "poses_as")}
-        if name in who:
+        if name in (getattr(operation, key, EVERYBODY) for key in operation.names):
             continue
         if isinstance(operation, Cut):
             senders = tuple(n for n in operation.senders if n != name)
             listeners = tuple(n for n in operation.listeners if n != name)
             if not senders or not listeners:
                 continue
-            operation = changed(operation, senders=senders, listeners=listeners)
+            operation = operation.changed(senders=senders, listeners=listeners)
         route = getattr(operation, "route", STRAIGHT)
         if route:
-            operation = changed(operation, route=_without(route, name))
+            operation = operation.changed(route=_without(route, name))
         operations.append(operation)
     members = tuple(member for member in schedule.members if member.name != name)
     return replace(schedule, members=members, operations=tuple(operations))
@@ -211,15 +214,9 @@ def told_by_routes(schedule: Schedule, performance: Performance) -> Schedule:
         if hasattr(operation, "route"):
             gone = tuple(lost.get(index, ()))
             delays = tuple((n, ms) for n, ms in late.get(index, {}).items() if n not in gone)
-            operation = changed(operation, route=Route(gone, delays, operation.route.twice))
+            operation = operation.changed(route=Route(gone, delays, operation.route.twice))
         operations.append(operation)
     return replace(schedule, operations=tuple(operations))
-
-
-def changed(operation: Operation, **values: Any) -> Operation:
-    """The operation with other values in some of its fields."""
-    out: Operation = replace(cast("Any", operation), **values)
-    return out
 
 
 def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
@@ -229,12 +226,12 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
         value = getattr(operation, key)
         if key not in ("who", "label", "peer", "ms", "to", "op", "rounds", "period_ms", "times") and value != default:
             if default is not MISSING and (not isinstance(value, tuple) or default in (None, (), (0, 0))):
-                yield changed(operation, **{key: default})
+                yield operation.changed(**{key: default})
             if isinstance(value, tuple) and value and not isinstance(value[0], int):
                 for place in range(len(value)):
                     smaller = value[:place] + value[place + 1 :]
                     if smaller or key not in ("senders", "listeners"):
-                        yield changed(operation, **{key: smaller})
+                        yield operation.changed(**{key: smaller})
     yield from _smaller_route(operation)
     match operation:
         case Wait(ms):
@@ -243,17 +240,11 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
                     yield Wait(shorter)
         case Tick(who) if who == EVERYBODY:
             for name in schedule.names:
-                yield changed(operation, who=name)
+                yield operation.changed(who=name)
         case Calm(rounds):
             for fewer in (1, 2, rounds // 2, rounds - 1):
                 if 0 < fewer < rounds:
-                    yield changed(operation, rounds=fewer)
-        case Send(times=times):
-            for fewer in (1, times // 2, times - 1):
-                if 0 < fewer < times:
-                    yield changed(operation, times=fewer)
-        case Say(peer=peer) if peer != "xavier" and "xavier" not in schedule.names:
-            yield changed(operation, peer="xavier")
+                    yield operation.changed(rounds=fewer)
         case _:
             pass
 
@@ -261,7 +252,7 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
 def _smaller_route(operation: Operation) -> Iterator[Operation]:
     route: Route = getattr(operation, "route", STRAIGHT)
     for name in dict.fromkeys([*route.lost, *(n for n, _ in route.late), *route.twice]):
-        yield changed(operation, route=_without(route, name))
+        yield operation.changed(route=_without(route, name))
     for name, _ in route.late:
         # Lost is simpler than late: nothing has to be waited for.
-        yield changed(operation, route=replace(_without(route, name), lost=(*route.lost, name)))
+        yield operation.changed(route=replace(_without(route, name), lost=(*route.lost, name)))

@@ -10,10 +10,10 @@ from pathlib import Path
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
-from ..drawing.names import short
 from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, same, save, smallest
 from ..exploration.judging import BREAKDOWN, STORM, Scope
 from ..exploration.telling import plain_story, svg_of
+from ..judging.quoting import short
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
@@ -88,7 +88,8 @@ class _Shrinking:
     def run(self, max_attempts: int) -> MixedExample | None:
         found = self._discovery
         limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(found.what, max_attempts)
-        small = smallest(found.schedule, self._shown, self._notes, min(max_attempts, limit))
+        repertoire = self._scope.repertoire
+        small = smallest(found.schedule, self._shown, self._notes, repertoire, min(max_attempts, limit))
         if small is None:
             return None
         parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
 
+LONGEST_NAME = 20
+"""Characters of a label or of a participant's name that are shown."""
 LONG_ID = 40
 """Characters above which an ID is shortened."""
 
@@ -21,3 +23,8 @@ def identifier(message_id: str) -> str:
     """A message ID, shortened in the middle if it is a long hash."""
     shown = printable(message_id, 120)
     return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
+
+
+def short(name: str) -> str:
+    """A name that a stranger chose, fit to be shown."""
+    return printable(name, LONGEST_NAME)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
-from sds_harness.schedules import Performance, Schedule
+from sds_harness.schedules import Notation, Operation, Performance, Schedule
 
 from ..judging.rules import View
 from .properties import Properties
+from .reading import Reading
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,14 @@ class Repertoire:
     """The grammar for a profile, a least and a greatest number of participants, and passages (all if none)."""
     generated: Callable[[int, int, Any], Schedule]
     """The schedule of a seed, a number and a grammar."""
+    notation: Notation
+    """How they stand in files."""
     play: Callable[[Schedule, Mapping[str, Any]], Performance]
     """Plays a schedule; the mapping says on which stage each of its members stands."""
+    reading: Reading
+    """How what came of them is told and drawn."""
+    simpler: Callable[[Operation, Schedule], Iterable[Operation]]
+    """Operations that are like one that only this protocol has, and simpler, the simplest first."""
     stand_in: Callable[[Declaration], Link]
     """A reference model that understands an implementation that declares this."""
     properties: Properties

@@ -11,8 +11,10 @@ import pytest
 from click.testing import Result
 
 from played import broken_adapter, odd_adapter, reference_command
+from sds_conformance.exploration.counterexample import load
 from sds_conformance.protocols.sds.situations import SITUATIONS
-from sds_harness.schedules import Member, Schedule, dumps, load
+from sds_harness.schedules import Schedule, dumps
+from sds_harness.sds.operations import Member
 from sds_harness.sds.passages import PASSAGES
 from suite_terminal import too_wide, typed, words
 

@@ -17,7 +17,8 @@ import psutil
 import pytest
 
 from played import REPOSITORY, broken_adapter, odd_adapter, reference_command
-from sds_harness.schedules import Member, Schedule, dumps
+from sds_harness.schedules import Schedule, dumps
+from sds_harness.sds.operations import Member
 from suite_terminal import controls, too_wide, typed, words
 
 pytestmark = pytest.mark.exhaustive

@@ -8,8 +8,8 @@ from sds_conformance.drawing import proof as module
 from sds_conformance.drawing.names import Names
 from sds_conformance.drawing.proof import proof, story
 from sds_conformance.drawing.spacetime import spacetime_svg
-from sds_harness.schedules import Member, Route
-from sds_harness.schedules import operations as ops
+from sds_harness.sds import operations as ops
+from sds_harness.sds.operations import Member, Route
 from sds_harness.stage import START_MS
 
 

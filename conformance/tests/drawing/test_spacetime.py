@@ -9,8 +9,9 @@ from performed import TRIO, message, reference, shown
 from sds_conformance.drawing import placement
 from sds_conformance.drawing.shapes import Drawing, Text
 from sds_conformance.drawing.spacetime import draw, spacetime_svg
-from sds_harness.schedules import Member, Operation, Performance, Route
-from sds_harness.schedules import operations as ops
+from sds_harness.sds import operations as ops
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Performance
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 Box = tuple[float, float, float, float]

@@ -12,14 +12,13 @@ import pytest
 from played import reference
 from sds_conformance.exploration.campaign import Order, explore
 from sds_conformance.exploration.casting import Casting, Company
-from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, save
+from sds_conformance.exploration.counterexample import Counterexample, counterexample, counterexample_of, load, save
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, assess
 from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, load
-from sds_harness.sds import player
+from sds_harness.schedules import Schedule, player
 from sds_harness.sds.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config

@@ -9,10 +9,15 @@ import pytest
 
 from played import stage
 from sds_conformance.exploration.shrinking import shrink, simpler_operations, told_by_routes, without_member
-from sds_harness.schedules import Member, Operation, Performance, Route, Schedule, play
-from sds_harness.schedules import operations as ops
-from sds_harness.schedules.files import from_json, named_in, to_json
+from sds_conformance.protocols.sds.schedules import REPERTOIRE
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.files import named_in, to_json
+from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Member, Operation, Route
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 
 Predicate = Callable[[Schedule], bool]
 
@@ -79,11 +84,11 @@ class Judge:
 def shrunk(schedule: Schedule, predicate: Predicate) -> Schedule:
     """What is left; that it fails and that everything on the way was a schedule was looked at."""
     judge = Judge(predicate)
-    left = shrink(schedule, judge)
+    left = shrink(schedule, judge, REPERTOIRE)
     assert predicate(left.schedule)
     assert left.attempts >= len(set(judge.asked)) - 1
     for candidate in judge.asked:
-        assert from_json(to_json(candidate)) == candidate
+        assert NOTATION.from_json(to_json(candidate)) == candidate
     return left.schedule
 
 
@@ -216,7 +221,7 @@ def test_what_belongs_together_is_left_out_together() -> None:
         return all(not pair & keys or pair <= keys for pair in pairs)
 
     judge = Judge(lambda schedule: sensible(schedule) and "t_min_ms" in dict(schedule.configuration))
-    left = shrink(RICH, judge).schedule
+    left = shrink(RICH, judge, REPERTOIRE).schedule
     assert all(sensible(schedule) for schedule in judge.asked)
     assert left.configuration == (("t_max_ms", 9_000), ("t_min_ms", 2_000))
 
@@ -261,7 +266,9 @@ def test_losses_by_rules_become_routes(rule: Operation) -> None:
         return show if hears(show, "bob", "m1") and not hears(show, "carol", "m1") else None
 
     long = Schedule(TRIO, (rule, ops.Send("alice", "m0"), ops.Send("alice", "m1"), ops.Heal(), ops.Sync("bob")))
-    assert shrink(long, fails).schedule.operations == (ops.Send("alice", "m1", route=Route(lost=("carol",))),)
+    assert shrink(long, fails, REPERTOIRE).schedule.operations == (
+        ops.Send("alice", "m1", route=Route(lost=("carol",))),
+    )
 
 
 def test_what_rules_did_is_told_by_routes() -> None:
@@ -299,17 +306,17 @@ def test_whoever_is_taken_out_is_not_named_any_more(name: str) -> None:
     assert name not in left.names
     assert len(left.members) == len(MEMBERS) - 1
     assert not any(name in named_in(operation) for operation in left.operations)
-    assert from_json(to_json(left)) == left
+    assert NOTATION.from_json(to_json(left)) == left
     untouched = [o for o in OPERATIONS if name not in named_in(o)]
     assert [o for o in left.operations if o in untouched] == untouched
 
 
 def test_simpler_operations_are_operations_and_not_the_same() -> None:
     for operation in OPERATIONS:
-        for simpler in simpler_operations(operation, RICH):
+        for simpler in (*simpler_operations(operation, RICH), *REPERTOIRE.simpler(operation, RICH)):
             assert simpler != operation
             one = replace(RICH, operations=(simpler,))
-            assert from_json(to_json(one)) == one
+            assert NOTATION.from_json(to_json(one)) == one
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -319,14 +326,14 @@ def test_generated_schedules_are_shrunk_to_the_same_every_time(seed: int) -> Non
 
     schedule = next(filter(fails, (generated(seed, index, Grammar(longest=3)) for index in range(100))))
     left = shrunk(schedule, fails)
-    again = shrink(schedule, Judge(fails))
+    again = shrink(schedule, Judge(fails), REPERTOIRE)
     assert (again.schedule, len(left.operations)) == (left, 3)
 
 
 def test_no_schedule_is_played_twice() -> None:
     judge = Judge(lambda schedule: {"m1", "m3"} <= set(labels(schedule)) and not has(ops.Links, schedule))
     plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
-    left = shrink(plain, judge)
+    left = shrink(plain, judge, REPERTOIRE)
     assert len(judge.asked) == len(set(judge.asked)) == left.attempts
 
 
@@ -335,7 +342,7 @@ def test_no_more_attempts_are_made_than_allowed(most: int) -> None:
     plain = replace(RICH, operations=tuple(o for o in OPERATIONS if not isinstance(o, ops.Links | ops.Cut)))
     predicate: Predicate = lambda schedule: "m3" in labels(schedule)  # noqa: E731
     judge = Judge(predicate)
-    left = shrink(plain, judge, max_attempts=most)
+    left = shrink(plain, judge, REPERTOIRE, max_attempts=most)
     assert left.attempts == len(judge.asked) == most
     assert predicate(left.schedule)
     assert (len(left.schedule.operations) < len(plain.operations)) == (most >= 5)
@@ -346,4 +353,4 @@ def test_an_interrupt_is_not_caught() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        shrink(RICH, interrupted)
+        shrink(RICH, interrupted, REPERTOIRE)

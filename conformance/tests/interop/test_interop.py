@@ -20,7 +20,8 @@ from sds_conformance.protocols.exchanges import Mark
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.exchanges.aspects import Aspect
 from sds_harness.link import LocalLink
-from sds_harness.schedules.operations import Member, Schedule, Send, Tick
+from sds_harness.schedules.operations import Schedule
+from sds_harness.sds.operations import Member, Send, Tick
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
 from sds_reference.mutants import MUTANTS

@@ -9,6 +9,7 @@ import pytest
 
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation
+from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
 from sds_conformance.interop.mixed import GROUP, Mixed, explore_mixed, judge
 from sds_conformance.interop.mixed_examples import MixedExample, keep, shrunk
@@ -17,9 +18,9 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.schedules import REPERTOIRE
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Member, Schedule, load
-from sds_harness.schedules.operations import Send
+from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generated
+from sds_harness.sds.operations import Member, Send
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, PROFILES, Config, RepairConfig
 from sds_reference.mutants import MUTANTS

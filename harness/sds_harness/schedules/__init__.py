@@ -1,18 +1,26 @@
-"""Schedules: what to do, as data; the simulated network they are played on; and how they are generated.
+"""Schedules: what to do, as data; the simulated network they are played on; and what comes of it.
 
-``Schedule`` and its operations are frozen and serialisable, ``play`` is a function of the schedule and the
-implementations, and ``strategies`` has the Hypothesis strategies for tests of your own.
+``Schedule`` and its operations are frozen and serialisable. Each protocol adds operations of its own, a player that
+knows what they mean, and a generator.
 """
 
-from ..sds.player import play
-from .files import ScheduleFileError, dumps, load, loads
+from typing import Any
+
+from . import performance
+from .files import Notation, ScheduleFileError, dumps
 from .operations import Member, Operation, Route, Schedule
-from .performance import Act, Loss, Packet, Performance
+
+# Of any protocol.
+Packet = performance.Packet[Any]
+Loss = performance.Loss[Any]
+Act = performance.Act[Any, Any, Any]
+Performance = performance.Performance[Any, Any, Any]
 
 __all__ = [
     "Act",
     "Loss",
     "Member",
+    "Notation",
     "Operation",
     "Packet",
     "Performance",
@@ -20,7 +28,4 @@ __all__ = [
     "Schedule",
     "ScheduleFileError",
     "dumps",
-    "load",
-    "loads",
-    "play",
 ]

@@ -1,4 +1,4 @@
-"""Schedules as JSON: the files that counterexamples are kept in. Shape and bounds are in ``schedule.schema.json``.
+"""Schedules as JSON: the files that counterexamples are kept in. Shape and bounds are in the schema of a protocol.
 
 A file is a stranger's until it was checked: its size is bounded, its shape is held to the schema, and every name in it
 has to be that of a participant.
@@ -7,9 +7,9 @@ has to be that of a participant.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import MISSING, fields
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
 from ..declaration import printable
-from .operations import EVERYBODY, OPERATIONS, STRAIGHT, Member, Operation, Route, Say, Schedule
+from .operations import EVERYBODY, STRAIGHT, Member, Operation, Route, Schedule
 
 VERSION = 1
 """Of the file format; a reader refuses any other."""
@@ -30,20 +30,91 @@ class ScheduleFileError(Exception):
     """A file is no schedule: the message says what is wrong and where."""
 
 
-@cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of a schedule."""
-    text = files(__package__).joinpath("schedule.schema.json").read_text("utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+@dataclass(frozen=True)
+class Notation:
+    """How the schedules of a protocol stand in files, and what may stand there."""
+
+    operations: Mapping[str, type[Operation]]
+    """By the name that stands in a file."""
+    member: type[Member]
+    package: str
+    """The package that has their schema, as ``schedule.schema.json``."""
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema (2020-12) of a schedule."""
+        loaded: dict[str, Any] = json.loads(files(self.package).joinpath("schedule.schema.json").read_text("utf-8"))
+        return loaded
+
+    def from_json(self, data: Any) -> Schedule:
+        """The schedule that ``to_json`` wrote. Raises ScheduleFileError."""
+        try:
+            error: ValidationError | None = best_match(self._validator.iter_errors(data))
+        except RecursionError as too_deep:
+            raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
+        if error is not None:
+            raise ScheduleFileError(_in_words(error))
+        schedule = Schedule(
+            tuple(self.member(**member) for member in data["members"]),
+            tuple(self._operation(dict(row)) for row in data["operations"]),
+            tuple(data["channels"]),
+            tuple(sorted(data.get("configuration", {}).items())),
+            data["seed"],
+            data.get("name", ""),
+            tuple(sorted(data.get("notes", {}).items())),
+        )
+        for complaint in _loose_ends(schedule):
+            raise ScheduleFileError(complaint)
+        return schedule
+
+    def loads(self, text: str) -> Schedule:
+        """The schedule in the text of a file. Raises ScheduleFileError."""
+        return self.from_json(parsed(text))
+
+    def load(self, path: Path) -> Schedule:
+        """The schedule in a file. Raises ScheduleFileError, also where it cannot be read."""
+        return self.from_json(read(path))
+
+    @cached_property
+    def _validator(self) -> Draft202012Validator:
+        integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)  # not 1.0
+        held_to = extend(Draft202012Validator, {"allOf": _case}, type_checker=integers)  # type: ignore[no-untyped-call]
+        validator: Draft202012Validator = held_to(self.schema)
+        return validator
+
+    def _operation(self, row: dict[str, Any]) -> Operation:
+        kind = self.operations[row.pop("op")]
+        if "route" in row:
+            route = row["route"]
+            row["route"] = Route(
+                tuple(route.get("lost", ())), tuple(route.get("late", {}).items()), tuple(route.get("twice", ()))
+            )
+        return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()})
 
 
-@cache
-def _validator() -> Draft202012Validator:
-    integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)  # not 1.0
-    held_to = extend(Draft202012Validator, {"allOf": _case}, type_checker=integers)  # type: ignore[no-untyped-call]
-    validator: Draft202012Validator = held_to(schema())
-    return validator
+def read(path: Path) -> Any:
+    """The JSON in a file, which need not be a schedule yet. Raises ScheduleFileError, also where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ScheduleFileError(f"it cannot be read: {error.strerror}") from None
+    if len(raw) > MAX_BYTES:
+        raise ScheduleFileError(f"it has more than {MAX_BYTES >> 20} MiB")
+    try:
+        return parsed(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ScheduleFileError("it is no text in UTF-8") from None
+
+
+def parsed(text: str) -> Any:
+    """The JSON in the text of a file. Raises ScheduleFileError."""
+    try:
+        data = json.loads(text, parse_constant=int)  # which takes no NaN and no Infinity: they are no JSON
+        json.dumps(data, ensure_ascii=False).encode()  # a half of a surrogate pair is no text
+    except (ValueError, RecursionError) as error:
+        raise ScheduleFileError(f"it is no JSON: {error}") from None
+    return data
 
 
 def _case(validator: Any, cases: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[Any]:
@@ -71,25 +142,6 @@ def to_json(schedule: Schedule) -> dict[str, Any]:
     return out
 
 
-def from_json(data: Any) -> Schedule:
-    """The schedule that ``to_json`` wrote. Raises ScheduleFileError."""
-    error: ValidationError | None = best_match(_validator().iter_errors(data))
-    if error is not None:
-        raise ScheduleFileError(_in_words(error))
-    schedule = Schedule(
-        tuple(Member(**member) for member in data["members"]),
-        tuple(_operation(dict(row)) for row in data["operations"]),
-        tuple(data["channels"]),
-        tuple(sorted(data.get("configuration", {}).items())),
-        data["seed"],
-        data.get("name", ""),
-        tuple(sorted(data.get("notes", {}).items())),
-    )
-    for complaint in _loose_ends(schedule):
-        raise ScheduleFileError(complaint)
-    return schedule
-
-
 def dumps(schedule: Schedule) -> str:
     """The schedule as the text of a file, one operation a line."""
     data = to_json(schedule)
@@ -97,31 +149,6 @@ def dumps(schedule: Schedule) -> str:
     head = json.dumps(data, ensure_ascii=False, indent=1)[:-2]
     rows = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in operations)
     return f'{head},\n "operations": [\n{rows}\n ]\n}}\n' if rows else f'{head},\n "operations": []\n}}\n'
-
-
-def loads(text: str) -> Schedule:
-    """The schedule in the text of a file. Raises ScheduleFileError."""
-    try:
-        data = json.loads(text, parse_constant=int)  # which takes no NaN and no Infinity: they are no JSON
-        json.dumps(data, ensure_ascii=False).encode()  # a half of a surrogate pair is no text
-        return from_json(data)
-    except (ValueError, RecursionError) as error:
-        raise ScheduleFileError(f"it is no JSON: {error}") from None
-
-
-def load(path: Path) -> Schedule:
-    """The schedule in a file. Raises ScheduleFileError, also where it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ScheduleFileError(f"it cannot be read: {error.strerror}") from None
-    if len(raw) > MAX_BYTES:
-        raise ScheduleFileError(f"it has more than {MAX_BYTES >> 20} MiB")
-    try:
-        return loads(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ScheduleFileError("it is no text in UTF-8") from None
 
 
 def _plain(item: Member | Operation | Route) -> dict[str, Any]:
@@ -136,17 +163,6 @@ def _plain(item: Member | Operation | Route) -> dict[str, Any]:
             value = _plain(value) | ({"late": dict(value.late)} if value.late else {})
         out[f.name] = list(value) if isinstance(value, tuple) else value
     return out
-
-
-def _operation(row: dict[str, Any]) -> Operation:
-    kind = OPERATIONS[row.pop("op")]
-    if "route" in row:
-        route = row["route"]
-        row["route"] = Route(
-            tuple(route.get("lost", ())), tuple(route.get("late", {}).items()), tuple(route.get("twice", ()))
-        )
-    arguments: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    return kind(**arguments)
 
 
 def _in_words(error: ValidationError) -> str:
@@ -167,17 +183,17 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         for name in named_in(operation):
             if name not in names:
                 yield f"{where}: there is no participant {name!r}"
-        if getattr(operation, "channel", 0) >= max(1, number):
-            yield f"{where}: there is no channel {operation.channel}"  # type: ignore[union-attr]
-        if isinstance(operation, Say) and operation.peer in names:
-            yield f"{where}: the scripted peer {operation.peer!r} is a participant, too"
+        if (channel := getattr(operation, "channel", 0)) >= max(1, number):
+            yield f"{where}: there is no channel {channel}"
+        if (peer := getattr(operation, "peer", None)) in names:
+            yield f"{where}: the scripted peer {peer!r} is a participant, too"
 
 
 def named_in(operation: Operation) -> set[str]:
     """The participants that an operation names."""
-    names = {getattr(operation, key, EVERYBODY) for key in ("who", "to", "sender", "listener", "poses_as")}
-    for key in ("senders", "listeners"):
-        names |= set(getattr(operation, key, ()))
+    names: set[str] = set()
+    for value in (getattr(operation, key, EVERYBODY) for key in operation.names):
+        names |= {value} if isinstance(value, str) else set(value)
     route = getattr(operation, "route", STRAIGHT)
     names |= {*route.lost, *route.twice, *(name for name, _ in route.late)}
     return names - {EVERYBODY}

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import heapq
 from hashlib import blake2b
+from typing import Generic
 
 from .operations import EVERYBODY, Cut, Links, Route
-from .performance import Packet
+from .performance import Packet, W
 
 PERFECT = Links()
 
 
-class Network:
+class Network(Generic[W]):
     """Links between participants, and what is under way on them."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._rules: list[Links] = []
         self._cuts: list[Cut] = []
-        self._under_way: list[tuple[int, int, str, Packet]] = []
+        self._under_way: list[tuple[int, int, str, Packet[W]]] = []
         self._serial = 0
         self._sent: dict[str, int] = {}
 
@@ -40,7 +41,7 @@ class Network:
         self._rules.clear()
         self._cuts.clear()
 
-    def carry(self, packet: Packet, listeners: list[str], route: Route) -> list[tuple[str, str]]:
+    def carry(self, packet: Packet[W], listeners: list[str], route: Route) -> list[tuple[str, str]]:
         """Put copies of a packet under way. Those that will not arrive: listeners and why."""
         number = self._sent.get(packet.sender, 0)
         self._sent[packet.sender] = number + 1
@@ -66,14 +67,14 @@ class Network:
                 self._put(packet, listener, delay + more)
         return gone
 
-    def due(self, until_ms: int) -> tuple[int, str, Packet] | None:
+    def due(self, until_ms: int) -> tuple[int, str, Packet[W]] | None:
         """The next copy that arrives until then: when, at whom, and what."""
         if self._under_way and self._under_way[0][0] <= until_ms:
             at_ms, _, listener, packet = heapq.heappop(self._under_way)
             return at_ms, listener, packet
         return None
 
-    def _put(self, packet: Packet, listener: str, delay_ms: int) -> None:
+    def _put(self, packet: Packet[W], listener: str, delay_ms: int) -> None:
         self._serial += 1
         heapq.heappush(self._under_way, (packet.at_ms + delay_ms, self._serial, listener, packet))
 

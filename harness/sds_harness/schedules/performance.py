@@ -1,24 +1,47 @@
-"""What came of a schedule: the steps of all participants in one order, and what the network carried and lost."""
+"""What came of a schedule: the steps of all participants in one order, and what the network carried and lost.
+
+Steps, traces and what goes over the wire are of the protocol that was played: each gives its own names to these classes
+with the types that it has. Whoever knows no protocol takes the names of this package.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..faults import Breakdown
-from ..sds.trace import Step, Trace, Wire
-from ..trace import Party
+from ..trace import Party, Step, Trace
 from .operations import Schedule
 
+NEVER = "never-"
+"""How the ID begins that stands for a label whose message nobody ever sent."""
 
-@dataclass(frozen=True, slots=True)
-class Packet:
+
+class Wire(Protocol):
+    """What goes over the network."""
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes themselves."""
+        ...
+
+
+W = TypeVar("W", bound=Wire)
+S = TypeVar("S", bound=Step)
+T = TypeVar("T", bound=Trace[Any])
+
+# Without slots: a frozen class that has them cannot be made by a name that gives its types.
+
+
+@dataclass(frozen=True)
+class Packet(Generic[W]):
     """One broadcast, or what a scripted peer says."""
 
     number: int
     """Counts packets from 1."""
     sender: str
     """The participant, or scripted peer, whose line the message leaves."""
-    wire: Wire
+    wire: W
     at_ms: int
     """When, in milliseconds since the start."""
     act: int
@@ -29,50 +52,50 @@ class Packet:
     """Its label in the schedule, "" if it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+@dataclass(frozen=True)
+class Loss(Generic[W]):
     """A copy that did not arrive."""
 
-    packet: Packet
+    packet: Packet[W]
     listener: str
     at_ms: int
     why: str
     """``lost``, ``cut``, ``crashed`` or ``absent``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+@dataclass(frozen=True)
+class Act(Generic[S, T, W]):
     """One step, among the steps of all participants."""
 
     number: int
     """Counts acts from 1."""
     who: str
-    step: Step
-    trace: Trace = field(repr=False)
+    step: S
+    trace: T = field(repr=False)
     """The trace it is a step of: that of the implementation the participant is made of."""
     at_ms: int
     """When, in milliseconds since the start, by no clock of any participant."""
     operation: int
     """Index of the operation it belongs to."""
-    packet: Packet | None = None
+    packet: Packet[W] | None = None
     """What arrived."""
     source: str = "network"
     """Where it came from: ``network``, ``again`` (a copy out of the blue) or ``store``."""
 
 
 @dataclass
-class Performance:
+class Performance(Generic[S, T, W]):
     """One run of one schedule on a cast."""
 
     schedule: Schedule
-    traces: list[Trace] = field(repr=False)
+    traces: list[T] = field(repr=False)
     """One for each implementation of the cast."""
-    cast: dict[str, Trace] = field(repr=False)
+    cast: dict[str, T] = field(repr=False)
     """The trace of each participant."""
-    acts: list[Act] = field(default_factory=list)
-    packets: list[Packet] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
-    labels: dict[str, Packet] = field(default_factory=dict)
+    acts: list[Act[S, T, W]] = field(default_factory=list)
+    packets: list[Packet[W]] = field(default_factory=list)
+    losses: list[Loss[W]] = field(default_factory=list)
+    labels: dict[str, Packet[W]] = field(default_factory=dict)
     """The first copy of each labelled message that was sent."""
     began: dict[int, int] = field(default_factory=dict)
     """When each operation began that was played, in milliseconds since the start."""
@@ -100,10 +123,10 @@ class Performance:
     def steps(self) -> int:
         return len(self.acts)
 
-    def act_of(self, trace: Trace, step: int) -> Act | None:
+    def act_of(self, trace: T, step: int) -> Act[S, T, W] | None:
         """The act that is a step of a trace, by the step's index."""
         if self._by_step is None or len(self._by_step) != len(self.acts):
             self._by_step = {(id(act.trace), act.step.index): act for act in self.acts}
         return self._by_step.get((id(trace), step))
 
-    _by_step: dict[tuple[int, int], Act] | None = field(default=None, repr=False)
+    _by_step: dict[tuple[int, int], Act[S, T, W]] | None = field(default=None, repr=False)

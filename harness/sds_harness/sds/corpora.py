@@ -8,12 +8,19 @@ from functools import cache
 from sds_reference.testee.dialect import Dialect, parse_dialect
 
 from ..corpus.kind import Kind
-from ..schedules import dumps, loads, play
+from ..schedules import Schedule, dumps
 from .columns import COLUMNS
 from .generator import name_of
 from .language import SDS
+from .notation import NOTATION
+from .player import play
 from .rows import Facts
 from .stage import Stage
+
+
+def loads(text: str) -> Schedule:
+    """The schedule in the text of a file. Raises ScheduleFileError."""
+    return NOTATION.loads(text)
 
 
 def write_dialect(dialect: Dialect) -> str:

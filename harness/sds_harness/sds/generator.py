@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
-from ..schedules.operations import Calm, Look, Member, Schedule, Wait
+from .operations import Calm, Look, Member, Schedule, Wait
 from .passages import PASSAGES, Passage
 from .writer import Writer
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from sds_reference import Message
 
-from ..schedules import Performance
+from .performance import Performance
 
 Key = tuple[str, str]
 """Channel and message ID."""

@@ -7,9 +7,9 @@ from sds_reference import MAX_LAMPORT, Message
 
 from ..corpus.digests import digest64, signed
 from ..corpus.schema import Row
-from ..schedules import Performance
 from ..stage import START_MS
 from .naming import Key, Names
+from .performance import Performance
 from .trace import Step, Trace, Wire
 
 LONGEST_ID = 200

@@ -1,7 +1,7 @@
 """Hypothesis strategies for schedules: for tests of your own, in which Hypothesis generates and shrinks.
 
     from hypothesis import given
-    from sds_harness.schedules.strategies import schedules
+    from sds_harness.sds.strategies import schedules
 
     @given(schedules(fewest=3, most=4))
     def test_my_implementation(schedule):
@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from ..schedules.operations import Schedule
 from .generator import Grammar, draw_schedule
+from .operations import Schedule
 
 
 class DrawnChoices:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from performed import NOT_CAROL, TRIO, reference, stage_on
-from sds_harness.schedules import Member, Operation, Performance, Schedule, play
-from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Tick, Wait
+from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import generated
+from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.variants import VARIANTS

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sds_harness.schedules import Schedule, dumps, loads
-from sds_harness.schedules import operations as ops
+from sds_harness.schedules import Schedule, dumps
 from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
+from sds_harness.sds import operations as ops
 from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.writer import PEERS, Writer
 
@@ -68,7 +69,7 @@ def drawn(count: int, grammar: Grammar | None = None, seed: int = 3) -> Iterator
 
 def survives(schedule: Schedule) -> bool:
     """As a file it satisfies the schema, names nobody who is not there, and is read as what it was."""
-    return loads(dumps(schedule)) == schedule
+    return NOTATION.loads(dumps(schedule)) == schedule
 
 
 # ---- The same everywhere ---------------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from performed import NOT_CAROL, TRIO, arrivals, commands, delivered, heard, message, reference, shown
-from sds_harness.schedules import Member, Route
-from sds_harness.schedules import operations as ops
+from sds_harness.sds import operations as ops
 from sds_harness.sds.encodings import ENCODINGS
+from sds_harness.sds.operations import Member, Route
 from sds_harness.sds.player import hint_of
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb

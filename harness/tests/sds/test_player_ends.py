@@ -24,10 +24,11 @@ from performed import (
     without,
 )
 from sds_harness.faults import FaultKind
-from sds_harness.schedules import Member, Performance, Schedule, play
-from sds_harness.schedules import operations as ops
-from sds_harness.sds import player
-from sds_harness.sds.player import hint_of
+from sds_harness.schedules import Schedule, player
+from sds_harness.sds import operations as ops
+from sds_harness.sds.operations import Member
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import hint_of, play
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.testee.dialect import load_dialect
 

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 from performed import reference, stage_on
-from sds_harness.schedules import Performance, Schedule, dumps, loads, play
-from sds_harness.schedules.operations import Garble, Look, Say, Send, Sync, Wait
+from sds_harness.schedules import Schedule, dumps
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Garble, Look, Say, Send, Sync, Wait
 from sds_harness.sds.passages import PASSAGES
+from sds_harness.sds.performance import Performance
+from sds_harness.sds.player import play
 from sds_harness.sds.strategies import schedules
 from sds_reference import Config, Participant
 from sds_reference.mutants import MUTANTS
@@ -58,7 +61,7 @@ def sends(schedule: Schedule) -> int:
 @given(schedules())
 @few(25)
 def test_schedules_are_valid(schedule: Schedule) -> None:
-    assert loads(dumps(schedule)) == schedule
+    assert NOTATION.loads(dumps(schedule)) == schedule
     assert 3 <= len(schedule.members) <= 8
 
 

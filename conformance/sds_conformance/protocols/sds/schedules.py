@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 from sds_harness.sds.generator import NAMES, Grammar, generated
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Operation, Say, Schedule, Send
 from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.player import play
+from sds_harness.sds.writer import PEERS
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
 from ..schedules import Repertoire
 from .properties import PROPERTIES
+from .reading import READING
 from .rules import start
 from .situations import SITUATIONS, situations
 
@@ -53,6 +58,19 @@ def stand_in(declared: Declaration) -> LocalLink:
     return start(config)
 
 
+def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
+    """Fewer messages at once, and scripted peers that are all the same."""
+    match operation:
+        case Send(times=times):
+            for fewer in (1, times // 2, times - 1):
+                if 0 < fewer < times:
+                    yield replace(operation, times=fewer)
+        case Say(peer=peer) if peer != PEERS[0] and PEERS[0] not in schedule.names:
+            yield replace(operation, peer=PEERS[0])
+        case _:
+            pass
+
+
 REPERTOIRE = Repertoire(
     SCHEDULED,
     NAMES,
@@ -60,7 +78,10 @@ REPERTOIRE = Repertoire(
     Grammar,
     grammar_of,
     generated,
+    NOTATION,
     play,
+    READING,
+    simpler,
     stand_in,
     PROPERTIES,
     SITUATIONS,

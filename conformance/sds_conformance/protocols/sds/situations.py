@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from sds_harness.schedules import Performance
+from sds_harness.sds.performance import Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_reference import Kind
 

@@ -100,7 +100,7 @@ class Narrator:
             # That a filter holds none of them says something of all.
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
-            ids |= _signalled(event)
+            ids |= set(signalled(event))
         if step.reply is not None and step.answer == "state":
             ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
             ids |= set(step.reply.state.incoming.message_ids)
@@ -200,20 +200,21 @@ def _named(step: Step) -> bool:
     return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
 
 
-def _signalled(event: pb.Event) -> set[str]:
+def signalled(event: pb.Event) -> list[str]:
+    """The message IDs that an event is about."""
     match event.WhichOneof("event"):
         case "delivered":
-            return {event.delivered.message_id}
+            return [event.delivered.message_id]
         case "acknowledged":
-            return {event.acknowledged.message_id}
+            return [event.acknowledged.message_id]
         case "possibly_acknowledged":
-            return {event.possibly_acknowledged.message_id}
+            return [event.possibly_acknowledged.message_id]
         case "missing":
-            return {entry.message_id for entry in event.missing.entries}
+            return [entry.message_id for entry in event.missing.entries]
         case "lost":
-            return set(event.lost.message_ids)
+            return list(event.lost.message_ids)
         case _:
-            return set()
+            return []
 
 
 def _size(content: bytes) -> str:
@@ -223,20 +224,20 @@ def _size(content: bytes) -> str:
     return f"{len(content)} bytes"
 
 
+_EVENTS = {
+    "delivered": "delivers {}",
+    "acknowledged": "signals {} acknowledged",
+    "possibly_acknowledged": "signals {} possibly acknowledged",
+    "missing": "signals missing: {}",
+    "lost": "signals lost: {}",
+}
+
+
 def _event(event: pb.Event) -> str:
-    match event.WhichOneof("event"):
-        case "delivered":
-            return f"delivers {identifier(event.delivered.message_id)}"
-        case "acknowledged":
-            return f"signals {identifier(event.acknowledged.message_id)} acknowledged"
-        case "possibly_acknowledged":
-            return f"signals {identifier(event.possibly_acknowledged.message_id)} possibly acknowledged"
-        case "missing" if event.missing.entries:
-            return f"signals missing: {', '.join(identifier(e.message_id) for e in event.missing.entries[:4])}"
-        case "lost":
-            return f"signals lost: {', '.join(identifier(i) for i in event.lost.message_ids[:4])}"
-        case _:
-            return ""
+    kind, ids = event.WhichOneof("event"), signalled(event)
+    if kind not in _EVENTS or (kind == "missing" and not ids):
+        return ""
+    return _EVENTS[kind].format(", ".join(identifier(message_id) for message_id in ids[:4]))
 
 
 def _state(state: pb.State, about: frozenset[str]) -> list[str]:

@@ -12,8 +12,8 @@ from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Sighting
 from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.operations import Calm, Look
 from sds_harness.sds.generator import Grammar, generated
+from sds_harness.sds.operations import Calm, Look
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
 from sds_reference.mutants import MUTANTS

@@ -10,7 +10,7 @@ from played import Handle, reference
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
-from sds_harness.schedules.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant

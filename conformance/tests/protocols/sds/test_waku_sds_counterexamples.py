@@ -11,9 +11,9 @@ import pytest
 from played import REPOSITORY, reference
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casting import Company
+from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.judging import assess
 from sds_harness.link import Limits, LocalLink, StdioLink
-from sds_harness.schedules import load
 from sds_testee.framing import Framing
 
 pytestmark = pytest.mark.exhaustive

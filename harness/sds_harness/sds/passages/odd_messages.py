@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick
-from ...schedules.operations import Again, Garble, Look, Tick, Wait
+from ..operations import Again, Garble, Look, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick, some
-from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
+from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import Writer
 from .odd_messages import CONTENTS
 from .registry import passage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick
-from ...schedules.operations import Again, Look, Route, StepClock, Tick, Wait
+from ..operations import Again, Look, Route, StepClock, Tick, Wait
 from ..writer import PEERS, Writer
 from .registry import passage
 from .repairs import missed, pass_time, speak, step_ms

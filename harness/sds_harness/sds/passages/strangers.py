@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick, some
-from ...schedules.operations import Look, Route, Tick, Wait
+from ..operations import Look, Route, Tick, Wait
 from ..writer import PEERS, Writer
 from .registry import passage
 

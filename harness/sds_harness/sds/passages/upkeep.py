@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schedules.choices import pick, some
-from ...schedules.operations import Again, Look, Route, Tick, Wait
+from ..operations import Again, Look, Route, Tick, Wait
 from ..writer import Writer
 from .registry import passage
 

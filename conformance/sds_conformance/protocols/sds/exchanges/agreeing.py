@@ -5,8 +5,9 @@ A repair needs more members than two; those but "bob" are made of the sender's.
 
 from __future__ import annotations
 
-from sds_harness.schedules import Member, Operation, Route, Schedule
-from sds_harness.schedules.operations import Crash, Look, Say, Send, Tick, Wait
+from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules.operations import Crash, Look, Tick, Wait
+from sds_harness.sds.operations import Member, Say, Send
 
 from ...exchanges import RECEIVER, SENDER, YES, Cell, Pair, left_open, no
 from .heard import Heard

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sds_harness.declaration import printable
-from sds_harness.schedules.performance import Act, Packet, Performance
+from sds_harness.sds.performance import Act, Packet, Performance
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message

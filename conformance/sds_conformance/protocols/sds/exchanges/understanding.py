@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from sds_harness.declaration import printable
-from sds_harness.schedules import Member, Operation, Route, Schedule
-from sds_harness.schedules.operations import Again, Ephemeral, Look, Say, Send, Sync, Tick, Wait
+from sds_harness.schedules import Operation, Route, Schedule
+from sds_harness.schedules.operations import Look, Tick, Wait
+from sds_harness.sds.operations import Again, Ephemeral, Member, Say, Send, Sync
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 

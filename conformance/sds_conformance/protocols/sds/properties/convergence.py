@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sds_harness.schedules import Act
-from sds_harness.schedules.operations import Cut, Join
+from sds_harness.sds.operations import Cut, Join
+from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once

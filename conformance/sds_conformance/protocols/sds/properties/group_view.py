@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sds_harness.schedules import Act, Performance
-from sds_harness.schedules.operations import Calm, Say, StepClock
+from sds_harness.sds.operations import Calm, Say, StepClock
+from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import Declaration
-from sds_harness.schedules import Act, Packet
-from sds_harness.schedules.operations import Calm
+from sds_harness.sds.operations import Calm
+from sds_harness.sds.performance import Act, Packet
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sds_harness.schedules import Act, Schedule
-from sds_harness.schedules.operations import (
+from sds_harness.schedules import Schedule
+from sds_harness.sds.operations import (
     Again,
     Crash,
     Ephemeral,
@@ -24,6 +24,7 @@ from sds_harness.schedules.operations import (
     Send,
     Sync,
 )
+from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 

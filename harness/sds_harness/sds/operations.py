@@ -1,0 +1,183 @@
+"""What can happen in a schedule of SDS: what any network has, and what only SDS does and says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..schedules import operations
+from ..schedules.operations import (
+    EVERYBODY,
+    STRAIGHT,
+    Calm,
+    Crash,
+    Cut,
+    Heal,
+    Join,
+    Links,
+    Look,
+    Operation,
+    Route,
+    Schedule,
+    StepClock,
+    Tick,
+    Wait,
+)
+
+__all__ = [
+    "EVERYBODY",
+    "OPERATIONS",
+    "STRAIGHT",
+    "Again",
+    "Calm",
+    "Crash",
+    "Cut",
+    "Ephemeral",
+    "Garble",
+    "Heal",
+    "Join",
+    "Links",
+    "Look",
+    "Lookup",
+    "Member",
+    "Operation",
+    "Route",
+    "Say",
+    "Schedule",
+    "Send",
+    "StepClock",
+    "Sync",
+    "Tick",
+    "Wait",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Operation):
+    """A participant sends a content message (section "Sending a message")."""
+
+    op: ClassVar[str] = "send"
+    command: ClassVar[str] = "send"
+    who: str
+    label: str
+    channel: int = 0
+    content: str | None = None
+    """What it says, by default something that no other message says."""
+    raw: str = ""
+    """Hexadecimal digits of what it says, instead."""
+    hint: bool = False
+    """The application supplies a retrieval hint."""
+    times: int = 1
+    """So many messages at once; the label is that of the last, those before it have it with ".1", ".2", ..."""
+    route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Sync(Operation):
+    """A participant sends a sync message (section "Periodic Sync Message")."""
+
+    op: ClassVar[str] = "sync"
+    command: ClassVar[str] = "send_sync"
+    who: str
+    channel: int = 0
+    route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Ephemeral(Operation):
+    """A participant sends an ephemeral message (section "Ephemeral Messages")."""
+
+    op: ClassVar[str] = "ephemeral"
+    command: ClassVar[str] = "send_ephemeral"
+    who: str
+    channel: int = 0
+    raw: str = ""
+    """Hexadecimal digits of what it says, by default "typing"."""
+    route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Operation):
+    """A participant fetches from a store every message it knows to miss, through all dependencies."""
+
+    op: ClassVar[str] = "lookup"
+    who: str = EVERYBODY
+
+
+@dataclass(frozen=True, slots=True)
+class Again(Operation):
+    """The network brings a copy of a message that was sent before."""
+
+    op: ClassVar[str] = "again"
+    labels: ClassVar[tuple[str, ...]] = ("label", "asks")
+    label: str
+    to: str
+    asks: tuple[str, ...] = ()
+    """What the copy asks for, if anything (a copy may carry a repair request of its own)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say(Operation):
+    """A scripted peer, who is no participant of the schedule, says whatever it likes."""
+
+    op: ClassVar[str] = "say"
+    names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
+    labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of")
+    peer: str
+    label: str
+    lamport_ms: int | None = 0
+    """Lamport timestamp relative to virtual time; None is unset."""
+    after: tuple[str, ...] = ()
+    """Labels in its causal history."""
+    content: str | None = "usual"
+    """"usual" is something that no other message says; None is unset, as in a sync message."""
+    raw: str = ""
+    """Hexadecimal digits of what it says, instead."""
+    filter: tuple[str, ...] | None = None
+    """Labels in its bloom filter; None for no filter at all."""
+    raw_filter: str = ""
+    """Hexadecimal digits of a filter that is none, instead."""
+    asks: tuple[str, ...] = ()
+    """Labels in its repair request."""
+    senders_named: bool = False
+    """Its causal history names the senders, as with SDS-R."""
+    hint: bool = False
+    """Its causal history has retrieval hints."""
+    id_of: str = ""
+    """It has the message ID of another message: that of this label."""
+    poses_as: str = ""
+    """It gives this participant as its sender."""
+    encoding: str = "usual"
+    """How it is written: ``usual``, ``reversed`` fields, with ``unknown`` fields, or ``overlong`` varints."""
+    channel: int = 0
+    to: str = EVERYBODY
+    """It reaches this participant only."""
+    route: Route = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Garble(Operation):
+    """Bytes arrive that are no SDS message, or hardly one."""
+
+    op: ClassVar[str] = "garble"
+    to: str
+    wire: str
+    """Hexadecimal digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member(operations.Member):
+    """A participant of a schedule."""
+
+    sds_r: bool | None = None
+    """Whether it uses SDS-R, where that is not as for the others."""
+
+
+OPERATIONS: dict[str, type[Operation]] = {
+    kind.op: kind
+    for kind in (
+        *(Send, Sync, Ephemeral, Tick, Wait, Look, Join, Crash, StepClock, Links, Cut, Heal),
+        *(Lookup, Again, Say, Garble, Calm),
+    )
+}
+"""By the name that stands in a schedule file."""
