@@ -36,8 +36,8 @@ from ..judging.certification import (
 from ..judging.verdict import RANK, Verdict
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
-from .options import CURRENT, SAVE, Driven, animated, console, driving, found_bar, judging, program
-from .showing import driven_or_ended, not_kept, print_json
+from .options import CURRENT, SAVE, Driven, animated, console, driving, judging, program
+from .showing import driven_or_ended, found_bar, not_kept, print_json
 
 _USUAL = repertoire_of(CURRENT)
 

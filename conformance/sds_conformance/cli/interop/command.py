@@ -25,8 +25,8 @@ from ...judging.certification import (
     EXIT_USAGE,
 )
 from ..fuzz import seed_of
-from ..options import CURRENT, SAVE, Driven, console, program, steps_bar, talking
-from ..showing import print_json
+from ..options import CURRENT, SAVE, Driven, console, program, talking
+from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
 from .shared import BAR_WIDTH, show_undriven
