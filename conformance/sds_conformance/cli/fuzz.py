@@ -30,8 +30,8 @@ from ..judging.certification import (
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
-from .options import SAVE, Driven, animated, console, driving, exit_code, found_bar, judging, program, which_schedules
-from .showing import driven_or_ended, not_kept, print_json
+from .options import SAVE, Driven, animated, console, driving, exit_code, judging, program, which_schedules
+from .showing import driven_or_ended, found_bar, not_kept, print_json
 
 _EPILOG = """
 \b

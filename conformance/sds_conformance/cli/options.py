@@ -7,8 +7,7 @@ import secrets
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -328,26 +327,6 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
         transient=True,
         disable=not animated(err),
     )
-
-
-@contextmanager
-def steps_bar(err: Console, chars: int, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says in so many characters what is done now; it takes that, its number and how many there are."""
-    with progress_bar(err, width) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda what, number, total: bar.update(
-            task, description=f"{what[:chars]:<{chars}}", completed=number, total=total
-        )
-
-
-@contextmanager
-def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
-    """A bar over so many of ``what``; it takes how many are done, and how many findings there are."""
-    with progress_bar(err, width) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done, found: bar.update(
-            task, completed=done, description=f"{what}, {found} found" if found else what
-        )
 
 
 def full_id(glob: str) -> str:

@@ -25,8 +25,8 @@ from ..judging.rules import Rules, UnknownDialect
 from ..protocols import default
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, spoken, steps_bar
-from .showing import print_json
+from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .showing import print_json, steps_bar
 
 _EPILOG = """
 \b

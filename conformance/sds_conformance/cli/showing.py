@@ -1,10 +1,10 @@
-"""What commands that play schedules say alike: what was played, what keeps them from going on, JSON."""
+"""What commands that play schedules say alike: what was played, how far they are, what keeps them from going on."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,32 @@ from ..exploration.telling import proof_of
 from ..judging.certification import EXIT_NOT_DRIVEN
 from ..judging.runner import BrokenRun
 from ..telling.story import labelled, lines_labelled, show_breakdown
-from .options import Driven
+from .options import Driven, progress_bar
 
 
 def print_json(data: object) -> None:
     """The outcome for programs, on stdout."""
     click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def steps_bar(err: Console, chars: int, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says in so many characters what is done now; it takes that, its number and how many there are."""
+    with progress_bar(err, width) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda what, number, total: bar.update(
+            task, description=f"{what[:chars]:<{chars}}", completed=number, total=total
+        )
+
+
+@contextmanager
+def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[Callable[[int, int], None]]:
+    """A bar over so many of ``what``; it takes how many are done, and how many findings there are."""
+    with progress_bar(err, width) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, found: bar.update(
+            task, completed=done, description=f"{what}, {found} found" if found else what
+        )
 
 
 @contextmanager

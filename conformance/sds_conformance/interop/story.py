@@ -35,8 +35,10 @@ class InteropStory:
 
     def show(self, seconds: float) -> None:
         """All of it; ``seconds`` is how long it took."""
+        width = max(map(cell_len, self._outcome.sides), default=0)
         for name, side in self._outcome.sides.items():
-            self._labelled(name, self._introduction(side))
+            before = Text(f"  {_padded(name, width)}  ", "bold")
+            hanging(self._console, before, Text(self._introduction(side)))
         self._console.print()
         if self._outcome.meetings:
             self._show_matrix()
@@ -144,11 +146,8 @@ class InteropStory:
         hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
         if not outcome.misunderstandings and not hard and outcome.exit_code != EXIT_NOT_DRIVEN:
             number = len(outcome.names)
-            hanging(
-                self._console,
-                Text(),
-                Text(f"{_NUMBERS.get(number, f'All {number}')} agree ({played}).", "bold green"),
-            )
+            who = _NUMBERS.get(number, f"All {number}")
+            hanging(self._console, Text(), Text(f"{who} agree ({played}).", "bold green"))
             return
         agreeing = [self._pair(*names) for names, meeting in outcome.meetings.items() if meeting.understood]
         if agreeing:
@@ -161,10 +160,6 @@ class InteropStory:
         for name in dict.fromkeys(hard):
             hanging(self._console, Text("Broke down      ", "bold red"), Text(name))
         hanging(self._console, Text(), Text(f"({played})", "dim"))
-
-    def _labelled(self, name: str, text: str) -> None:
-        width = max(cell_len(name) for name in self._outcome.sides)
-        hanging(self._console, Text(f"  {_padded(name, width)}  ", "bold"), Text(text))
 
     def _listed(self, aspects: Sequence[str]) -> str:
         """Aspects by number and, if they are few, by name."""

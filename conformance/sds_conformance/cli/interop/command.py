@@ -24,8 +24,8 @@ from ...judging.certification import (
     EXIT_NOTHING_EXERCISED,
     EXIT_USAGE,
 )
-from ..options import CURRENT, SAVE, Driven, console, program, seed_of, steps_bar, talking
-from ..showing import print_json
+from ..options import CURRENT, SAVE, Driven, console, program, seed_of, talking
+from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
 from .shared import BAR_WIDTH, show_undriven

@@ -19,8 +19,8 @@ from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
 from ...telling.story import STYLES, labelled, lines_labelled, show_errors
-from ..options import found_bar, program, progress_bar
-from ..showing import not_kept
+from ..options import program, progress_bar
+from ..showing import found_bar, not_kept
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -51,7 +51,10 @@ class MixedGroups:
             return
         self._err.print(f"Seed {seed}: {examples:,} schedules in mixed groups", soft_wrap=True)
         with Troupe(self._cast) as troupe:
-            self.mixed = self._explore(troupe, seed, examples)
+            with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
+                self.mixed = explore_mixed(
+                    troupe, seed, examples, self._scope, lambda mixed: bar(mixed.schedules, len(mixed.discoveries))
+                )
             if not quiet:
                 self._show_counts(self.mixed)
             try:
@@ -90,12 +93,6 @@ class MixedGroups:
         }
 
     # ---- playing ---------------------------------------------------------------------------------------------------
-
-    def _explore(self, troupe: Troupe, seed: int, examples: int) -> Mixed:
-        with found_bar(self._err, "mixed groups", examples, BAR_WIDTH) as bar:
-            return explore_mixed(
-                troupe, seed, examples, self._scope, lambda mixed: bar(mixed.schedules, len(mixed.discoveries))
-            )
 
     def _shrink(self, troupe: Troupe, mixed: Mixed, folder: Path, *, quiet: bool) -> None:
         """Shrink, keep and tell what was found, the worst first."""
