@@ -141,7 +141,7 @@ def fuzz(
     if json_wanted:
         click.echo(json.dumps(as_json(tally, order, examples_found, files), ensure_ascii=False, indent=2))
     else:
-        show_coverage(out, tally, order)
+        show_coverage(out, tally, order.scope)
         for where, what in tally.errors.items():
             out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
         if tally.gave_up:
