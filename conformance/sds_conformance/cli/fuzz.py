@@ -126,7 +126,7 @@ def fuzz(
     if json_wanted:
         print_json(as_json(tally, order, examples_found, files))
     else:
-        show_coverage(out, tally, order)
+        show_coverage(out, tally, order.scope)
         show_errors(out, tally.errors)
         if tally.gave_up:
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")

@@ -134,23 +134,20 @@ def _as_recorded(stored: Stored) -> bool:
 
 def _stale(reader: RangeReader, side: pa.Table, name: str) -> Iterator[Divergence]:
     """Schedules whose hashes or digests are not those of their rows, or of what is stored beside them."""
-    columns, known = reader.corpus.kind.columns, _side_rows(side)
-    numbers = sorted(known)
+    columns, told = reader.corpus.kind.columns, set[int]()
+    numbers = np.unique(side["schedule"].to_numpy()).tolist()
     for start in range(0, len(numbers), SCHEDULES_PER_ROW_GROUP):
-        group = numbers[start : start + SCHEDULES_PER_ROW_GROUP]
-        untrue = {one.schedule for one in reader.whole(group) if not _as_recorded(one)}
-        rows: dict[int, list[Row]] = {}
-        for row in reader.rows(group, ("schedule", "step", *columns.names, "row_hash")).to_pylist():
-            if row["step"]:
-                rows.setdefault(row["schedule"], []).append(row)
-        for number in group:
-            those = sorted(rows.get(number, []), key=lambda row: row["step"])
+        for one in reader.whole(numbers[start : start + SCHEDULES_PER_ROW_GROUP]):
+            if one.schedule in told:
+                continue  # it stands twice, which is told elsewhere
+            told.add(one.schedule)
+            those = sorted((row for row in one.rows if row["step"]), key=lambda row: row["step"])
             steps = np.array([row["step"] for row in those], np.int64)
-            fault = fault_in(steps, known[number][0]["steps"], name)
+            fault = fault_in(steps, one.side["steps"], name)
             if fault is not None:
-                yield Divergence(number, fault[0], fault[2], side=name)
+                yield Divergence(one.schedule, fault[0], fault[2], side=name)
                 continue
             wrong = [row for row in those if columns.hash_of(row) != row["row_hash"]]
             digest = schedule_digest(joined(row["row_hash"] for row in those))
-            if wrong or digest != known[number][0]["digest"] or number in untrue:
-                yield Divergence(number, STALE, wrong[0]["step"] if wrong else 0, side=name)
+            if wrong or digest != one.side["digest"] or not _as_recorded(one):
+                yield Divergence(one.schedule, STALE, wrong[0]["step"] if wrong else 0, side=name)

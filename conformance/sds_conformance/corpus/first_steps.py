@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,25 +20,19 @@ def by_hashes(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: s
     """Find the first step that differs, for a few schedules; rows of the command ``unseen`` are left out."""
     columns = a.corpus.kind.columns
     numbers = [one.schedule for one in group]
-    hashes = [_hashes(reader.rows(numbers, _HASHES), unseen) for reader in (a, b)]
+    tables = [_sorted_rows(reader.rows(numbers, _HASHES)) for reader in (a, b)]
     pending: list[Divergence] = []
     steps: list[dict[int, int]] = [{}, {}]
-    for one in group:
-        of_a, of_b = (known.get(one.schedule, _NOTHING) for known in hashes)
-        fault = fault_in(of_a.steps, one.steps[0], "A") or fault_in(of_b.steps, one.steps[1], "B")
-        if fault is not None:
-            one.kind, one.side, one.step = fault
-            yield one
-            continue
-        common = min(len(of_a.hashes), len(of_b.hashes))
-        unlike = np.flatnonzero(of_a.hashes[:common] != of_b.hashes[:common])
-        if len(unlike) or len(of_a.hashes) != len(of_b.hashes):
-            at = int(unlike[0]) if len(unlike) else common
-            for known, side in zip(steps, (of_a, of_b), strict=True):
-                if at < len(side.kept):
-                    known[one.schedule] = int(side.kept[at])
+    for one, sides in _sides(group, tables, unseen):
+        at = _first_unlike(("row_hash",), *sides) if sides else None
+        if at is not None:
+            for known, rows in zip(steps, sides, strict=True):
+                if at < rows.num_rows:
+                    known[one.schedule] = rows["step"][at].as_py()
             one.step = steps[0].get(one.schedule) or steps[1][one.schedule]
             pending.append(one)
+        elif not sides:
+            yield one
         elif not unseen:
             one.kind = STALE
             yield one
@@ -55,6 +47,45 @@ def by_hashes(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: s
             yield one
 
 
+def by_rows(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: str) -> Iterator[Divergence]:
+    """Of a few schedules those whose rows differ, each with its first step that does; no hash is looked at."""
+    columns = a.corpus.kind.columns
+    numbers = [one.schedule for one in group]
+    tables = [_sorted_rows(reader.rows(numbers, columns.told)) for reader in (a, b)]
+    whole = all(_whole(table, [one.steps[place] for one in group]) for place, table in enumerate(tables))
+    compared = ["schedule", "step", *columns.names]
+    if whole and not unseen and tables[0].select(compared).equals(tables[1].select(compared)):
+        return
+    for one, sides in _sides(group, tables, unseen):
+        at = _first_unlike(columns.names, *sides) if sides else None
+        if at is not None:
+            one.a, one.b = (next(iter(rows.slice(at, 1).to_pylist()), None) for rows in sides)
+            one.step, one.fields = one.row["step"], fields_of(columns, one.a, one.b)
+        if at is not None or not sides:
+            yield one
+
+
+def _sides(
+    group: list[Divergence], tables: list[pa.Table], unseen: str
+) -> Iterator[tuple[Divergence, tuple[pa.Table, pa.Table] | tuple[()]]]:
+    """Each schedule with the rows that A and B have of it; with none where they are no whole schedule, and that is what
+    is to be said of it."""
+    bounds = [_bounds(_numbers(table, "schedule")) for table in tables]
+    for one in group:
+        cut = [known.get(one.schedule, (0, 0)) for known in bounds]
+        of_a, of_b = (table.slice(start, end - start) for table, (start, end) in zip(tables, cut, strict=True))
+        fault = fault_in(_numbers(of_a, "step"), one.steps[0], "A") or fault_in(
+            _numbers(of_b, "step"), one.steps[1], "B"
+        )
+        if fault is not None:
+            one.kind, one.side, one.step = fault
+            yield one, ()
+        elif unseen:
+            yield one, (_without(of_a, unseen), _without(of_b, unseen))
+        else:
+            yield one, (of_a, of_b)
+
+
 def fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...]:
     """The normative columns in which two rows differ."""
     if a is None or b is None:
@@ -62,48 +93,8 @@ def fields_of(columns: Columns, a: Row | None, b: Row | None) -> tuple[str, ...]
     return tuple(name for name in columns.names if a[name] != b[name])
 
 
-# ---- By their rows ---------------------------------------------------------------------------------------------------
-
-
-def by_rows(a: RangeReader, b: RangeReader, group: list[Divergence], unseen: str) -> Iterator[Divergence]:
-    """Of a few schedules those whose rows differ, each with its first step that does; no hash is looked at."""
-    columns = a.corpus.kind.columns
-    compared = ["schedule", "step", *columns.names]
-    numbers = [one.schedule for one in group]
-    of_a, of_b = (_sorted_rows(reader.rows(numbers, columns.told)) for reader in (a, b))
-    sides = [(table, _bounds(_numbers(table, "schedule"))) for table in (of_a, of_b)]
-    whole = all(_whole(*side, [one.steps[place] for one in group]) for place, side in enumerate(sides))
-    if whole and not unseen and of_a.select(compared).equals(of_b.select(compared)):
-        return
-    for one in group:
-        rows_a, rows_b = (_cut(table, *bounds.get(one.schedule, (0, 0))) for table, bounds in sides)
-        faults = (
-            fault_in(_numbers(rows, "step"), n, side)
-            for rows, n, side in zip((rows_a, rows_b), one.steps, "AB", strict=True)
-        )
-        fault = next(filter(None, faults), None)
-        if fault is not None:
-            one.kind, one.side, one.step = fault
-            yield one
-            continue
-        if unseen:
-            rows_a, rows_b = (rows.filter(pa.array(_kept(rows, unseen))) for rows in (rows_a, rows_b))
-        at = _first_unlike(columns.names, rows_a, rows_b)
-        if at is not None:
-            one.a, one.b = (next(iter(rows.slice(at, 1).to_pylist()), None) for rows in (rows_a, rows_b))
-            one.step, one.fields = one.row["step"], fields_of(columns, one.a, one.b)
-            yield one
-
-
-def _cut(table: pa.Table, start: int, end: int) -> pa.Table:
-    return table.slice(start, end - start)
-
-
-def _kept(table: pa.Table, unseen: str) -> npt.NDArray[np.bool_]:
-    """Which rows count: those of the command ``unseen`` do not."""
-    if not unseen:
-        return np.ones(table.num_rows, np.bool_)
-    return np.asarray(pc.not_equal(table["command"], pa.scalar(unseen)).to_numpy(), np.bool_)
+def _without(table: pa.Table, command: str) -> pa.Table:
+    return table.filter(pc.not_equal(table["command"], pa.scalar(command)))
 
 
 def _sorted_rows(table: pa.Table) -> pa.Table:
@@ -124,12 +115,13 @@ def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
     return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
 
 
-def _whole(table: pa.Table, bounds: dict[int, tuple[int, int]], promised: list[int]) -> bool:
+def _whole(table: pa.Table, promised: list[int]) -> bool:
     """Are the steps of each schedule 1, 2, ... and as many as the side table says?"""
-    counts = [end - start for start, end in bounds.values()]
+    bounds = _bounds(_numbers(table, "schedule")).values()
+    counts = [end - start for start, end in bounds]
     if counts != [count for count in promised if count]:
         return False
-    starts = np.array([start for start, _ in bounds.values()], np.int64)
+    starts = np.array([start for start, _ in bounds], np.int64)
     wanted = np.arange(1, table.num_rows + 1) - np.repeat(starts, counts)
     return bool((_numbers(table, "step") == wanted).all())
 
@@ -147,37 +139,6 @@ def _first_unlike(columns: Sequence[str], one: pa.Table, other: pa.Table) -> int
 
 def _numbers(table: pa.Table, name: str) -> Numbers:
     return table[name].to_numpy().astype(np.int64, copy=False)
-
-
-# ---- By their hashes -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """The rows of one schedule, in the order of their steps."""
-
-    steps: Numbers
-    kept: Numbers
-    """Those that are compared here."""
-    hashes: Numbers
-    """Of these."""
-
-
-_NOTHING = _Steps(*(np.zeros(0, np.int64) for _ in range(3)))
-
-
-def _hashes(table: pa.Table, unseen: str) -> dict[int, _Steps]:
-    """By schedule."""
-    schedule, step, hashed = (_numbers(table, name) for name in ("schedule", "step", "row_hash"))
-    kept = _kept(table, unseen)
-    counts = step > 0
-    order = np.flatnonzero(counts)[np.lexsort((step[counts], schedule[counts]))]
-    schedule, step, hashed, kept = schedule[order], step[order], hashed[order], kept[order]
-    out = {}
-    for number, (start, end) in _bounds(schedule).items():
-        mask = kept[start:end]
-        out[number] = _Steps(step[start:end], step[start:end][mask], hashed[start:end][mask])
-    return out
 
 
 def fault_in(steps: Numbers, promised: int, side: str) -> tuple[str, str, int] | None:

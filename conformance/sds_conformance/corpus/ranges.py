@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sds_harness.corpus.manifest import Corpus
-from sds_harness.corpus.reading import TO_REBUILD, Stored, rows_by_schedule
+from sds_harness.corpus.reading import Stored, rows_by_schedule
 from sds_harness.corpus.schema import DIGESTS, Row
 from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
 
@@ -104,10 +104,10 @@ class RangeReader:
         return table.filter(pa.array((numbers >= self._range.start) & (numbers < self._range.stop)))
 
     def whole(self, schedules: Sequence[int]) -> Iterator[Stored]:
-        """Schedules with all that their digests are made of, in the order in which they stand."""
+        """All that is stored of some schedules, in the order in which they stand."""
         for side, steps in self._shards:
             known = side.read(None, schedules).to_pylist()
-            rows = rows_by_schedule(steps, schedules, TO_REBUILD) if known else {}
+            rows = rows_by_schedule(steps, schedules) if known else {}
             for one in known:
                 those = sorted(rows.get(one["schedule"], []), key=lambda row: row["position"])
                 yield Stored(self.corpus, one, those, self.corpus.place.shown)

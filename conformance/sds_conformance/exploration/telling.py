@@ -17,7 +17,7 @@ from ..protocols import property_of, repertoire_of, stating
 from ..telling.story import STYLES, labelled, lines_labelled, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
-from .judging import BREAKDOWN, STORM
+from .judging import BREAKDOWN, STORM, Scope
 
 RARE_PERCENT = 2
 """What fewer of a hundred schedules reach is told."""
@@ -107,7 +107,7 @@ def show_head(console: Console, finding: Finding) -> None:
     labelled(console, "Rule", Text(rule))
 
 
-def show_coverage(console: Console, tally: Tally, order: Order) -> None:
+def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
     if not tally.schedules:
         return
@@ -115,14 +115,13 @@ def show_coverage(console: Console, tally: Tally, order: Order) -> None:
     table.add_column("Reached", no_wrap=True)
     table.add_column("schedules", justify="right")
     table.add_column("", justify="right")
-    for key, words in repertoire_of(order.revision).situations.items():
+    for key, words in scope.repertoire.situations.items():
         count = tally.situations[key]
         percent = 100 * count / tally.schedules
         style = "yellow" if percent < RARE_PERCENT else ""
         table.add_row(Text(words, style), Text(f"{count:,}", style), Text(f"{percent:.0f} %", style))
     console.print(table)
     console.print()
-    scope = order.scope
     for what, ids in (
         ("requirements", [r.id for r in scope.requirements]),
         ("properties", list(scope.properties)),

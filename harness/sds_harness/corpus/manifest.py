@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 from sds_testee.version import suite_version
 
@@ -199,26 +199,9 @@ def read_complete(place: Place, kind_of: KindOf) -> Corpus:
     return corpus
 
 
-_KINDS: dict[str, type] = {
-    "implementation": dict,
-    "seed": int,
-    "schedules": int,
-    "grammar": dict,
-    "revision": str,
-    "casting": str,
-    "dialect": str,
-    "per_shard": int,
-    "command": list,
-    "twins_every": int,
-    "suite_version": str,
-    "steps": int,
-    "rows": int,
-    "complete": bool,
-}
-
-
 def _complaint(manifest: Manifest) -> str:
-    for name, kind in _KINDS.items():
+    for name, hint in get_type_hints(Manifest).items():
+        kind: type = get_origin(hint) or hint
         if type(getattr(manifest, name)) is not kind:
             return f"{name} is not of type {kind.__name__}"
     if not 0 < manifest.schedules <= MOST_SCHEDULES:

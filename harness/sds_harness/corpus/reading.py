@@ -115,8 +115,3 @@ def twins_of(corpus: Corpus, shard: int, schedule: int) -> list[Stored]:
     """What was played to compare a schedule with, in that order. Raises DamagedFile."""
     first = schedule * TWINS_OF_ONE
     return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), twins=True))
-
-
-def find(corpus: Corpus, schedule: int) -> Stored | None:
-    """All that is stored of one schedule; None if there is none of that index. Raises DamagedFile."""
-    return next(stored_in(corpus, schedule // corpus.manifest.per_shard, [schedule], None), None)

@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -87,14 +87,8 @@ class Recorder:
             pass
         except NotDriven as error:
             trouble = str(error)
-        row = {
-            "schedules": count.schedules,
-            "steps": count.steps,
-            "rows": count.rows,
-            "seconds": time.monotonic() - began,
-            "trouble": trouble,
-        }
-        yield pa.RecordBatch.from_pylist([row])
+        seconds = time.monotonic() - began
+        yield pa.RecordBatch.from_pylist([{**asdict(count), "seconds": seconds, "trouble": trouble}])
 
 
 _COUNTS = "schedules long, steps long, rows long, seconds double, trouble string"
@@ -170,11 +164,12 @@ _SAME = (
     "dialect",
     "per_shard",
     "suite_version",
+    "twins_every",
 )
 
 
 def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
-    for name in (*_SAME, "twins_every"):
+    for name in _SAME:
         if getattr(found, name) != getattr(wanted, name):
             raise CorpusError(
                 f"{place.shown} has a corpus whose {name.replace('_', ' ')} is {getattr(found, name)!r}, not "

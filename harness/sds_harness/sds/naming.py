@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
 
 from sds_reference import Message
 
@@ -88,21 +89,16 @@ class Names:
         causes = {key: [cause for cause in self._causes(key) if cause in place] for key in delivered}
         if any(place[cause] >= place[key] for key, those in causes.items() for cause in those):
             return list(delivered)
-        effects: dict[Key, list[Key]] = {key: [] for key in delivered}
-        waiting = {key: len(set(those)) for key, those in causes.items()}
-        for key, those in causes.items():
-            for cause in set(those):
-                effects[cause].append(key)
-        ready = [(self.of(*key), key) for key, number in waiting.items() if not number]
-        heapq.heapify(ready)
+        sorter = TopologicalSorter(causes)
+        sorter.prepare()
+        ready: list[tuple[str, Key]] = []
         out = []
-        while ready:
+        while sorter.is_active():
+            for key in sorter.get_ready():
+                heapq.heappush(ready, (self.of(*key), key))
             _, key = heapq.heappop(ready)
             out.append(key)
-            for effect in effects[key]:
-                waiting[effect] -= 1
-                if not waiting[effect]:
-                    heapq.heappush(ready, (self.of(*effect), effect))
+            sorter.done(key)
         return out
 
     def _newest(self, message: Message) -> Key | None:

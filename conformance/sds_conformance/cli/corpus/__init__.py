@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 _EPILOG = """
@@ -28,15 +30,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(ctx):
             return None
-        from . import check, diff, record, show
-
-        commands: dict[str, click.Command] = {
-            "record": record.record_command,
-            "check": check.check_command,
-            "diff": diff.diff_command,
-            "show": show.show_command,
-        }
-        return commands[name]
+        command: click.Command = getattr(import_module(f".{name}", __name__), f"{name}_command")
+        return command
 
 
 @click.group(cls=Commands, epilog=_EPILOG)

@@ -14,8 +14,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...exploration.campaign import Order, Tally
-from ...exploration.casting import Casting
+from ...exploration.campaign import Tally
 from ...exploration.judging import Scope, judged_revision
 from ...exploration.telling import finding_json, last_line, show_coverage, show_head
 from ...judging.certification import plan
@@ -81,7 +80,7 @@ def check_command(
             plan(protocol_of(judged).rules, (), (), profile, judged),
         )
         _tell(out, tally, folder)
-        show_coverage(out, tally, _order(manifest, judged, profile, strict=strict))
+        show_coverage(out, tally, scope)
         for where, what in tally.errors.items():
             out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
         out.print(last_line(tally, manifest.name))
@@ -100,23 +99,6 @@ def _tell(out: Console, tally: Tally, folder: str) -> None:
         again = shlex.join([program(), "corpus", "show", folder, str(index)])
         labelled(out, "Look", Text(again, "blue"), whole=True)
         out.print()
-
-
-def _order(manifest: Manifest, revision: str, profile: str, *, strict: bool) -> Order:
-    """What a campaign of the same schedules would have been asked."""
-
-    def nobody(variables: object) -> Any:
-        raise AssertionError("what is stored needs nobody to play it")
-
-    return Order(
-        nobody,
-        revision=revision,
-        profile=profile,
-        casting=Casting(manifest.casting) if manifest.casting in {c.value for c in Casting} else Casting.TOGETHER,
-        seed=manifest.seed,
-        examples=manifest.schedules,
-        strict=strict,
-    )
 
 
 def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile: str) -> dict[str, Any]:

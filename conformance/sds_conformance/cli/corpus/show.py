@@ -71,17 +71,17 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: Path, json_wanted: bool) -> None:
     """Show one schedule of a corpus: its steps as a table, and its space-time diagram."""
     with corpus_errors(console(stderr=True)):
-        from sds_harness.corpus.reading import find
+        from sds_harness.corpus.reading import stored_in
 
         corpus = corpus_at(folder, complete=False)
         if index >= corpus.manifest.schedules:
             raise click.UsageError(f"{folder} has the schedules 0 to {corpus.manifest.schedules - 1}, and no {index}.")
-        stored = find(corpus, index)
+        stored = next(stored_in(corpus, index // corpus.manifest.per_shard, [index], None), None)
         if stored is None:
             raise click.UsageError(f"{folder} does not have schedule {index}.")
         rows = [row for row in stored.rows if steps is None or steps[0] <= row["step"] <= steps[1]]
         if json_wanted:
-            click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2))
+            click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2, default=bytes.hex))
         else:
             _show(console(), stored, rows, saved)
     sys.exit(EXIT_CONFORMANT)
@@ -158,7 +158,7 @@ def _json(stored: Stored, rows: list[dict[str, Any]]) -> dict[str, Any]:
         "ending": side["ending"],
         "judged": side["judged"],
         "plan": _plan(side["json"]),
-        "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
+        "rows": rows,
     }
 
 
@@ -168,7 +168,3 @@ def _plan(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _plain(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value

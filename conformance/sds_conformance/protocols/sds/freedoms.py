@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sds_harness.schedules.operations import Calm
 from sds_harness.sds.naming import Names
 from sds_harness.stage import NEEDS
@@ -99,8 +101,9 @@ def _left_out(case: Case) -> bool:
     )
 
 
-def _filters(case: Case) -> bool:
-    return case.only("acknowledged", "possibly_acknowledged", "outgoing")
+def _only(*fields: str, at: tuple[str, ...] = ()) -> Callable[[Case], bool]:
+    """None but these fields differ, at one of these commands (at any if none is named)."""
+    return lambda case: case.only(*fields) and (not at or case.command in at)
 
 
 def _histories(case: Case) -> bool:
@@ -133,22 +136,6 @@ def _copies_and_syncs(case: Case) -> bool:
 
 def _how_many_copies(case: Case) -> bool:
     return case.only("broadcasts") and not case.unlike("broadcasts")
-
-
-def _requests(case: Case) -> bool:
-    return case.only("repair_requests", "repairs")
-
-
-def _sweeps(case: Case) -> bool:
-    return case.command in ("receive", "tick") and case.only("delivered", "missing", "acknowledged", "repairs")
-
-
-def _lost(case: Case) -> bool:
-    return case.only("lost", "delivered", "incoming", "missing")
-
-
-def _buffered(case: Case) -> bool:
-    return case.command == "observe" and case.only("incoming")
 
 
 def _ties(case: Case) -> bool:
@@ -195,7 +182,7 @@ FREEDOMS: tuple[Freedom, ...] = (
         "filters",
         "what a filter holds, how often it errs, and how many of them make a message acknowledged",
         ("AMB-19", "AMB-36", "AMB-54", "AMB-55", "AMB-56", "AMB-57", "AMB-23"),
-        _filters,
+        _only("acknowledged", "possibly_acknowledged", "outgoing"),
     ),
     Freedom(
         "histories",
@@ -221,11 +208,26 @@ FREEDOMS: tuple[Freedom, ...] = (
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
         ("AMB-01", "AMB-68", "AMB-81", "AMB-82", "AMB-85", "AMB-86"),
-        _requests,
+        _only("repair_requests", "repairs"),
     ),
-    Freedom("sweeps", "whether what becomes ready is delivered at once or by a sweep", ("AMB-94", "AMB-95"), _sweeps),
-    Freedom("buffered-syncs", "whether a sync message waits in the incoming buffer", ("AMB-42",), _buffered),
-    Freedom("giving-up", "what becomes of messages whose dependencies are lost", ("AMB-92", "AMB-108"), _lost),
+    Freedom(
+        "sweeps",
+        "whether what becomes ready is delivered at once or by a sweep",
+        ("AMB-94", "AMB-95"),
+        _only("delivered", "missing", "acknowledged", "repairs", at=("receive", "tick")),
+    ),
+    Freedom(
+        "buffered-syncs",
+        "whether a sync message waits in the incoming buffer",
+        ("AMB-42",),
+        _only("incoming", at=("observe",)),
+    ),
+    Freedom(
+        "giving-up",
+        "what becomes of messages whose dependencies are lost",
+        ("AMB-92", "AMB-108"),
+        _only("lost", "delivered", "incoming", "missing"),
+    ),
     Freedom("ties", "message IDs, by which messages with equal timestamps are ordered", ("AMB-C11",), _ties),
     Freedom(
         "first-timestamps",
