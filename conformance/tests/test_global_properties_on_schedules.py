@@ -7,8 +7,8 @@ import pytest
 from global_schedules import EXERCISES, UNEXERCISED, outcomes, performed, replaying, sightings
 from played import Handle, reference
 from sds_conformance.judging.judgement import Outcome
-from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.properties import Sighting
+from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.properties import PROPERTIES, GroupView, examine
 from sds_reference import Channel, Config, Effects, HistoryEntry, Message, Participant
 from sds_reference.mutants import MUTANTS
