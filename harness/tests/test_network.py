@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sds_harness.schedules.network import Network
-from sds_harness.sds.operations import STRAIGHT, Cut, Links, Route
-from sds_harness.sds.performance import Packet
+from sds_harness.schedules.operations import STRAIGHT, Cut, Links, Route
+from sds_harness.schedules.performance import Packet
 from sds_harness.sds.trace import Wire
 
 ALL = ("alice", "bob", "carol", "dave")
@@ -20,7 +20,7 @@ class Line:
     """A network on which all say something to all others, and which tells what came of it."""
 
     def __init__(self, *rules: Links | Cut, seed: int = 7) -> None:
-        self.network: Network[Wire] = Network(seed)
+        self.network = Network[Wire](seed)
         self.gone: list[tuple[int, str, str]] = []
         """Number of the packet, listener and reason."""
         self._count = 0

@@ -1,14 +1,42 @@
-"""Operations of a schedule in words: those that change the network or let time pass."""
+"""Operations of a schedule in words."""
 
 from __future__ import annotations
 
-from sds_harness.schedules.operations import Cut, Heal, Links, Operation, Wait
+from collections.abc import Sequence
+
+from sds_harness.schedules import Act, Packet
+from sds_harness.schedules.operations import Crash, Cut, Heal, Join, Links, Look, Operation, StepClock, Tick, Wait
 
 from ..judging.quoting import short
 from ..protocols.reading import Reading
+from .course import Course
 
 LONG_WAIT_MS = 1000
 """Shorter waits are not worth a word."""
+
+
+def operation_told(op: Operation, sent: Sequence[Packet], course: Course) -> str:
+    """What happens; ``sent`` is what the operation itself broadcast."""
+    match op:
+        case Tick():
+            return f"{short(op.who) or 'everybody'} does periodic work"
+        case Look():
+            return f"{short(op.who) or 'everybody'} shows the state"
+        case Join():
+            return f"{short(op.who)} joins"
+        case Crash():
+            return f"{short(op.who)} crashes"
+        case StepClock():
+            return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
+        case Wait():
+            return f"{op.ms:,} ms pass"
+        case _:
+            return course.reading.done(op, sent, course) or operation_note(op, course.reading)
+
+
+def is_done_by(op: Operation, act: Act) -> bool:
+    """Is a step what the operation itself does, and not what comes of it?"""
+    return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 
 def operation_note(op: Operation, reading: Reading) -> str:

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
-from sds_harness.schedules.operations import Crash, Join, Look, Operation, StepClock, Tick, Wait
+from sds_harness.schedules.operations import Operation
 
 from ..judging.quoting import short
 from ..protocols.reading import DELIVERED, Item, Key, Sort
 from .course import KEPT, Course, Fate
-from .operation_words import operation_note
+from .operation_words import is_done_by, operation_told
 
 T = TypeVar("T")
 
@@ -219,8 +219,9 @@ class _Story:
         return out
 
     def _operation(self, number: int, op: Operation, acts: list[Act]) -> list[str]:
-        own = acts[0] if acts and _is_done_by(op, acts[0]) else None
-        text = self._done(number, op, own)
+        own = acts[0] if acts and is_done_by(op, acts[0]) else None
+        sent = self._course.said.get(number) if own is None else self._course.broadcasts.get(own.number)
+        text = operation_told(op, sent or (), self._course)
         if number in self._show.left_out:
             text += f" - left out: {printable(self._show.left_out[number], 120)}"
         if own is not None:
@@ -239,27 +240,6 @@ class _Story:
         if len(told) > 12:
             out.append(self._line(f"  and {len(told) - 12} more losses"))
         return out
-
-    def _done(self, number: int, op: Operation, own: Act | None) -> str:
-        """The operation itself."""
-        course = self._course
-        match op:
-            case Tick():
-                return f"{short(op.who) or 'everybody'} does periodic work"
-            case Look():
-                return f"{short(op.who) or 'everybody'} shows the state"
-            case Join():
-                return f"{short(op.who)} joins"
-            case Crash():
-                return f"{short(op.who)} crashes"
-            case StepClock():
-                return f"the clock of {short(op.who)} is set by {op.ms:+,} ms"
-            case Wait():
-                return f"{op.ms:,} ms pass"
-            case _:
-                packets = course.said if own is None else course.broadcasts
-                own_packets = packets.get(number if own is None else own.number, ())
-                return course.reading.done(op, own_packets, course) or operation_note(op, course.reading)
 
     def _effects(self, acts: list[Act], began: int = 0) -> list[str]:
         """What came out; steps without any effect are counted where there are many."""
@@ -303,11 +283,6 @@ class _Story:
     def _line(self, text: str, act: Act | None = None, at: str = "") -> str:
         blamed = act is not None and act is self._blamed
         return f"{'>' if blamed else ' '} {at:<9} {text}" + (f"  <- step {act.number}" if blamed and act else "")
-
-
-def _is_done_by(op: Operation, act: Act) -> bool:
-    """Is a step what the operation itself does, and not what comes of it?"""
-    return bool(op.command) and act.step.command == op.command and act.who == getattr(op, "who", "")
 
 
 _DOES = {

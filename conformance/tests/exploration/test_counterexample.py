@@ -18,7 +18,7 @@ from sds_conformance.exploration.judging import BREAKDOWN, STORM, Assessment, as
 from sds_conformance.exploration.telling import plain_story, proof_of, svg_of
 from sds_conformance.judging.verdict import Finding
 from sds_harness.link import LocalLink
-from sds_harness.schedules import Schedule, player
+from sds_harness.schedules import Schedule, ScheduleFileError, dumps, player
 from sds_harness.sds.generator import Grammar, generated
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config
@@ -255,3 +255,19 @@ def test_what_cannot_be_written_is_an_error_and_leaves_nothing_half_done(tmp_pat
         files = save(example, kept, "<svg/>", text)
     assert files["story"].read_text("utf-8") == "second"
     assert not list(kept.glob("*.tmp"))
+
+
+@pytest.mark.parametrize("notes", [{}, {"revision": "of-nobody"}, {"revision": "forum-2024"}])
+def test_a_file_that_names_no_revision_or_one_of_nobody_is_read_all_the_same(
+    notes: dict[str, str], tmp_path: Path
+) -> None:
+    schedule = replace(small_example().schedule, notes=tuple(notes.items()))
+    (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
+    assert load(tmp_path / "kept.json") == schedule
+
+
+@pytest.mark.parametrize("written", ["[]", "null", '{"notes": []}', '{"notes": {"revision": ["sds-2026-01"]}}'])
+def test_what_is_no_schedule_is_told_whatever_its_notes_are(written: str, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text(written, "utf-8")
+    with pytest.raises(ScheduleFileError):
+        load(tmp_path / "kept.json")

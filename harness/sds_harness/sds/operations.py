@@ -6,50 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..schedules import operations
-from ..schedules.operations import (
-    EVERYBODY,
-    STRAIGHT,
-    Calm,
-    Crash,
-    Cut,
-    Heal,
-    Join,
-    Links,
-    Look,
-    Operation,
-    Route,
-    Schedule,
-    StepClock,
-    Tick,
-    Wait,
-)
-
-__all__ = [
-    "EVERYBODY",
-    "OPERATIONS",
-    "STRAIGHT",
-    "Again",
-    "Calm",
-    "Crash",
-    "Cut",
-    "Ephemeral",
-    "Garble",
-    "Heal",
-    "Join",
-    "Links",
-    "Look",
-    "Lookup",
-    "Member",
-    "Operation",
-    "Route",
-    "Say",
-    "Schedule",
-    "Send",
-    "StepClock",
-    "Sync",
-    "Tick",
-    "Wait",
-]
+from ..schedules.operations import EVERYBODY as EVERYBODY
+from ..schedules.operations import STRAIGHT as STRAIGHT
+from ..schedules.operations import Calm as Calm
+from ..schedules.operations import Crash as Crash
+from ..schedules.operations import Cut as Cut
+from ..schedules.operations import Heal as Heal
+from ..schedules.operations import Join as Join
+from ..schedules.operations import Links as Links
+from ..schedules.operations import Look as Look
+from ..schedules.operations import Operation as Operation
+from ..schedules.operations import Route as Route
+from ..schedules.operations import Schedule as Schedule
+from ..schedules.operations import StepClock as StepClock
+from ..schedules.operations import Tick as Tick
+from ..schedules.operations import Wait as Wait
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _round(self, op: Calm) -> None:
         self._tick(Tick())
         for channel in range(len(self.schedule.channels) or 1):
-            self._try_each_sync(channel)
+            for who in self._those(EVERYBODY):
+                if channel < len(self._actors[who].party.channels):
+                    self._try(self._operation, lambda: self._sync(Sync(who, channel)))  # noqa: B023
         if op.store:
             self._lookup(Lookup())
 
@@ -211,11 +213,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
                 longest = max(longest, 2 * c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms, repair)
         return longest
 
-    def _try_each_sync(self, channel: int) -> None:
-        for who in self._those(EVERYBODY):
-            if channel < len(self._actors[who].party.channels):
-                self._try(self._operation, lambda: self._sync(Sync(who, channel)))  # noqa: B023
-
     # ---- what scripted peers say -----------------------------------------------------------------------------------
 
     def _said(self, op: Say) -> Message:
@@ -228,7 +225,9 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         said = bytes.fromhex(op.raw) or (None if content is None else content.encode())
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
-            bloom_filter = self._filter([self._id(label) for label in op.filter])
+            # By the profile of the first implementation; for the others it is a filter they may not understand.
+            stage: Stage = self._distinct[0]
+            bloom_filter = stage.filter_over(*map(self._id, op.filter)) if stage.trace.parties else None
         return Message(
             op.poses_as or op.peer,
             self._id(op.id_of) if op.id_of else f"{op.peer}-{op.label}",
@@ -239,11 +238,6 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._entries(op.asks, senders=True, hints=False, unknown=None),
             said,
         )
-
-    def _filter(self, message_ids: list[str]) -> bytes | None:
-        """By the profile of the first implementation; for the others it is a filter they may not understand."""
-        stage = self._distinct[0]
-        return stage.filter_over(*message_ids) if stage.trace.parties else None
 
     def _id(self, label: str) -> str:
         packet = self.performance.labels.get(label)
