@@ -31,7 +31,8 @@ class View(Protocol):
 class Rules:
     """What is judged, and how implementations are played with for it."""
 
-    catalogue: Catalogue
+    load: Callable[[], Catalogue]
+    """Gives the catalogue, the same each time: not every command needs it."""
     register: Register
     revisions: Mapping[str, Revision]
     """The revisions of the texts by name, the current one first."""
@@ -56,6 +57,10 @@ class Rules:
     """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
     excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
     """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.load()
 
     @property
     def current(self) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from sds_harness.language import Language
 from sds_harness.session import Session
 
+from ..judging.catalogue import Catalogue, Requirement
 from .running.subject import Answer, Subject
 
 GENERATOR_VERSION = "1"
@@ -71,21 +72,6 @@ class Register:
         return register
 
 
-class Requirement(Protocol):
-    """What is known of a requirement here."""
-
-    @property
-    def binding(self) -> bool:
-        """A violation is a failure, not a warning."""
-
-    @property
-    def softened(self) -> str:
-        """The position that makes a violation a warning, "" if none does."""
-
-    def stated_in(self, revision: str) -> bool:
-        """Is it a requirement of that revision?"""
-
-
 @dataclass(frozen=True)
 class Shape:
     """What the vectors of several groups have in common: their fields, and who asks for them."""
@@ -115,8 +101,8 @@ class Material:
     """What several revisions are called together in names of files and IDs, where that is not all of their names."""
     groups: Mapping[str, Group]
     shapes: Mapping[str, Shape]
-    requirements: Mapping[str, Requirement]
-    positions: Collection[str]
+    load: Callable[[], Catalogue]
+    """Gives the catalogue, the same each time."""
     open: Callable[[Session, str, str, dict[str, str]], Subject]
     """From a session, the revision and the dialect asked for ("" for the declared one): who answers one vector, given
     what is remembered from one vector to the next."""
@@ -124,6 +110,14 @@ class Material:
     """In which implementations are driven."""
     held: Callable[[Any, Vector, Answer], Answer]
     """The answer of a subject to a vector, or what it did on the way to it that nothing allows."""
+
+    @property
+    def requirements(self) -> Mapping[str, Requirement]:
+        return self.load().requirements
+
+    @property
+    def positions(self) -> Collection[str]:
+        return self.load().positions
 
     @property
     def current(self) -> str:

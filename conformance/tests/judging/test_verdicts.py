@@ -85,7 +85,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judgement:
     ) -> RequirementVerdict:
         monkeypatch.setattr(RULES.register, "checks", {ID: [Check(ID, function, needs) for function in functions]})
         catalogue = Catalogue((), {ID: requirement(ID, level, softened)}, {})
-        judging = Judge(replace(RULES, catalogue=catalogue), [ID], strict=strict)
+        judging = Judge(replace(RULES, load=lambda: catalogue), [ID], strict=strict)
         for one in traces:
             judging.add(one, Run(played) if played is not None else None)
         (verdict,) = judging.verdicts()
@@ -278,7 +278,7 @@ def test_a_failure_that_comes_after_many_lesser_findings_still_fails(judge: Judg
 
 def test_verdicts_stand_in_the_order_they_were_asked_for() -> None:
     catalogue = Catalogue((), {ID: requirement(ID), OTHER: requirement(OTHER)}, {})
-    judging = Judge(replace(RULES, catalogue=catalogue), [OTHER, ID])
+    judging = Judge(replace(RULES, load=lambda: catalogue), [OTHER, ID])
     assert [verdict.requirement.id for verdict in judging.verdicts()] == [OTHER, ID]
 
 

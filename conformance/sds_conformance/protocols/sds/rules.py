@@ -58,7 +58,7 @@ def excuse(requirement: str, declared: Declaration) -> str:
 
 
 RULES = Rules(
-    load_catalogue(),
+    load_catalogue,
     REGISTER,
     REVISIONS,
     SDS,

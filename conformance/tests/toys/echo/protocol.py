@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -65,18 +66,13 @@ def a_shout_and_a_whisper(on: Stage[Step]) -> None:
 PROTOCOL = Protocol(
     "Echo",
     Rules(
-        read_catalogue(__package__ or "", ["catalogue.json"]),
+        cache(lambda: read_catalogue(__package__ or "", ["catalogue.json"])),
         REGISTER,
         {REVISION.name: REVISION},
         Language(Request, Reply, {}, {"say": "said"}),
         stage,
         lambda trace: [SimpleNamespace(trace=trace, party=trace.parties["echo"], channel_id="")],
     ),
-    Words(
-        lambda trace: Narrator(),
-        "Which part of Echo is judged.",
-        ("a-shout-and-a-whisper",),
-        lambda revision, profile: REVISION.title,
-    ),
+    Words(lambda trace: Narrator(), "Which part of Echo.", ("a-shout-and-a-whisper",), lambda *_: REVISION.title),
     Model("sds_conformance.protocols.echo.model", lambda without: LocalLink(handle)),
 )

@@ -392,8 +392,7 @@ class ChannelView:
 def channel_views(trace: Trace) -> list[ChannelView]:
     """One view for every participant and channel of a trace."""
     filters = known_filters(trace)
-    places = [(party, channel_id) for party in trace.parties.values() for channel_id in party.channels]
-    views = [ChannelView(trace, party, channel_id, filters) for party, channel_id in places]
+    views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
     together: dict[str, list[ChannelView]] = {}
     for view in views:
         view.everybody = together.setdefault(view.channel_id, [])
