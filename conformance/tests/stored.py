@@ -93,7 +93,7 @@ def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: 
         implementation_of(company.start(), KIND),
         order.seed,
         order.examples,
-        grammar_json(order.grammar),
+        grammar_json(order.grammar or ANYTHING),
         order.revision,
         order.casting.value,
         "",
