@@ -15,7 +15,7 @@ def corpora_of(revision: str) -> Corpora:
     protocol = protocol_of(judged_revision(revision))
     if protocol.corpora is None:
         raise CorpusError(f"There are no corpora of {protocol.name}.")
-    return protocol.corpora
+    return protocol.corpora()
 
 
 def kind_of(revision: str) -> Kind:

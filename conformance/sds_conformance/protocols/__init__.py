@@ -6,7 +6,7 @@ that is added here, or to the ``__path__`` of this package, is a protocol of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -42,8 +42,8 @@ class Protocol:
     """The schedules that are generated for it, None if there are none."""
     exchanges: Exchanges | None = None
     """How its implementations meet, None if they do not."""
-    corpora: Corpora | None = None
-    """Its stored corpora, None if there are none."""
+    corpora: Callable[[], Corpora] | None = None
+    """Gives what is to be known of its stored corpora, None if there are none."""
 
 
 @cache

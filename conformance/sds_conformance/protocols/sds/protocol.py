@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from .. import Protocol
+from ..corpora import Corpora
 from ..words import Words
-from .corpora import CORPORA
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
 from .vectors.material import MATERIAL
 from .words import Narrator
+
+
+def _corpora() -> Corpora:
+    """Only who has a corpus at hand pays for what reads one."""
+    from .corpora import CORPORA
+
+    return CORPORA
+
 
 PROTOCOL = Protocol(
     "SDS",
@@ -30,5 +38,5 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
-    CORPORA,
+    _corpora,
 )
