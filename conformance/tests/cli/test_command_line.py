@@ -264,7 +264,7 @@ def test_the_requirements_can_be_listed_without_a_run(monkeypatch: pytest.Monkey
 def _played_already(monkeypatch: pytest.MonkeyPatch, outcomes: dict[str, Certification]) -> None:
     """The run that shows which requirement is exercised where is the one of all tests."""
     module = import_module("sds_conformance.cli.requirements")
-    monkeypatch.setattr(module, "certify_every_revision", lambda **options: outcomes)
+    monkeypatch.setattr(module, "certify_every_revision", lambda *given: outcomes)
 
 
 @pytest.mark.usefixtures("_played_already")
