@@ -1,4 +1,4 @@
-"""Drives implementations of SDS from the outside and records what they do as traces.
+"""Drives implementations of a protocol from the outside and records what they do as traces.
 
 From the wire up: ``process`` (a child and its watchdog), ``link`` (framing), ``session`` (handshake, rules of the
 testee protocol), ``stage`` (virtual time, participants, scripted peers), ``trace`` (what happened).

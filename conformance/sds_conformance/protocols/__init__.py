@@ -23,6 +23,9 @@ from .properties import GlobalProperty
 from .schedules import Repertoire
 from .words import Words
 
+FIRST = "SDS"
+"""The name of the protocol that is judged unless another is asked for."""
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -51,10 +54,7 @@ def protocols() -> tuple[Protocol, ...]:
     """All protocols; the one that is judged unless another is asked for comes first."""
     folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
     found = [import_module(f"{__name__}.{folder}.protocol").PROTOCOL for folder in folders]
-    return tuple(sorted(found, key=lambda protocol: protocol.name != DEFAULT))
-
-
-DEFAULT = "SDS"
+    return tuple(sorted(found, key=lambda protocol: protocol.name != FIRST))
 
 
 @cache

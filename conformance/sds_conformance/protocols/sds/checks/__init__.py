@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-_CORE = (
-    "ack conflict deliver ephemeral filling insweep joining message outsweep receive send state states sync unseen wire"
-)
+_CORE = """
+wire ack conflict deliver ephemeral filling insweep joining message outsweep receive send state states sync unseen
+"""
+"""Of one requirement, the check that is registered first is named first."""
 _REPAIR = "fields groups receive request_times requests responses sending storms sweeps times"
 
 for _name in _CORE.split():
