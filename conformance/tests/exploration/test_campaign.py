@@ -27,7 +27,7 @@ from sds_conformance.protocols.sds.rules import in_profile
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness import faults
 from sds_harness.link import Limits, Link, LocalLink
-from sds_harness.sds import player
+from sds_harness.schedules import player
 from sds_harness.sds.generator import Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference.mutants import MUTANTS

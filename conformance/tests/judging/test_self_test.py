@@ -10,6 +10,7 @@ from played import SHORT, examine_mutant, examine_variant, plan, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.certification import Plan
 from sds_conformance.judging.exercise import Acceptance, Kill
+from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.exhaustive
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the long scenarios out, where they are not needed."""
 
-    def without_the_long(scenarios: Iterable[str], revision: str, profile: str) -> Plan:
+    def without_the_long(rules: Rules, scenarios: Iterable[str], revision: str, profile: str) -> Plan:
         wanted = set(scenarios)
         played = [name for name in SHORT if name in wanted or not wanted]
         return plan(scenarios=played, revision=revision, profile=profile)
