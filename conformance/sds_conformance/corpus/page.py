@@ -22,32 +22,6 @@ from .diffing import Difference
 from .samples import Sample, of_cause
 from .summing import Cause, most_common
 
-WORDS: dict[Class, str] = {
-    Class.LEGAL: "neither violates anything, and the text leaves open what differs",
-    Class.A_VIOLATES: "A violates a requirement in the schedule, B does not",
-    Class.B_VIOLATES: "B violates a requirement in the schedule, A does not",
-    Class.BOTH_VIOLATE: "both violate something in the schedule",
-    Class.UNEXPLAINED: "neither violates anything, and nothing that is left open covers what differs",
-    Class.UNJUDGED: "no checks were run",
-    Class.MISSING: "only A has the schedule",
-    Class.EXTRA: "only B has the schedule",
-    Class.TRUNCATED: "steps that were recorded are not in the corpus",
-    Class.DUPLICATE: "a schedule or a step stands twice in the corpus",
-    Class.DAMAGED: "what is stored does not fit together",
-}
-COLOURS: dict[Class, str] = {
-    Class.LEGAL: "#2e7d4f",
-    Class.A_VIOLATES: "#b3261e",
-    Class.B_VIOLATES: "#c2590c",
-    Class.BOTH_VIOLATE: "#7b1fa2",
-    Class.UNEXPLAINED: "#b08900",
-    Class.UNJUDGED: "#5b6470",
-    Class.MISSING: "#00677d",
-    Class.EXTRA: "#0b5fa5",
-    Class.TRUNCATED: "#6d4c41",
-    Class.DUPLICATE: "#455a64",
-    Class.DAMAGED: "#000000",
-}
 SAME_COLOUR = "#9aa2ad"
 
 
@@ -75,10 +49,10 @@ def page(difference: Difference, samples: list[Sample]) -> str:
         total=total,
         same=difference.same,
         seconds=difference.seconds,
-        classes=[(kind, count, WORDS[kind], COLOURS[kind]) for kind, count in difference.classes.items()],
+        classes=[(kind, count, kind.words, kind.colour) for kind, count in difference.classes.items()],
         bars=_bars(difference),
         histogram=_histogram(difference),
-        causes=[(cause, COLOURS[cause.kind], rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
+        causes=[(cause, cause.kind.colour, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
         other_causes=difference.other_causes,
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
@@ -110,7 +84,7 @@ def _told(corpus: Corpus) -> dict[str, Any]:
 
 def _bars(difference: Difference) -> list[Bar]:
     counts = [("identical", difference.identical, SAME_COLOUR)]
-    counts += [(kind.value, count, COLOURS[kind]) for kind, count in difference.classes.items()]
+    counts += [(kind.value, count, kind.colour) for kind, count in difference.classes.items()]
     most = max(1, *(count for _, count, _ in counts))
     return [Bar(label, count, colour, count / most) for label, count, colour in counts]
 
@@ -131,7 +105,7 @@ def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
         for kind in Class:
             count = counted[kind, depth]
             if count:
-                bars.append(Bar(kind.value, count, COLOURS[kind], count / most, start))
+                bars.append(Bar(kind.value, count, kind.colour, count / most, start))
                 start += count / most
         out.append((label, totals[depth], bars))
     return out
