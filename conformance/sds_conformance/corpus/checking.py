@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Corpus
+from sds_harness.corpus.manifest import WORDS, Corpus
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.shards import DamagedFile
@@ -130,12 +130,10 @@ def declaration_in(corpus: Corpus) -> Declaration:
     def text(name: str) -> str:
         return printable(str(told.get(name) or ""))
 
+    words: dict[str, Any] = {name: text(name) for name in WORDS}
     return replace(
         empty,
-        name=text("name"),
-        version=text("version"),
-        language=text("language"),
-        homepage=text("homepage"),
+        **words,
         revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
         capabilities=frozenset(
             language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
