@@ -147,10 +147,10 @@ def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
     def row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
         return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
 
-    yield row("schedules", "", tally.schedules)
-    yield row("steps", "", tally.steps)
-    for kind, counts in (("exercised", tally.exercised), ("situation", tally.situations)):
-        for what, count in counts.items():
+    for kind in ("schedules", "steps"):
+        yield row(kind, "", getattr(tally, kind))
+    for kind in ("exercised", "situations"):
+        for what, count in getattr(tally, kind).items():
             yield row(kind, what, count)
     for what, finding in tally.found.items():
         told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
@@ -161,14 +161,10 @@ def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
 
 def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:
     match kind:
-        case "schedules":
-            tally.schedules = schedules
-        case "steps":
-            tally.steps = schedules
-        case "exercised":
-            tally.exercised[what] = schedules
-        case "situation":
-            tally.situations[what] = schedules
+        case "schedules" | "steps":
+            setattr(tally, kind, schedules)
+        case "exercised" | "situations":
+            getattr(tally, kind)[what] = schedules
         case "found":
             data = json.loads(told)
             tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})

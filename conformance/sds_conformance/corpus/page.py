@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from jinja2 import Template
 from markupsafe import Markup
 
-from sds_harness.corpus.manifest import Corpus
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
@@ -40,24 +38,17 @@ class Bar:
 
 def page(difference: Difference, samples: list[Sample]) -> str:
     """The page as HTML."""
-    total = difference.identical + difference.divergent
     return _template().render(
-        a=_told(difference.a),
-        b=_told(difference.b),
-        identical=difference.identical,
-        divergent=difference.divergent,
-        total=total,
-        same=difference.same,
-        seconds=difference.seconds,
-        classes=[(kind, count, kind.words, kind.colour) for kind, count in difference.classes.items()],
+        difference=difference,
+        corpora={"A": difference.a, "B": difference.b},
+        total=difference.identical + difference.divergent,
         bars=_bars(difference),
         histogram=_histogram(difference),
-        causes=[(cause, cause.kind.colour, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
-        other_causes=difference.other_causes,
+        causes=[(cause, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
-        clean=lambda text: printable(str(text), 600),
+        clean=lambda text, limit=600: printable(str(text), limit),
     )
 
 
@@ -66,20 +57,6 @@ def _template() -> Template:
     known = environment(__package__ or "")
     known.filters["thousands"] = lambda number: f"{number:,}"
     return known.get_template("diff.html.j2")
-
-
-def _told(corpus: Corpus) -> dict[str, Any]:
-    manifest = corpus.manifest
-    return {
-        "name": manifest.name,
-        "where": printable(corpus.place.shown, 200),
-        "schedules": manifest.schedules,
-        "steps": manifest.steps,
-        "revision": printable(manifest.revision, 40),
-        "suite": printable(manifest.suite_version, 40),
-        "casting": printable(manifest.casting, 40),
-        "command": printable(" ".join(map(str, manifest.command)), 300),
-    }
 
 
 def _bars(difference: Difference) -> list[Bar]:

@@ -137,11 +137,9 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     elif place.names():
         raise CorpusError(f"{place.shown} has other files in it: name an empty folder, or a new one.")
     else:
-        for folder in (place, place / STEPS, place / SIDE):
-            folder.make()
-        if manifest.twins_every:
+        for folder in (place, place / TWINS) if manifest.twins_every else (place,):
             for name in (STEPS, SIDE):
-                (place / TWINS / name).make()
+                (folder / name).make()
         (place / MANIFEST).write_text(manifest.to_json())
     for folder in (place, place / TWINS):
         for name in (STEPS, SIDE):
