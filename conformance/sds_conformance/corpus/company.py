@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from sds_harness.corpus.errors import NotDriven
-from sds_harness.corpus.recording import Replay
+from sds_harness.corpus.recording import Replay, insisting
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule
@@ -50,20 +50,9 @@ class Tireless:
     def compare(self, performance: Performance, replay: Replay) -> None:
         """Whatever the properties want to compare it with. What they say of it is not asked here; one that fails will
         fail in the same place when it is."""
-
-        def played(schedule: Schedule) -> Performance:
-            try:
-                return replay(schedule)
-            except NotDriven as error:
-                troubles.append(error)
-                raise
-
-        troubles: list[NotDriven] = []
         properties = repertoire_of(self._order.revision).properties
-        with contextlib.suppress(Exception):
+        with insisting(replay) as played, contextlib.suppress(Exception):
             properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
-        for trouble in troubles:
-            raise trouble
 
     def kill(self) -> None:
         self._company.kill()

@@ -86,12 +86,10 @@ class Manifest:
 
     def told_apart(self, other: Manifest) -> list[str]:
         """What differs of that on which the schedules hang, in words."""
+        sides = {what: (getattr(self, what), getattr(other, what)) for what in ("seed", "grammar")}
         return [
             f"{what}: {printable(repr(mine))} and {printable(repr(theirs))}"
-            for what, mine, theirs in (
-                ("seed", self.seed, other.seed),
-                ("grammar", self.grammar, other.grammar),
-            )
+            for what, (mine, theirs) in sides.items()
             if mine != theirs
         ]
 

@@ -37,6 +37,24 @@ TWINS_OF_ONE = 64
 Replay = Callable[[Schedule], Performance]
 
 
+@contextlib.contextmanager
+def insisting(replay: Replay) -> Iterator[Replay]:
+    """A replay whose CorpusError is raised when the block ends: to whoever asks for twins in it, it is one more thing
+    that goes wrong."""
+    troubles: list[CorpusError] = []
+
+    def play(schedule: Schedule) -> Performance:
+        try:
+            return replay(schedule)
+        except CorpusError as error:
+            troubles.append(error)
+            raise
+
+    yield play
+    if troubles:
+        raise troubles[0]
+
+
 class Company(Protocol):
     """Whoever plays: the implementation under test and those it plays with."""
 
