@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sds_conformance.corpus.company import Companies
+from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casting import Casting
@@ -102,7 +103,7 @@ def recording_of(folder: Path, order: Order, *, twins: bool = False, per_shard: 
         8 if twins else 0,
     )
     company.kill()
-    return Recording(Place.at(str(folder)), manifest, KIND, Companies(order))
+    return Recording(Place.at(str(folder)), manifest, KIND, partial(Tireless, order))
 
 
 def record_here(folder: Path, order: Order | None = None, *, twins: bool = False, per_shard: int = PER_SHARD) -> Path:

@@ -14,6 +14,7 @@ import random
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet as pq
 
-from sds_conformance.corpus.company import Companies
+from sds_conformance.corpus.company import Tireless
 from sds_conformance.exploration.campaign import Order
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.manifest import MANIFEST, SIDE, STEPS, SUCCESS, Manifest, implementation_of
@@ -67,7 +68,7 @@ def recorded(folder: Path) -> tuple[Manifest, pa.Table, pa.Table]:
     company = order.company()
     manifest = Manifest(implementation_of(company.start(), KIND), 0, SEEDS, {}, order.revision, "together", "", SEEDS)
     company.kill()
-    recording = Recording(Place.at(str(folder)), manifest, KIND, Companies(order))
+    recording = Recording(Place.at(str(folder)), manifest, KIND, partial(Tireless, order))
     prepare(recording, overwrite=False)
     record_shard(recording, 0)
     return manifest, pq.read_table(folder / STEPS), pq.read_table(folder / SIDE)

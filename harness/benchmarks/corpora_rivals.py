@@ -26,19 +26,18 @@ import argparse
 import contextlib
 import json
 import os
-import queue
 import re
+import select
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 
@@ -124,9 +123,6 @@ class Contestant:
                 env=environment,
                 cwd=job.scratch,
             )
-        self._said: queue.Queue[str] = queue.Queue()
-        assert self._process.stdout is not None
-        threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
         self._say(json.dumps(asdict(job)))
 
     def __enter__(self) -> Contestant:
@@ -142,11 +138,11 @@ class Contestant:
 
     def hear(self, limit_s: float) -> dict[str, Any]:
         """The next answer. Raises Stopped."""
-        try:
-            line = self._said.get(timeout=limit_s)
-        except queue.Empty:
-            raise Stopped(f"stopped after {limit_s:g} s") from None
-        if not line:
+        assert self._process.stdout is not None
+        # It says one line at a time, and the next only when it was asked: nothing is left over in the buffer.
+        if not select.select([self._process.stdout], [], [], limit_s)[0]:
+            raise Stopped(f"stopped after {limit_s:g} s")
+        if not (line := self._process.stdout.readline()):
             ended = self._process.wait()
             last = self._log.read_text("utf-8", "replace").strip().splitlines()[-LAST_LINES:]
             raise Stopped("\n".join([f"ended with code {ended}:", *last]))
@@ -181,11 +177,6 @@ class Contestant:
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # what it died of is heard next
             print(line, file=self._process.stdin, flush=True)
-
-    def _listen(self, stdout: IO[str]) -> None:
-        for line in stdout:
-            self._said.put(line)
-        self._said.put("")
 
 
 def environment(python: Path, scratch: Path, java: Java | None) -> dict[str, str]:

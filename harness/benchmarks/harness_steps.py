@@ -18,7 +18,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
@@ -156,39 +155,25 @@ def time_steps(session: Session, workload: Workload, steps: int) -> tuple[float,
     return rate, play.stage.trace
 
 
-@contextmanager
-def echo_child(sent: int, answered: int, cores: Cores) -> Iterator[Callable[[], None]]:
-    """One round trip with a bare echo, as a function."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", ECHO, str(sent), str(answered)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    )
-    assert child.stdin
-    assert child.stdout
-    cores.place(child.pid)
-    stdin, stdout, command = child.stdin.fileno(), child.stdout.fileno(), bytes(sent)
-
-    def round_trip() -> None:
-        os.write(stdin, command)
-        left = answered
-        while left:
-            left -= len(os.read(stdout, 65536))
-
-    try:
-        yield round_trip
-    finally:
-        child.stdin.close()
-        child.wait()
-        child.stdout.close()
-
-
 def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
-    """Round trips per second."""
-    with echo_child(sent, answered, cores) as round_trip:
-        for _ in range(trips // 10):
-            round_trip()
+    """Round trips per second with a bare echo."""
+    echo = [sys.executable, "-c", ECHO, str(sent), str(answered)]
+    with subprocess.Popen(echo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
+        assert child.stdin
+        assert child.stdout
+        cores.place(child.pid)
+        stdin, stdout, command = child.stdin.fileno(), child.stdout.fileno(), bytes(sent)
+
+        def round_trips(count: int) -> None:
+            for _ in range(count):
+                os.write(stdin, command)
+                left = answered
+                while left:
+                    left -= len(os.read(stdout, 65536))
+
+        round_trips(trips // 10)
         started = perf_counter()
-        for _ in range(trips):
-            round_trip()
+        round_trips(trips)
         return trips / (perf_counter() - started)
 
 

@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 from sds_conformance.exploration.campaign import Order
@@ -39,7 +40,7 @@ class TimedLink(StdioLink):
             self.seconds += time.perf_counter() - began
 
 
-Work = Callable[[int, Performance, tuple[str, ...]], None]
+Work = Callable[[int, Performance, tuple[str, ...]], object]
 """What is done with each performance: its number, and who is judged."""
 
 
@@ -62,14 +63,9 @@ def recording() -> Iterator[Work]:
             yield lambda index, performance, judged: writer.add(rows_of(KIND, performance, index, judged))
 
 
-@contextmanager
-def judging(scope: Scope) -> Iterator[Work]:
+def judge(scope: Scope, index: int, performance: Performance, judged: tuple[str, ...]) -> None:
     """Runs all checks."""
-
-    def judge(index: int, performance: Performance, judged: tuple[str, ...]) -> None:
-        assess(performance, scope, judged)
-
-    yield judge
+    assess(performance, scope, judged)
 
 
 def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record: bool, as_json: bool) -> None:
@@ -87,7 +83,7 @@ def measure(command: tuple[str, ...], framing: Framing, examples: int, *, record
     generating = playing = working = 0.0
     steps = 0
     try:
-        with recording() if record else judging(order.scope) as work:
+        with recording() if record else nullcontext(partial(judge, order.scope)) as work:
             for index in range(examples):
                 times = [time.perf_counter()]
                 schedule = generated(order.seed, index)

@@ -11,42 +11,35 @@ from .declaration import printable
 class FaultKind(Enum):
     """Ways in which an implementation under test, or its adapter, breaks the conversation."""
 
-    NO_START = "no-start"
-    HANG = "hang"
-    CRASH = "crash"
-    EXIT = "exit"
-    GARBAGE = "garbage"
-    OVERSIZED = "oversized"
-    WRONG_ID = "wrong-id"
-    WRONG_ANSWER = "wrong-answer"
-    OUT_OF_MEMORY = "out-of-memory"
-    ERROR = "error"
-    DISHONEST = "dishonest"
-    REFUSAL = "refusal"
-    NEVER_EXITS = "never-exits"
+    advice: str
+    """The likely question to ask next."""
 
-
-_ADVICE: dict[FaultKind, str] = {
-    FaultKind.NO_START: "Does the command run by itself in this folder? Quote it as one word if it has spaces.",
-    FaultKind.HANG: (
+    NO_START = "no-start", "Does the command run by itself in this folder? Quote it as one word if it has spaces."
+    HANG = (
+        "hang",
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
-        "slow."
-    ),
-    FaultKind.CRASH: "Its last words on stderr are above. Does it crash on this input without the adapter, too?",
-    FaultKind.EXIT: "The process must answer every request and end only when its stdin ends.",
-    FaultKind.GARBAGE: "Does something print to stdout? Only replies may; logs go to stderr.",
-    FaultKind.OVERSIZED: "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?",
-    FaultKind.WRONG_ID: "A reply echoes the id of its request; each request gets exactly one reply, in order.",
-    FaultKind.WRONG_ANSWER: "See testee.proto for the answer that belongs to each command.",
-    FaultKind.OUT_OF_MEMORY: "Raise --memory if it really needs that much.",
-    FaultKind.ERROR: "The adapter itself reports that it could not do its work.",
-    FaultKind.DISHONEST: "A command that does not exist must be answered `unsupported`.",
-    FaultKind.REFUSAL: (
+        "slow.",
+    )
+    CRASH = "crash", "Its last words on stderr are above. Does it crash on this input without the adapter, too?"
+    EXIT = "exit", "The process must answer every request and end only when its stdin ends."
+    GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
+    OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
+    WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
+    WRONG_ANSWER = "wrong-answer", "See testee.proto for the answer that belongs to each command."
+    OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
+    ERROR = "error", "The adapter itself reports that it could not do its work."
+    DISHONEST = "dishonest", "A command that does not exist must be answered `unsupported`."
+    REFUSAL = (
+        "refusal",
         "Implement the command in the adapter, or take its capability out of the answer to Hello. Open, Close, Send, "
-        "Receive and Tick are for everybody; Open ignores what it cannot set of the configuration."
-    ),
-    FaultKind.NEVER_EXITS: "The process must end when its stdin ends; is a timer or a thread still alive?",
-}
+        "Receive and Tick are for everybody; Open ignores what it cannot set of the configuration.",
+    )
+    NEVER_EXITS = "never-exits", "The process must end when its stdin ends; is a timer or a thread still alive?"
+
+    def __new__(cls, value: str, advice: str = "") -> FaultKind:
+        out = object.__new__(cls)
+        out._value_, out.advice = value, advice
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +51,6 @@ class Breakdown:
     """One sentence: what was asked and what came instead."""
     stderr: tuple[str, ...] = ()
     """The last lines of its standard error."""
-
-    @property
-    def advice(self) -> str:
-        """The likely question to ask next."""
-        return _ADVICE[self.kind]
 
 
 class TesteeFault(Exception):

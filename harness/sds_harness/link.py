@@ -24,15 +24,17 @@ class Link(Protocol):
         """The answer to a command that does not exist, in place of the none of ``request``. Raises TesteeFault."""
         ...
 
-    def stderr_lines(self) -> tuple[str, ...]: ...
+    def stderr_lines(self) -> tuple[str, ...]:
+        """Last words of the other end, if it has any."""
+        return ()
 
     def close(self) -> None:
-        """End the conversation. Raises TesteeFault when the other end does not."""
-        ...
+        """End the conversation, where there is anything to end. Raises TesteeFault when the other end does not."""
+        return
 
     def kill(self) -> None:
         """End the conversation at once, whatever the other end is doing."""
-        ...
+        return
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class StdioLink:
         raise TesteeFault(kind, detail, self.stderr_lines())
 
 
-class LocalLink:
+class LocalLink(Link):
     """An implementation in this very process, for self-tests: any callable from request to reply."""
 
     def __init__(self, handle: Callable[[Any], Any]) -> None:
@@ -162,15 +164,6 @@ class LocalLink:
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self.call(request, timeout_s, reply)
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return ()
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-    def kill(self) -> None:
-        """Nothing to end."""
 
 
 def _excerpt(data: bytes | bytearray) -> str:

@@ -9,7 +9,7 @@ The one folder that does I/O is ``testee``, which speaks the testee protocol for
 from .bloom_filter import RollingBloomFilter, build_filter
 from .bloom_profiles import PROFILES, BloomParameters, BloomProfile, FilterView
 from .channel import Channel
-from .config import AfterLoss, AfterRequest, Config, OwnIds, RepairConfig, UnknownChannelPolicy, bloom_profile
+from .config import AfterRequest, Config, OwnIds, RepairConfig, bloom_profile
 from .effects import Acknowledged, Delivered, Effects, Event, Lost, Missing, PossiblyAcknowledged
 from .errors import ConfigurationError, ForeignFilter, MalformedMessage, RefusedSend, SdsError, UnknownChannel
 from .hash_profiles import HASH_PROFILES, HashProfile, hash_profile
@@ -33,7 +33,6 @@ __all__ = [
     "V2026_01",
     "AckState",
     "Acknowledged",
-    "AfterLoss",
     "AfterRequest",
     "BloomParameters",
     "BloomProfile",
@@ -63,7 +62,6 @@ __all__ = [
     "RollingBloomFilter",
     "SdsError",
     "UnknownChannel",
-    "UnknownChannelPolicy",
     "WireFormat",
     "bloom_profile",
     "build_filter",

@@ -1,6 +1,6 @@
-"""String hashes of the published bloom filters, exact to the library each comes from.
+"""String hashes of the published implementations, exact to the library each comes from.
 
-Each takes a string and gives the non-negative integer that the filter's index formula starts from.
+Each takes a string and gives an integer: for filters the non-negative one that their index formula starts from.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ def murmur3_32_nim(text: str) -> int:
     return mmh3.hash(text.encode(), signed=False)
 
 
-def farmhash64_nim(text: str) -> int:
-    """FarmHash64 as stock Nim 2.2 computes it over UTF-8: absolute value of the signed 64-bit hash.
-
-    Nim carries the platform-independent variant, which FarmHash calls the fingerprint.
-    """
+def farmhash64_signed(text: str) -> int:
+    """FarmHash64 as stock Nim 2.2 computes it over UTF-8, the platform-independent variant, which FarmHash calls the
+    fingerprint; signed."""
     value: int = farmhash.fingerprint64(text)
-    return value if value < 1 << 63 else (1 << 64) - value
+    return value if value < 1 << 63 else value - (1 << 64)
+
+
+def farmhash64_nim(text: str) -> int:
+    """Its absolute value, of which nim-sds makes filters."""
+    return abs(farmhash64_signed(text))
 
 
 def _first_code_units(text: str) -> list[int]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 from .bloom_profiles import FilterView
-from .config import AfterLoss
 from .effects import Acknowledged, Delivered, Effects, Lost, Missing, PossiblyAcknowledged
 from .errors import ForeignFilter, MalformedMessage, RefusedSend
 from .incoming_buffer import Buffered
@@ -232,7 +231,7 @@ class Channel(Sender):
                 self.repair.give_up(lost)
             if lost:
                 effects.events.append(Lost(self.channel_id, lost))
-            if entry.regular and self.config.after_loss is AfterLoss.DELIVER:
+            if entry.regular and not self.config.drops_the_lost:
                 self.deliver(entry.message, effects, entry.retrieval_hint)
                 self.deliver_ready(effects)
 

@@ -13,20 +13,6 @@ from .repair_times import default_response_groups
 from .revision import SDS_2026_01, Revision
 
 
-class UnknownChannelPolicy(Enum):
-    """A message arrives for a channel that was never joined (AMB-48)."""
-
-    IGNORE = "ignore"
-    CREATE = "create"
-
-
-class AfterLoss(Enum):
-    """What happens to a message whose dependencies are irretrievably lost (AMB-92)."""
-
-    DELIVER = "deliver"
-    DROP = "drop"
-
-
 class OwnIds(Enum):
     """Own message IDs in the own filter (AMB-19). Both published implementations put them in after sending."""
 
@@ -123,7 +109,8 @@ class Config:
     """Period of the incoming buffer sweep; 0 is at every tick."""
     lost_timeout_ms: int | None = None
     """After that long unmet dependencies are marked irretrievably lost (a MAY)."""
-    after_loss: AfterLoss = AfterLoss.DELIVER
+    drops_the_lost: bool = False
+    """Messages whose dependencies are irretrievably lost are dropped instead of delivered (AMB-92)."""
     buffer_syncs: bool = False
     """Keep sync messages with unmet dependencies in the incoming buffer until they are met (AMB-42)."""
 
@@ -141,7 +128,8 @@ class Config:
     repair: RepairConfig = field(default_factory=RepairConfig)
     """How, if it is used."""
 
-    unknown_channel: UnknownChannelPolicy = UnknownChannelPolicy.IGNORE
+    creates_channels: bool = False
+    """A message for a channel that was never joined opens it, instead of being ignored (AMB-48)."""
     max_lamport_ahead_ms: int | None = None
     """Refuse messages whose Lamport timestamp is further ahead than this (AMB-107)."""
 

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
-import farmhash
-import mmh3
-
+from .bloom_hashes import farmhash64_signed, murmur3_32_nim
 from .errors import ConfigurationError
 
 
@@ -42,27 +40,18 @@ def _sha256_be64(text: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
 
 
-def _farmhash64_signed(text: str) -> int:
-    value: int = farmhash.fingerprint64(text)
-    return value if value < 1 << 63 else value - (1 << 64)
-
-
-def _murmur3_32(text: str) -> int:
-    return mmh3.hash(text.encode(), signed=False)
-
-
 SHA256_BE64 = HashProfile(
     "sha256-be64", "@waku/sds: the first 8 bytes of SHA-256 over the concatenated strings, big-endian", _sha256_be64
 )
 FARMHASH64_NIM = HashProfile(
     "farmhash64-nim",
     "nim-sds on stock Nim 2.2: absolute value of the signed 64-bit FarmHash of the concatenated strings",
-    _farmhash64_signed,
+    farmhash64_signed,
 )
 MURMUR3_32_NIM = HashProfile(
     "murmur3-32-nim",
     "nim-sds built with -d:nimStringHash2: unsigned Murmur3-32 of the concatenated strings",
-    _murmur3_32,
+    murmur3_32_nim,
 )
 
 HASH_PROFILES: dict[str, HashProfile] = {

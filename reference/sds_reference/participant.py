@@ -11,7 +11,7 @@ b'hello'
 from __future__ import annotations
 
 from .channel import Channel
-from .config import Config, UnknownChannelPolicy
+from .config import Config
 from .effects import Effects
 from .errors import ConfigurationError, MalformedMessage, UnknownChannel
 
@@ -74,7 +74,7 @@ class Participant:
         if channel is None:
             if not message.channel_id:
                 raise MalformedMessage("a message without channel_id")
-            if self.config.unknown_channel is UnknownChannelPolicy.IGNORE:
+            if not self.config.creates_channels:
                 return Effects()
             self.join(message.channel_id, now_ms)
             try:

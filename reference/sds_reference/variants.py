@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
-from .config import AfterLoss, AfterRequest, Config, OwnIds, RepairConfig, UnknownChannelPolicy
+from .config import AfterRequest, Config, OwnIds, RepairConfig
 from .hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, HashProfile
 
 
@@ -76,7 +76,7 @@ _OF_SDS = {
             cascade_on_receive=False,
             incoming_sweep_ms=5_000,
         ),
-        _variant("drops-the-lost", "messages whose dependencies are lost are dropped", after_loss=AfterLoss.DROP),
+        _variant("drops-the-lost", "messages whose dependencies are lost are dropped", drops_the_lost=True),
         _variant("keeps-syncs-waiting", "sync messages with unmet dependencies are buffered", buffer_syncs=True),
         _variant(
             "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
@@ -99,7 +99,7 @@ _OF_SDS = {
         _repairing("needs-a-sender", "ignores requests that name no sender", needs_sender=True),
         _repairing("pauses-after-answers", "ignores requests for T_min after a response", pauses_after_answers=True),
         _repairing("copies-keep-requests", "responses carry old repair requests", copies_keep_requests=True),
-        _variant("creates-channels", "a message opens an unknown channel", unknown_channel=UnknownChannelPolicy.CREATE),
+        _variant("creates-channels", "a message opens an unknown channel", creates_channels=True),
         _variant(
             "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
         ),

@@ -11,21 +11,14 @@ from .framing import Framing, FramingError
 _CHUNK = 1 << 16
 
 
-def serve(
-    handle: Callable[[Any], Any],
-    request: type[Any],
-    reply: type[Any],
-    framing: Framing,
-    stdin: int = 0,
-    stdout: int = 1,
-) -> None:
-    """Answer every frame of the file descriptor ``stdin`` on ``stdout``.
+def serve(handle: Callable[[Any], Any], request: type[Any], reply: type[Any], framing: Framing) -> None:
+    """Answer every frame of stdin on stdout.
 
     ``request`` and ``reply`` are the messages of the testee protocol, as protoc generates them.
     """
     buffer = bytearray()
     searched = 0
-    while chunk := os.read(stdin, _CHUNK):
+    while chunk := os.read(0, _CHUNK):
         buffer += chunk
         while (body := framing.take(buffer, searched)) is not None:
             searched = 0
@@ -34,11 +27,7 @@ def serve(
             except FramingError as error:
                 answer = reply()
                 answer.error.message = f"not a request: {error}"
-            _write(stdout, framing.pack(answer))
+            view = memoryview(framing.pack(answer))
+            while view:
+                view = view[os.write(1, view) :]
         searched = len(buffer)
-
-
-def _write(stdout: int, frame: bytes) -> None:
-    view = memoryview(frame)
-    while view:
-        view = view[os.write(stdout, view) :]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from scripted_peers import T, content, delivered, incoming, joined, log, lost, missing, sent, sync
-from sds_reference import AfterLoss, Config, Delivered, Effects, HistoryEntry, Lost
+from sds_reference import Config, Delivered, Effects, HistoryEntry, Lost
 
 SWEEPING = Config(sync_interval_ms=None, cascade_on_receive=False)
 LOSING = Config(sync_interval_ms=None, lost_timeout_ms=1_000)
-DROPPING = Config(sync_interval_ms=None, lost_timeout_ms=1_000, after_loss=AfterLoss.DROP)
+DROPPING = Config(sync_interval_ms=None, lost_timeout_ms=1_000, drops_the_lost=True)
 
 
 def test_a_buffered_message_is_delivered_with_its_dependency_by_default() -> None:

@@ -33,7 +33,6 @@ from sds_reference import (
     Message,
     Missing,
     Participant,
-    UnknownChannelPolicy,
     encode,
 )
 
@@ -139,7 +138,7 @@ def test_a_content_message_without_an_id_is_refused_and_changes_nothing() -> Non
 
 def test_a_message_without_a_channel_id_is_refused() -> None:
     with pytest.raises(MalformedMessage, match="without channel_id"):
-        joined(Config(unknown_channel=UnknownChannelPolicy.CREATE)).receive(content("x", channel=""), T)
+        joined(Config(creates_channels=True)).receive(content("x", channel=""), T)
 
 
 def test_a_message_with_neither_lamport_timestamp_nor_content_does_nothing() -> None:
@@ -173,13 +172,13 @@ def test_a_message_of_an_unknown_channel_is_ignored_by_default() -> None:
 
 
 def test_a_message_of_an_unknown_channel_creates_it_if_so_configured() -> None:
-    alice = joined(Config(unknown_channel=UnknownChannelPolicy.CREATE))
+    alice = joined(Config(creates_channels=True))
     assert delivered(alice.receive(content("x", channel="d", at=1), T + 7)) == ["x"]
     assert (log(alice, "d"), lamport(alice, "d"), log(alice)) == (["x"], T + 7, [])
 
 
 def test_a_refused_message_creates_no_channel() -> None:
-    alice = joined(Config(unknown_channel=UnknownChannelPolicy.CREATE))
+    alice = joined(Config(creates_channels=True))
     with pytest.raises(MalformedMessage):
         alice.receive(content("", channel="d", payload=b"x"), T)
     assert list(alice.channels) == ["c"]

@@ -21,7 +21,7 @@ from scripted_peers import (
     outgoing,
     sync,
 )
-from sds_reference import AfterLoss, HistoryEntry, Message, Participant, decode, encode
+from sds_reference import HistoryEntry, Message, Participant, decode, encode
 
 
 def original(message_id: str, *causal: str, requested: tuple[HistoryEntry, ...] = ()) -> bytes:
@@ -71,8 +71,8 @@ def test_a_message_that_waited_for_its_dependencies_is_answered_byte_for_byte() 
 
 
 def test_a_message_delivered_in_spite_of_a_loss_is_answered_and_a_dropped_one_is_not() -> None:
-    for after_loss, expected in ((AfterLoss.DELIVER, [original("m", "lost")]), (AfterLoss.DROP, [])):
-        alice = joined(replace(ANSWERS, lost_timeout_ms=SECOND, after_loss=after_loss))
+    for drops, expected in ((False, [original("m", "lost")]), (True, [])):
+        alice = joined(replace(ANSWERS, lost_timeout_ms=SECOND, drops_the_lost=drops))
         alice.receive(original("m", "lost"), T)
         alice.tick(T + SECOND)
         assert answer(alice, "m") == expected

@@ -27,7 +27,7 @@ from repair_peers import (
     t_resp,
 )
 from scripted_peers import T, content, copies, delivered, ephemeral, joined, lost, missing, sent, sync
-from sds_reference import SDS_2025_10_AMENDED, SDS_2026_01, AfterLoss, AfterRequest, Config, Message, Revision, encode
+from sds_reference import SDS_2025_10_AMENDED, SDS_2026_01, AfterRequest, Config, Message, Revision, encode
 
 # ---- what gets an entry ----------------------------------------------------------------------------------------------
 
@@ -259,22 +259,22 @@ def test_a_sync_message_is_not_the_arrival_of_a_message_of_its_id(revision: Revi
     assert t_req(alice) == {"u": U}
 
 
-def losing(after_loss: AfterLoss, revision: Revision = SDS_2026_01) -> Config:
+def losing(drops: bool, revision: Revision = SDS_2026_01) -> Config:
     """What is missing for a second is lost."""
-    return replace(repairing(requesting(), revision), lost_timeout_ms=SECOND, after_loss=after_loss)
+    return replace(repairing(requesting(), revision), lost_timeout_ms=SECOND, drops_the_lost=drops)
 
 
 def test_a_message_that_is_dropped_with_its_lost_dependency_can_be_asked_for_again() -> None:
-    alice = joined(losing(AfterLoss.DROP))
+    alice = joined(losing(True))
     alice.receive(content("u", *of_bob("v"), sender="bob"), T)
     assert lost(alice.tick(T + SECOND)) == ["v"]
     alice.receive(sync("s", *of_bob("u")), T + SECOND)
     assert t_req(alice) == {"u": SECOND + T_MIN}
 
 
-@pytest.mark.parametrize("after_loss", AfterLoss)
-def test_what_is_lost_is_not_asked_for_until_it_is_named_again(after_loss: AfterLoss) -> None:
-    alice = joined(losing(after_loss))
+@pytest.mark.parametrize("drops", [False, True])
+def test_what_is_lost_is_not_asked_for_until_it_is_named_again(drops: bool) -> None:
+    alice = joined(losing(drops))
     alice.receive(content("y", *of_bob("u", "v")), T)
     alice.receive(content("z", *of_bob("w")), T + 1)
     assert lost(alice.tick(T + SECOND)) == ["u", "v"]
@@ -284,7 +284,7 @@ def test_what_is_lost_is_not_asked_for_until_it_is_named_again(after_loss: After
 
 
 def test_what_was_overheard_and_then_lost_does_not_come_back() -> None:
-    alice = joined(losing(AfterLoss.DELIVER, SDS_2025_10_AMENDED))
+    alice = joined(losing(False, SDS_2025_10_AMENDED))
     alice.receive(content("y", *of_bob("u")), T)
     alice.receive(asking("u"), T)
     alice.tick(T + SECOND)

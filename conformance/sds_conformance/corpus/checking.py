@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.jobs import Progress, failures_told, over, watched
-from sds_harness.corpus.manifest import Corpus
+from sds_harness.corpus.manifest import WORDS, Corpus
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.recording import Replay, insisting
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
@@ -56,11 +56,28 @@ class Checker:
             raise DamagedFile(f"{stored.where} is damaged: schedule {stored.schedule} is that of another corpus.")
         self.hold_to_manifest(stored, rebuilt)
         twins = manifest.has_twins(stored.schedule) and performance.breakdown is None
-        replay = StoredTwins(self, shard, stored) if twins else None
-        assessment = assess(performance, self.scope, rebuilt.judged, replay)
-        if replay is not None and replay.damage is not None:
-            raise replay.damage  # to whoever judges it was one more thing that went wrong
+        with insisting(self._stored_twins(shard, stored)) as replay:
+            assessment = assess(performance, self.scope, rebuilt.judged, replay if twins else None)
         return Played(stored.schedule, performance.steps, assessment, performance.breakdown)
+
+    def _stored_twins(self, shard: int, of: Stored) -> Replay:
+        """Stored twins in the place of an implementation that plays them; they are read when one is asked for."""
+
+        def known() -> Iterator[Stored]:
+            yield from twins_of(self.corpus, shard, of.schedule)
+
+        def play(schedule: Schedule) -> Performance:
+            stored = next(twins, None)
+            if stored is None or stored.side["json"] != self.corpus.kind.dumps(schedule):
+                raise DamagedFile(
+                    f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus."
+                )
+            rebuilt = stored.performance(schedule)
+            self.hold_to_manifest(stored, rebuilt)
+            return rebuilt.performance
+
+        twins = known()
+        return play
 
     def hold_to_manifest(self, stored: Stored, rebuilt: Rebuilt) -> None:
         """Was it played by whom the manifest names? No digest is over all shards, so one of another corpus may stand
@@ -77,35 +94,6 @@ class Checker:
 
 
 _CASTINGS = frozenset(casting.value for casting in Casting)
-
-
-class StoredTwins:
-    """Stored twins in the place of an implementation that plays them; they are read when one is asked for."""
-
-    def __init__(self, checker: Checker, shard: int, stored: Stored) -> None:
-        self._checker, self._shard, self._of = checker, shard, stored
-        self._twins: list[Stored] | None = None
-        self.damage: CorpusError | None = None
-        """What is wrong with them."""
-
-    def __call__(self, schedule: Schedule) -> Performance:
-        try:
-            return self._next(schedule)
-        except CorpusError as error:
-            self.damage = error
-            raise
-
-    def _next(self, schedule: Schedule) -> Performance:
-        if self._twins is None:
-            self._twins = list(reversed(twins_of(self._checker.corpus, self._shard, self._of.schedule)))
-        if not self._twins or self._twins[-1].side["json"] != self._checker.corpus.kind.dumps(schedule):
-            raise DamagedFile(
-                f"{self._of.where}: what schedule {self._of.schedule} has to be compared with is not in the corpus."
-            )
-        stored = self._twins.pop()
-        rebuilt = stored.performance(schedule)
-        self._checker.hold_to_manifest(stored, rebuilt)
-        return rebuilt.performance
 
 
 def check(spark: SparkSession, corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None) -> Tally:
@@ -130,12 +118,10 @@ def declaration_in(corpus: Corpus) -> Declaration:
     def text(name: str) -> str:
         return printable(str(told.get(name) or ""))
 
+    words: dict[str, Any] = {name: text(name) for name in WORDS}
     return replace(
         empty,
-        name=text("name"),
-        version=text("version"),
-        language=text("language"),
-        homepage=text("homepage"),
+        **words,
         revisions=tuple(printable(str(revision)) for revision in told.get("revisions") or ()),
         capabilities=frozenset(
             language.capabilities[name] for name in told.get("capabilities") or () if name in language.capabilities
@@ -149,10 +135,10 @@ def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
     def row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
         return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
 
-    yield row("schedules", "", tally.schedules)
-    yield row("steps", "", tally.steps)
-    for kind, counts in (("exercised", tally.exercised), ("situation", tally.situations)):
-        for what, count in counts.items():
+    for kind in ("schedules", "steps"):
+        yield row(kind, "", getattr(tally, kind))
+    for kind in ("exercised", "situations"):
+        for what, count in getattr(tally, kind).items():
             yield row(kind, what, count)
     for what, finding in tally.found.items():
         told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
@@ -163,14 +149,10 @@ def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
 
 def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:
     match kind:
-        case "schedules":
-            tally.schedules = schedules
-        case "steps":
-            tally.steps = schedules
-        case "exercised":
-            tally.exercised[what] = schedules
-        case "situation":
-            tally.situations[what] = schedules
+        case "schedules" | "steps":
+            setattr(tally, kind, schedules)
+        case "exercised" | "situations":
+            getattr(tally, kind)[what] = schedules
         case "found":
             data = json.loads(told)
             tally.found[what] = Finding(**data | {"severity": Verdict(data["severity"])})

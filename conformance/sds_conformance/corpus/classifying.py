@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from sds_harness.corpus.reading import Stored
 from sds_harness.corpus.rebuilding import Rebuilt
+from sds_harness.corpus.schema import Row
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
 
@@ -23,25 +25,30 @@ from .ranges import DUPLICATE, EXTRA, MISSING, STALE, TRUNCATED, TWICE, Divergen
 class Class(Enum):
     """What is to be said of a schedule that differs. They are told in this order."""
 
-    A_VIOLATES = "A violates"
-    B_VIOLATES = "B violates"
-    BOTH_VIOLATE = "both violate"
-    UNEXPLAINED = "unexplained"
-    """Neither violates anything, and nothing that is left open covers what differs."""
-    UNJUDGED = "unjudged"
-    """No checks were run."""
-    MISSING = "missing"
-    """Only A has the schedule."""
-    EXTRA = "extra"
-    """Only B has it."""
-    TRUNCATED = "truncated"
-    """Steps are not in a corpus that were recorded."""
-    DUPLICATE = "duplicate"
-    """A schedule or a step stands twice in a corpus."""
-    DAMAGED = "damaged"
-    """What is stored does not fit together."""
-    LEGAL = "legal"
-    """Neither violates anything, and the text leaves open what differs."""
+    A_VIOLATES = "A violates", "#b3261e", "A violates a requirement in the schedule, B does not"
+    B_VIOLATES = "B violates", "#c2590c", "B violates a requirement in the schedule, A does not"
+    BOTH_VIOLATE = "both violate", "#7b1fa2", "both violate something in the schedule"
+    UNEXPLAINED = (
+        "unexplained",
+        "#b08900",
+        "neither violates anything, and nothing that is left open covers what differs",
+    )
+    UNJUDGED = "unjudged", "#5b6470", "no checks were run"
+    MISSING = "missing", "#00677d", "only A has the schedule"
+    EXTRA = "extra", "#0b5fa5", "only B has the schedule"
+    TRUNCATED = "truncated", "#6d4c41", "steps that were recorded are not in the corpus"
+    DUPLICATE = "duplicate", "#455a64", "a schedule or a step stands twice in the corpus"
+    DAMAGED = "damaged", "#000000", "what is stored does not fit together"
+    LEGAL = "legal", "#2e7d4f", "neither violates anything, and the text leaves open what differs"
+
+    colour: str
+    """Of its bars in a chart."""
+    words: str
+
+    def __new__(cls, value: str, colour: str = "", words: str = "") -> Class:
+        out = object.__new__(cls)
+        out._value_, out.colour, out.words = value, colour, words
+        return out
 
 
 VIOLATIONS = (Class.A_VIOLATES, Class.B_VIOLATES, Class.BOTH_VIOLATE)
@@ -160,51 +167,32 @@ def _violations(rebuilt: Rebuilt, assessment: Assessment) -> tuple[Finding | Non
 def as_row(one: Classified) -> dict[str, Any]:
     """As it stands in the Parquet of all divergences."""
     divergence, row = one.divergence, one.divergence.row
-    return {
-        "schedule": divergence.schedule,
-        "class": one.kind.value,
-        "cause": one.cause,
-        "reason": printable(one.reason, 600),
-        "kind": divergence.kind,
-        "side": divergence.side,
-        "step": divergence.step,
-        "participant": row.get("participant", ""),
-        "command": row.get("command", ""),
-        "at_ms": row.get("at_ms", 0),
-        "fields": list(divergence.fields),
-        "values": _values(divergence),
-        "steps_a": divergence.steps[0],
-        "steps_b": divergence.steps[1],
-        "violated_a": list(one.violated_a),
-        "violated_b": list(one.violated_b),
-        "finding_a": _told(one.finding_a),
-        "finding_b": _told(one.finding_b),
-    }
+    return {name: told(one, divergence, row) for name, (_, told) in _COLUMNS.items()}
 
 
 _STRINGS = pa.list_(pa.string())
-_TYPES: dict[str, pa.DataType] = {
-    "schedule": pa.int64(),
-    "class": pa.string(),
-    "cause": pa.string(),
-    "reason": pa.string(),
-    "kind": pa.string(),
-    "side": pa.string(),
-    "step": pa.int32(),
-    "participant": pa.string(),
-    "command": pa.string(),
-    "at_ms": pa.int64(),
-    "fields": _STRINGS,
-    "values": pa.string(),
-    "steps_a": pa.int32(),
-    "steps_b": pa.int32(),
-    "violated_a": _STRINGS,
-    "violated_b": _STRINGS,
-    "finding_a": pa.string(),
-    "finding_b": pa.string(),
+_COLUMNS: dict[str, tuple[pa.DataType, Callable[[Classified, Divergence, Row], object]]] = {
+    "schedule": (pa.int64(), lambda one, divergence, row: divergence.schedule),
+    "class": (pa.string(), lambda one, divergence, row: one.kind.value),
+    "cause": (pa.string(), lambda one, divergence, row: one.cause),
+    "reason": (pa.string(), lambda one, divergence, row: printable(one.reason, 600)),
+    "kind": (pa.string(), lambda one, divergence, row: divergence.kind),
+    "side": (pa.string(), lambda one, divergence, row: divergence.side),
+    "step": (pa.int32(), lambda one, divergence, row: divergence.step),
+    "participant": (pa.string(), lambda one, divergence, row: row.get("participant", "")),
+    "command": (pa.string(), lambda one, divergence, row: row.get("command", "")),
+    "at_ms": (pa.int64(), lambda one, divergence, row: row.get("at_ms", 0)),
+    "fields": (_STRINGS, lambda one, divergence, row: list(divergence.fields)),
+    "values": (pa.string(), lambda one, divergence, row: _values(divergence)),
+    "steps_a": (pa.int32(), lambda one, divergence, row: divergence.steps[0]),
+    "steps_b": (pa.int32(), lambda one, divergence, row: divergence.steps[1]),
+    "violated_a": (_STRINGS, lambda one, divergence, row: list(one.violated_a)),
+    "violated_b": (_STRINGS, lambda one, divergence, row: list(one.violated_b)),
+    "finding_a": (pa.string(), lambda one, divergence, row: _told(one.finding_a)),
+    "finding_b": (pa.string(), lambda one, divergence, row: _told(one.finding_b)),
 }
-DIVERGENCE_SCHEMA = pa.schema(_TYPES)
-"""Of ``as_row``."""
+"""Their types, and what stands in them."""
+DIVERGENCE_SCHEMA = pa.schema({name: kind for name, (kind, _) in _COLUMNS.items()})
 _LONGEST = 2_000
 
 

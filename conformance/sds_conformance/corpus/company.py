@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 
 from sds_harness.corpus.errors import NotDriven
-from sds_harness.corpus.recording import Replay
+from sds_harness.corpus.recording import Replay, insisting
 from sds_harness.declaration import Declaration
 from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule
@@ -17,20 +16,10 @@ from ..exploration.casts import NotPlayed
 from ..protocols import repertoire_of
 
 
-@dataclass(frozen=True)
-class Companies:
-    """Makes companies; plain data, for workers to be given it."""
-
-    order: Order
-
-    def __call__(self) -> Tireless:
-        return Tireless(self.order)
-
-
 class Tireless:
     """A company that is made anew when its implementation broke so often that it was given up.
 
-    A campaign has learnt all there is after a few breakdowns, a corpus wants them all.
+    A campaign has learnt all there is after a few breakdowns, a corpus wants them all. See ``recording.Company``.
     """
 
     def __init__(self, order: Order) -> None:
@@ -38,15 +27,12 @@ class Tireless:
         self._company: Company = order.company()
 
     def start(self) -> Declaration:
-        """Shake hands. Raises TesteeFault."""
         return self._company.start()
 
     def schedule(self, index: int) -> Schedule:
-        """The schedule of that index."""
         return self._order.schedule(index)
 
     def play(self, schedule: Schedule) -> Performance:
-        """Raises NotDriven when the implementation cannot be started any more."""
         try:
             return self._company.play(schedule)
         except NotPlayed:
@@ -59,27 +45,14 @@ class Tireless:
             raise NotDriven(f"{schedule.name} was not played: {again}.") from None
 
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
-        """The members that are under test."""
         return self._company.judged(schedule)
 
     def compare(self, performance: Performance, replay: Replay) -> None:
-        """Play whatever the properties want to compare a performance with. What they say of it is not asked here; one
-        that fails will fail in the same place when it is."""
-
-        def played(schedule: Schedule) -> Performance:
-            try:
-                return replay(schedule)
-            except NotDriven as error:
-                troubles.append(error)
-                raise
-
-        troubles: list[NotDriven] = []
+        """Whatever the properties want to compare it with. What they say of it is not asked here; one that fails will
+        fail in the same place when it is."""
         properties = repertoire_of(self._order.revision).properties
-        with contextlib.suppress(Exception):
+        with insisting(replay) as played, contextlib.suppress(Exception):
             properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
-        for trouble in troubles:
-            raise trouble
 
     def kill(self) -> None:
-        """End all processes."""
         self._company.kill()

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from sds_harness.corpus.digests import joined, schedule_digest
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import Corpus
-from sds_harness.corpus.reading import Stored
-from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP, Row
+from sds_harness.corpus.reading import Stored, by_schedule
+from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile
 
 from .first_steps import by_hashes, by_rows, fault_in
@@ -77,7 +77,7 @@ def _by_number(
 ) -> Iterator[Divergence]:
     """Where some schedules are missing, or stand twice: one after the other. Those that both have are left out if they
     were ``compared`` already."""
-    rows_a, rows_b = _side_rows(one), _side_rows(other)
+    rows_a, rows_b = by_schedule(one), by_schedule(other)
     for number in wanted:
         those, others = rows_a.get(number, []), rows_b.get(number, [])
         if len(those) > 1 or len(others) > 1:
@@ -107,13 +107,6 @@ def _steps(table: pa.Table) -> dict[int, int]:
 def _ascends(column: pa.ChunkedArray[Any]) -> bool:
     numbers = column.to_numpy()
     return bool((numbers[1:] > numbers[:-1]).all())
-
-
-def _side_rows(table: pa.Table) -> dict[int, list[Row]]:
-    out: dict[int, list[Row]] = {}
-    for row in table.to_pylist():
-        out.setdefault(row["schedule"], []).append(row)
-    return out
 
 
 def _other_schedule(a: Corpus, b: Corpus, number: int) -> None:

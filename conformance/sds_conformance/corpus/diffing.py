@@ -7,6 +7,7 @@ would cost a second at the start, and nothing is shuffled.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,7 +79,7 @@ class Differ:
                     writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
                     rows.clear()
             writer.write_batch(pa.RecordBatch.from_pylist(rows, DIVERGENCE_SCHEMA))
-        yield pa.RecordBatch.from_pylist([{"found": found.to_json()}])
+        yield pa.RecordBatch.from_pylist([{"found": pickle.dumps(found)}])
 
     def _classified(self, wanted: range) -> Iterator[Classified]:
         told: set[int] = set()
@@ -173,8 +174,8 @@ def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, 
     (differ.out / DIVERGENCES).make()
     found = Sum()
     with watched(spark, progress), failures_told():
-        for row in over(spark, range(differ.ranges), differ, "found string").collect():
-            found.merge(Sum.from_json(row.found))
+        for row in over(spark, range(differ.ranges), differ, "found binary").collect():
+            found.merge(pickle.loads(row.found))
     a, b = differ.a, differ.b
     divergent = found.classes.total()
     identical = max(a.manifest.schedules, b.manifest.schedules) - divergent

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from jinja2 import Template
 from markupsafe import Markup
 
-from sds_harness.corpus.manifest import Corpus
 from sds_harness.declaration import printable
 
 from ..exploration.telling import rule_of
@@ -22,32 +20,6 @@ from .diffing import Difference
 from .samples import Sample, of_cause
 from .summing import Cause, most_common
 
-WORDS: dict[Class, str] = {
-    Class.LEGAL: "neither violates anything, and the text leaves open what differs",
-    Class.A_VIOLATES: "A violates a requirement in the schedule, B does not",
-    Class.B_VIOLATES: "B violates a requirement in the schedule, A does not",
-    Class.BOTH_VIOLATE: "both violate something in the schedule",
-    Class.UNEXPLAINED: "neither violates anything, and nothing that is left open covers what differs",
-    Class.UNJUDGED: "no checks were run",
-    Class.MISSING: "only A has the schedule",
-    Class.EXTRA: "only B has the schedule",
-    Class.TRUNCATED: "steps that were recorded are not in the corpus",
-    Class.DUPLICATE: "a schedule or a step stands twice in the corpus",
-    Class.DAMAGED: "what is stored does not fit together",
-}
-COLOURS: dict[Class, str] = {
-    Class.LEGAL: "#2e7d4f",
-    Class.A_VIOLATES: "#b3261e",
-    Class.B_VIOLATES: "#c2590c",
-    Class.BOTH_VIOLATE: "#7b1fa2",
-    Class.UNEXPLAINED: "#b08900",
-    Class.UNJUDGED: "#5b6470",
-    Class.MISSING: "#00677d",
-    Class.EXTRA: "#0b5fa5",
-    Class.TRUNCATED: "#6d4c41",
-    Class.DUPLICATE: "#455a64",
-    Class.DAMAGED: "#000000",
-}
 SAME_COLOUR = "#9aa2ad"
 
 
@@ -66,24 +38,17 @@ class Bar:
 
 def page(difference: Difference, samples: list[Sample]) -> str:
     """The page as HTML."""
-    total = difference.identical + difference.divergent
     return _template().render(
-        a=_told(difference.a),
-        b=_told(difference.b),
-        identical=difference.identical,
-        divergent=difference.divergent,
-        total=total,
-        same=difference.same,
-        seconds=difference.seconds,
-        classes=[(kind, count, WORDS[kind], COLOURS[kind]) for kind, count in difference.classes.items()],
+        difference=difference,
+        corpora={"A": difference.a, "B": difference.b},
+        total=difference.identical + difference.divergent,
         bars=_bars(difference),
         histogram=_histogram(difference),
-        causes=[(cause, COLOURS[cause.kind], rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
-        other_causes=difference.other_causes,
+        causes=[(cause, rules_of(cause), of_cause(samples, cause)) for cause in difference.causes],
         requirements=_requirements(difference),
         fields=list(most_common(difference.found.fields).items()),
         svg=Markup,
-        clean=lambda text: printable(str(text), 600),
+        clean=lambda text, limit=600: printable(str(text), limit),
     )
 
 
@@ -94,23 +59,9 @@ def _template() -> Template:
     return known.get_template("diff.html.j2")
 
 
-def _told(corpus: Corpus) -> dict[str, Any]:
-    manifest = corpus.manifest
-    return {
-        "name": manifest.name,
-        "where": printable(corpus.place.shown, 200),
-        "schedules": manifest.schedules,
-        "steps": manifest.steps,
-        "revision": printable(manifest.revision, 40),
-        "suite": printable(manifest.suite_version, 40),
-        "casting": printable(manifest.casting, 40),
-        "command": printable(" ".join(map(str, manifest.command)), 300),
-    }
-
-
 def _bars(difference: Difference) -> list[Bar]:
     counts = [("identical", difference.identical, SAME_COLOUR)]
-    counts += [(kind.value, count, COLOURS[kind]) for kind, count in difference.classes.items()]
+    counts += [(kind.value, count, kind.colour) for kind, count in difference.classes.items()]
     most = max(1, *(count for _, count, _ in counts))
     return [Bar(label, count, colour, count / most) for label, count, colour in counts]
 
@@ -131,7 +82,7 @@ def _histogram(difference: Difference) -> list[tuple[str, int, list[Bar]]]:
         for kind in Class:
             count = counted[kind, depth]
             if count:
-                bars.append(Bar(kind.value, count, COLOURS[kind], count / most, start))
+                bars.append(Bar(kind.value, count, kind.colour, count / most, start))
                 start += count / most
         out.append((label, totals[depth], bars))
     return out

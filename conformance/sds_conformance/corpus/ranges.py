@@ -67,11 +67,11 @@ def _bounds(schedules: pa.ChunkedArray[Any]) -> tuple[int, int] | None:
     return (pc.min(schedules).as_py(), pc.max(schedules).as_py()) if len(schedules) else None
 
 
-class RangeReader:
-    """What a corpus has of a range of schedules, out of whatever shards that is in."""
+class RangeReader(ExitStack):
+    """What a corpus has of a range of schedules, out of whatever shards that is in; they are open as long as it is."""
 
     def __init__(self, corpus: Corpus, schedules: range) -> None:
-        self._files = ExitStack()
+        super().__init__()
         self.corpus, self._range = corpus, schedules
         self._numbers: list[int] = []
         self._shards: list[tuple[ShardFile, ShardFile]] = []
@@ -80,8 +80,8 @@ class RangeReader:
         if schedules.start < last:
             for shard in range(schedules.start // manifest.per_shard, (last - 1) // manifest.per_shard + 1):
                 side, steps = pair_of(corpus.place, shard, corpus.kind.columns)
-                self._files.enter_context(side)
-                self._files.enter_context(steps)
+                self.enter_context(side)
+                self.enter_context(steps)
                 self._shards.append((side, steps))
                 self._numbers.append(shard)
 
@@ -115,9 +115,3 @@ class RangeReader:
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """Rows of some schedules."""
         return pa.concat_tables([steps.read(columns, schedules) for _, steps in self._shards])
-
-    def __enter__(self) -> RangeReader:
-        return self
-
-    def __exit__(self, *what: object) -> None:
-        self._files.close()

@@ -7,11 +7,9 @@ its sum over as one small row.
 from __future__ import annotations
 
 import heapq
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from .classifying import Class, Classified
 
@@ -101,37 +99,6 @@ class Sum:
             for (kind, cause), alike in ranked[:MOST_CAUSES]
         ]
         return sorted(told, key=lambda cause: (order.index(cause.kind), -cause.schedules, cause.cause))
-
-    def to_json(self) -> str:
-        """As a task hands it over."""
-        return json.dumps(
-            {
-                "classes": {kind.value: count for kind, count in self.classes.items()},
-                "alike": [
-                    [kind.value, cause, alike.reason, alike.schedules, alike.first]
-                    for (kind, cause), alike in self.alike.items()
-                ],
-                "violated_a": self.violated_a,
-                "violated_b": self.violated_b,
-                "fields": self.fields,
-                "depths": [[kind.value, depth, count] for (kind, depth), count in self.depths.items()],
-            }
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Sum:
-        """What ``to_json`` gave."""
-        told: dict[str, Any] = json.loads(text)
-        out = cls(
-            Counter({Class(kind): count for kind, count in told["classes"].items()}),
-            violated_a=Counter(told["violated_a"]),
-            violated_b=Counter(told["violated_b"]),
-            fields=Counter(told["fields"]),
-            depths=Counter({(Class(kind), depth): count for kind, depth, count in told["depths"]}),
-        )
-        for kind, cause, reason, schedules, first in told["alike"]:
-            out.alike[Class(kind), cause] = _Alike(reason, schedules, [(step, number) for step, number in first])
-        return out
 
 
 def most_common(counts: Counter[str]) -> dict[str, int]:

@@ -138,7 +138,7 @@ def _breakdown(broken: BrokenRun) -> dict[str, Any]:
         "step": broken.step,
         "command": broken.command,
         "detail": broken.breakdown.detail,
-        "advice": broken.breakdown.advice,
+        "advice": broken.breakdown.kind.advice,
         "stderr": list(broken.breakdown.stderr),
     }
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
 from sds_conformance.corpus.checking import Checker, check
-from sds_conformance.corpus.company import Companies
+from sds_conformance.corpus.company import Tireless
 from sds_conformance.corpus.kinds import kind_of
 from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import read_complete
@@ -251,7 +252,7 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
     prepare(recording, overwrite=False)
     for other in (Model(mutant="sync-does-not-increase"), Model(without=frozenset({pb.CAPABILITY_OBSERVE}))):
         with pytest.raises(NotDriven, match=r"is of the reference .* but what was started for seed 0, schedule 0"):
-            record_shard(replace(recording, company=Companies(order_of(other, 6))), 0)
+            record_shard(replace(recording, company=partial(Tireless, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
 

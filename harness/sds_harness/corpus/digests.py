@@ -22,20 +22,11 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-def unsigned(value: int) -> int:
-    """The number that ``signed`` was made from."""
-    return value & _MASK
-
-
 def digest64(values: Sequence[Any]) -> int:
     """Signed 64-bit digest of JSON values; 0 of none."""
     if not values:
         return 0
     return int.from_bytes(blake2b(_encode(values).encode(), digest_size=8).digest(), "little", signed=True)
-
-
-row_hash = digest64
-"""Of a row: the values of its normative columns, in the order of the schema."""
 
 
 def joined(row_hashes: Iterable[int]) -> bytes:

@@ -85,8 +85,6 @@ def failures_told() -> Iterator[None]:
         yield
     except CorpusError:
         raise
-    except KeyboardInterrupt:
-        raise
     except Exception as error:
         raise CorpusError(sentence_of(error)) from None
 

@@ -86,12 +86,10 @@ class Manifest:
 
     def told_apart(self, other: Manifest) -> list[str]:
         """What differs of that on which the schedules hang, in words."""
+        sides = {what: (getattr(self, what), getattr(other, what)) for what in ("seed", "grammar")}
         return [
             f"{what}: {printable(repr(mine))} and {printable(repr(theirs))}"
-            for what, mine, theirs in (
-                ("seed", self.seed, other.seed),
-                ("grammar", self.grammar, other.grammar),
-            )
+            for what, (mine, theirs) in sides.items()
             if mine != theirs
         ]
 
@@ -119,13 +117,14 @@ KindOf = Callable[[str], Kind]
 """The kind of a corpus, by the revision in its manifest, which need not be one that anybody knows."""
 
 
+WORDS = ("name", "version", "language", "homepage")
+"""What implementations declare in words of their own."""
+
+
 def implementation_of(declared: Declaration, kind: Kind) -> dict[str, Any]:
     """The declaration as JSON values."""
     return {
-        "name": declared.name,
-        "version": declared.version,
-        "language": declared.language,
-        "homepage": declared.homepage,
+        **{name: getattr(declared, name) for name in WORDS},
         "revisions": list(declared.revisions),
         "capabilities": declared.capability_names,
         **{kind.stored_name(name): chosen for name, chosen in declared.profiles.items()},
@@ -214,7 +213,7 @@ def _complaint(manifest: Manifest) -> str:
 def _misdeclared(implementation: dict[str, Any], kind: Kind) -> str:
     empty = Declaration.unknown("", kind.language)
     types: dict[str, type] = {
-        **dict.fromkeys(("name", "version", "language", "homepage", *map(kind.stored_name, empty.profiles)), str),
+        **dict.fromkeys((*WORDS, *map(kind.stored_name, empty.profiles)), str),
         **dict.fromkeys(("revisions", "capabilities"), list),
         **dict.fromkeys(empty.limits, int),
     }

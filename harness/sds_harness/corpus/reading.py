@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from ..schedules import Schedule
 from .digests import exact_digest, plan_digest
 from .manifest import STEPS, TWINS, Corpus
@@ -95,8 +97,13 @@ def rows_by_schedule(
     steps: ShardFile, schedules: Sequence[int], columns: Sequence[str] | None = None
 ) -> dict[int, list[Row]]:
     """Rows of some schedules, as they stand."""
+    return by_schedule(steps.read(columns, schedules))
+
+
+def by_schedule(table: pa.Table) -> dict[int, list[Row]]:
+    """The rows of a table, as they stand."""
     out: dict[int, list[Row]] = {}
-    for row in steps.read(columns, schedules).to_pylist():
+    for row in table.to_pylist():
         out.setdefault(row["schedule"], []).append(row)
     return out
 

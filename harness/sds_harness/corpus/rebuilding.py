@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 from ..declaration import printable
 from ..faults import FaultKind, TesteeFault
 from ..language import HANDSHAKE
-from ..link import Limits
+from ..link import Limits, Link
 from ..schedules import Act, Performance, Schedule, ScheduleFileError
 from ..session import Session
 from ..stage import Stage
@@ -41,7 +41,7 @@ class Rebuilt:
     """The acts that are compared: the first of them is step 1."""
 
 
-class _StoredLink:
+class _StoredLink(Link):
     """The other end of a conversation: the replies of one trace, in order."""
 
     def __init__(self, played_by: Row, rows: Iterable[Row]) -> None:
@@ -82,15 +82,6 @@ class _StoredLink:
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return reply(id=request.id, unsupported={})
-
-    def stderr_lines(self) -> tuple[str, ...]:
-        return ()
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-    def kill(self) -> None:
-        """Nothing to end."""
 
 
 def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Schedule | None = None) -> Rebuilt:

@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -35,6 +35,24 @@ TWINS_OF_ONE = 64
 """A twin is found under the index of its schedule, times that, and its own number, from 1."""
 
 Replay = Callable[[Schedule], Performance]
+
+
+@contextlib.contextmanager
+def insisting(replay: Replay) -> Iterator[Replay]:
+    """A replay whose CorpusError is raised when the block ends: to whoever asks for twins in it, it is one more thing
+    that goes wrong."""
+    troubles: list[CorpusError] = []
+
+    def play(schedule: Schedule) -> Performance:
+        try:
+            return replay(schedule)
+        except CorpusError as error:
+            troubles.append(error)
+            raise
+
+    yield play
+    if troubles:
+        raise troubles[0]
 
 
 class Company(Protocol):
@@ -92,8 +110,6 @@ class Recorder:
 
 
 _COUNTS = "schedules long, steps long, rows long, seconds double, trouble string"
-
-
 _TROUBLES = 8
 """That are told."""
 
@@ -109,16 +125,16 @@ class _Count:
 class Outcome:
     """What came of a recording."""
 
-    recorded: int
-    """Schedules that were recorded now."""
     known: int
     """Schedules that were there before."""
-    steps: int
+    recorded: int = 0
+    """Schedules that were recorded now."""
+    steps: int = 0
     """Of those that were recorded now."""
-    rows: int
-    seconds: float
+    rows: int = 0
+    seconds: float = 0.0
     """That tasks spent on them, all together."""
-    troubles: tuple[str, ...]
+    troubles: tuple[str, ...] = ()
     """Why shards are missing, if any are."""
 
 
@@ -139,11 +155,9 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
     elif place.names():
         raise CorpusError(f"{place.shown} has other files in it: name an empty folder, or a new one.")
     else:
-        for folder in (place, place / STEPS, place / SIDE):
-            folder.make()
-        if manifest.twins_every:
+        for folder in (place, place / TWINS) if manifest.twins_every else (place,):
             for name in (STEPS, SIDE):
-                (place / TWINS / name).make()
+                (folder / name).make()
         (place / MANIFEST).write_text(manifest.to_json())
     for folder in (place, place / TWINS):
         for name in (STEPS, SIDE):
@@ -154,18 +168,7 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
 _PARTS = (SUCCESS, MANIFEST, SIDE, STEPS, TWINS)
 """All that is in the folder of a corpus. First what says that it is complete, so that nothing half removed passes for a
 corpus."""
-_SAME = (
-    "implementation",
-    "seed",
-    "schedules",
-    "grammar",
-    "revision",
-    "casting",
-    "dialect",
-    "per_shard",
-    "suite_version",
-    "twins_every",
-)
+_SAME = [f.name for f in fields(Manifest) if f.name not in ("command", "schema_version", "steps", "rows", "complete")]
 
 
 def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:
@@ -185,26 +188,24 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
     place, manifest = recording.place, recording.manifest
     there = committed(place)
     missing = [shard for shard in range(manifest.shards) if shard not in there]
-    known = sum(len(manifest.range_of(shard)) for shard in there if shard < manifest.shards)
+    outcome = Outcome(sum(len(manifest.range_of(shard)) for shard in there if shard < manifest.shards))
     progress(len(there), manifest.shards)
-    recorded, troubles = _Count(), tuple[str, ...]()
-    seconds = 0.0
     if missing:
         with watched(spark, lambda done, of: progress(len(there) + done, manifest.shards)), failures_told():
-            recorded, seconds, troubles = _summed(over(spark, missing, Recorder(recording), _COUNTS))
-    if not troubles:
+            outcome = _summed(over(spark, missing, Recorder(recording), _COUNTS), outcome.known)
+    if not outcome.troubles:
         close(spark, recording)
-    return Outcome(recorded.schedules, known, recorded.steps, recorded.rows, seconds, troubles)
+    return outcome
 
 
-def _summed(rows: DataFrame) -> tuple[_Count, float, tuple[str, ...]]:
+def _summed(rows: DataFrame, known: int) -> Outcome:
     """What the tasks say, added up by Spark: a row a shard may be many."""
     from pyspark.sql import functions as f
 
     trouble = f.collect_set(f.when(f.col("trouble") != "", f.col("trouble")))
     sums = [f.sum(name).alias(name) for name in ("schedules", "steps", "rows", "seconds")]
     (total,) = rows.groupBy().agg(*sums, f.slice(f.sort_array(trouble), 1, _TROUBLES).alias("troubles")).collect()
-    return _Count(total.schedules, total.steps, total.rows), total.seconds, tuple(total.troubles)
+    return Outcome(known, total.schedules, total.steps, total.rows, total.seconds, tuple(total.troubles))
 
 
 def close(spark: SparkSession, corpus: Corpus) -> None:

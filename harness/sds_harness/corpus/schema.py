@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .digests import row_hash
+from .digests import digest64
 
 SCHEMA_VERSION = 1
 """Of the format; a reader refuses any other."""
@@ -99,8 +99,8 @@ class Columns:
         return arrow_schema(self.all)
 
     def hash_of(self, row: Mapping[str, Any]) -> int:
-        """What ``row_hash`` of a row has to be."""
-        return row_hash([row[name] for name in self.names])
+        """What ``row_hash`` of a row has to be: of the values of its normative columns, in this order."""
+        return digest64([row[name] for name in self.names])
 
 
 _PLAYED_BY = pa.struct(

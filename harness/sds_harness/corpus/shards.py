@@ -189,14 +189,11 @@ class ShardFile:
             known = [bounds for bounds in self._bounds if bounds != _UNKNOWN]
         return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
-    def close(self) -> None:
-        self._parquet.close()
-
     def __enter__(self) -> ShardFile:
         return self
 
     def __exit__(self, *what: object) -> None:
-        self.close()
+        self._parquet.close()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

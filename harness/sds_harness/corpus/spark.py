@@ -55,8 +55,6 @@ class SparkOptions:
     """``local[N]``, the address of a cluster, or ``sc://HOST`` of a Spark Connect server."""
     memory: str = MEMORY
     """Heap of the Java process that computes: this one's where Spark is embedded, an executor's on a cluster."""
-    partitions: int = 0
-    """Tasks that a job is cut into; 0 is as it seems right."""
 
     @property
     def local(self) -> bool:

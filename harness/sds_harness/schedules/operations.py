@@ -44,69 +44,64 @@ class Operation:
     labels: ClassVar[tuple[str, ...]] = ("label",)
     """And those that name messages among these."""
 
+    def __init_subclass__(cls, op: str = "", command: str = "") -> None:
+        """``class Tick(Operation, op="tick", command="tick")``."""
+        if op:  # a class with slots is made a second time, without these words and with what they have set
+            cls.op, cls.command = op, command
+
     def changed(self, **values: Any) -> Self:
         """The same, with other values in some of its fields."""
         return replace(self, **values)
 
 
 @dataclass(frozen=True, slots=True)
-class Tick(Operation):
+class Tick(Operation, op="tick", command="tick"):
     """Periodic work that is due runs."""
 
-    op: ClassVar[str] = "tick"
-    command: ClassVar[str] = "tick"
     who: str = EVERYBODY
     route: Route = STRAIGHT
 
 
 @dataclass(frozen=True, slots=True)
-class Wait(Operation):
+class Wait(Operation, op="wait"):
     """Virtual time passes, and what is under way arrives when it is due."""
 
-    op: ClassVar[str] = "wait"
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class Look(Operation):
+class Look(Operation, op="look", command="observe"):
     """A participant shows its state, if it can."""
 
-    op: ClassVar[str] = "look"
-    command: ClassVar[str] = "observe"
     who: str = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
-class Join(Operation):
+class Join(Operation, op="join", command="open"):
     """A participant that was announced as late joins."""
 
-    op: ClassVar[str] = "join"
-    command: ClassVar[str] = "open"
     who: str
 
 
 @dataclass(frozen=True, slots=True)
-class Crash(Operation):
+class Crash(Operation, op="crash"):
     """A participant stops for good: it sends, hears and does nothing any more."""
 
-    op: ClassVar[str] = "crash"
     who: str
 
 
 @dataclass(frozen=True, slots=True)
-class StepClock(Operation):
+class StepClock(Operation, op="step_clock"):
     """The clock of a participant is set; negative is back."""
 
-    op: ClassVar[str] = "step_clock"
     who: str
     ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class Links(Operation):
+class Links(Operation, op="links"):
     """From now on the links are like this. The fate of each copy follows from the schedule's seed."""
 
-    op: ClassVar[str] = "links"
     loss_percent: int = 0
     duplicate_percent: int = 0
     delay_ms: tuple[int, int] = (0, 0)
@@ -118,32 +113,28 @@ class Links(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut(Operation):
+class Cut(Operation, op="cut"):
     """The network is cut: what ``senders`` broadcast does not reach ``listeners``.
 
     ``both`` cuts the other direction, too; a partition into two halves is one of these.
     """
 
-    op: ClassVar[str] = "cut"
     senders: tuple[str, ...]
     listeners: tuple[str, ...]
     both: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Heal(Operation):
+class Heal(Operation, op="heal"):
     """All cuts are mended and all links are perfect."""
-
-    op: ClassVar[str] = "heal"
 
 
 @dataclass(frozen=True, slots=True)
-class Calm(Operation):
+class Calm(Operation, op="calm"):
     """The network heals; then, so many times, a period passes and everybody runs its periodic work and tells the others
     what it has, in the way of its protocol. It ends early when two rounds bring nothing new; while somebody lacks a
     message, two more than fill the longest period in which it may still come."""
 
-    op: ClassVar[str] = "calm"
     rounds: int = 20
     period_ms: int = 60_000
     store: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -99,7 +99,7 @@ class Actor:
         step = self._do(pb.Request(send_sync=command))
         message = step.broadcasts[0].message if step.broadcasts else None
         if message is not None:
-            self._ask_of_met(message.bloom_filter)
+            self._ask_codec(message.bloom_filter, self._met_ids)
         return message
 
     def receive(self, *payloads: Payload, retrieval_hint: bytes | None = None) -> Step:
@@ -111,7 +111,7 @@ class Actor:
             wire = self._on_the_wire(payload)
             if message is not None:
                 self._met_ids |= dict.fromkeys([message.message_id, *(e.message_id for e in message.causal_history)])
-                self._ask_of_own(message.bloom_filter or b"")
+                self._ask_codec(message.bloom_filter, self._own_ids)
             command = pb.Receive(
                 now_ms=self.stage.now_ms, handle=self.party.handle, wire=wire, retrieval_hint=retrieval_hint
             )
@@ -173,20 +173,13 @@ class Actor:
     def _channel(self, channel_id: str | None) -> str:
         return self.party.channels[0] if channel_id is None else self.stage.label(channel_id)
 
-    def _only_the_codec_knows(self) -> bool:
-        """Are the filters of an encoding without a name, and of the size for which the codec is?"""
-        sized = self.party.asked.HasField("bloom_capacity") or self.party.asked.HasField("bloom_error_rate")
-        return self.stage.trace.declaration.profile("bloom") not in PROFILES and not sized
-
-    def _ask_of_own(self, bloom_filter: bytes) -> None:
-        """Which own messages does a filter hold that is about to be received? The codec tells, if nothing else."""
-        if bloom_filter and self._own_ids and self._only_the_codec_knows():
-            self.ask_filter(bloom_filter, *self._own_ids[-ASKED_OF:])
-
-    def _ask_of_met(self, bloom_filter: bytes | None) -> None:
-        """Which of the IDs that it met does a filter hold that was sent? The codec tells, if nothing else."""
-        if bloom_filter and self._met_ids and self._only_the_codec_knows():
-            self.ask_filter(bloom_filter, *list(self._met_ids)[-ASKED_OF:])
+    def _ask_codec(self, bloom_filter: bytes | None, message_ids: Collection[str]) -> None:
+        """Which of the IDs does a filter hold that was sent, or is about to be received? The codec tells, if nothing
+        else: where the filters are of an encoding without a name, and of the size for which the codec is."""
+        if not bloom_filter or not message_ids or self.stage.trace.declaration.profile("bloom") in PROFILES:
+            return
+        if not self.party.asked.HasField("bloom_capacity") and not self.party.asked.HasField("bloom_error_rate"):
+            self.ask_filter(bloom_filter, *list(message_ids)[-ASKED_OF:])
 
     def _do(self, request: pb.Request) -> Step:
         if self._bustle is not None and request.WhichOneof("command") != "observe":
@@ -213,7 +206,7 @@ class Actor:
         for wire in step.broadcasts:
             if wire.message is not None:
                 self._own_ids.append(wire.message.message_id)
-                self._ask_of_met(wire.message.bloom_filter)
+                self._ask_codec(wire.message.bloom_filter, self._met_ids)
                 return wire.message
         what = "broadcast bytes that are no SDS message" if step.broadcasts else "broadcast nothing"
         raise ScheduleStopped(f"{step.command} at step {step.index} {what}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, MalformedMessage, Message
 from sds_reference.message import fields_of, message_of
+from sds_reference.testee.convert import KINDS
 from sds_reference.testee.dialect import Dialect
 
 from ..declaration import printable
@@ -21,11 +22,7 @@ from .language import SDS, needed_capabilities
 NOW_MS = 1_800_000_000_000
 """The moment at which times are asked for where the caller names none: where virtual time starts."""
 
-_KINDS = {
-    pb.MESSAGE_KIND_CONTENT: Kind.CONTENT,
-    pb.MESSAGE_KIND_SYNC: Kind.SYNC,
-    pb.MESSAGE_KIND_EPHEMERAL: Kind.EPHEMERAL,
-}
+_KINDS = {number: kind for kind, number in KINDS.items() if kind is not Kind.UNDEFINED}
 
 
 @dataclass(frozen=True, slots=True)

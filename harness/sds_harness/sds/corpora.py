@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 from sds_reference.testee.dialect import Dialect, parse_dialect
 
@@ -28,12 +27,6 @@ def write_dialect(dialect: Dialect) -> str:
     return json.dumps({"dialect": dialect.name, "description": dialect.description, "message": dict(dialect.numbers)})
 
 
-@cache
-def read_dialect(text: str) -> Dialect:
-    """The dialect that such JSON describes. Raises ValueError."""
-    return parse_dialect(text)
-
-
 KIND = Kind(
     SDS,
     COLUMNS,
@@ -44,7 +37,7 @@ KIND = Kind(
     loads,
     name_of,
     write_dialect,
-    read_dialect,
+    parse_dialect,
     frozenset({"build_filter", "query_filter"}),
     stored_names={"bloom": "bloom_profile", "hash": "hash_profile"},
 )

@@ -24,11 +24,9 @@ from ..schedules.operations import Wait as Wait
 
 
 @dataclass(frozen=True, slots=True)
-class Send(Operation):
+class Send(Operation, op="send", command="send"):
     """A participant sends a content message (section "Sending a message")."""
 
-    op: ClassVar[str] = "send"
-    command: ClassVar[str] = "send"
     who: str
     label: str
     channel: int = 0
@@ -44,22 +42,18 @@ class Send(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Sync(Operation):
+class Sync(Operation, op="sync", command="send_sync"):
     """A participant sends a sync message (section "Periodic Sync Message")."""
 
-    op: ClassVar[str] = "sync"
-    command: ClassVar[str] = "send_sync"
     who: str
     channel: int = 0
     route: Route = STRAIGHT
 
 
 @dataclass(frozen=True, slots=True)
-class Ephemeral(Operation):
+class Ephemeral(Operation, op="ephemeral", command="send_ephemeral"):
     """A participant sends an ephemeral message (section "Ephemeral Messages")."""
 
-    op: ClassVar[str] = "ephemeral"
-    command: ClassVar[str] = "send_ephemeral"
     who: str
     channel: int = 0
     raw: str = ""
@@ -68,18 +62,16 @@ class Ephemeral(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup(Operation):
+class Lookup(Operation, op="lookup"):
     """A participant fetches from a store every message it knows to miss, through all dependencies."""
 
-    op: ClassVar[str] = "lookup"
     who: str = EVERYBODY
 
 
 @dataclass(frozen=True, slots=True)
-class Again(Operation):
+class Again(Operation, op="again"):
     """The network brings a copy of a message that was sent before."""
 
-    op: ClassVar[str] = "again"
     labels: ClassVar[tuple[str, ...]] = ("label", "asks")
     label: str
     to: str
@@ -88,10 +80,9 @@ class Again(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Say(Operation):
+class Say(Operation, op="say"):
     """A scripted peer, who is no participant of the schedule, says whatever it likes."""
 
-    op: ClassVar[str] = "say"
     names: ClassVar[tuple[str, ...]] = (*Operation.names, "poses_as")
     labels: ClassVar[tuple[str, ...]] = ("label", "after", "asks", "filter", "id_of")
     peer: str
@@ -127,10 +118,9 @@ class Say(Operation):
 
 
 @dataclass(frozen=True, slots=True)
-class Garble(Operation):
+class Garble(Operation, op="garble"):
     """Bytes arrive that are no SDS message, or hardly one."""
 
-    op: ClassVar[str] = "garble"
     to: str
     wire: str
     """Hexadecimal digits."""

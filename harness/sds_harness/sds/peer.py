@@ -54,9 +54,8 @@ class ScriptedPeer:
         message = self.content(
             lamport, *depends_on, message_id=message_id, bloom_filter=bloom_filter, requests=requests
         )
-        if message_id is None:
-            message = replace(message, message_id=f"sync-{message.message_id}")
-        return replace(message, content=b"" if empty_content else None)
+        prefix = "sync-" if message_id is None else ""
+        return replace(message, message_id=prefix + message.message_id, content=b"" if empty_content else None)
 
     def ephemeral(self, content: bytes, message_id: str | None = None) -> Message:
         """An ephemeral message."""

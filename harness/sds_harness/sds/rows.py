@@ -85,10 +85,8 @@ class Facts:
                     key = (channel, event.delivered.message_id)
                     delivered.append(key)
                     contents[key] = event.delivered.content.hex()
-                case "acknowledged":
-                    sets[kind].add(names.of(channel, event.acknowledged.message_id))
-                case "possibly_acknowledged":
-                    sets[kind].add(names.of(channel, event.possibly_acknowledged.message_id))
+                case "acknowledged" | "possibly_acknowledged":
+                    sets[kind].add(names.of(channel, getattr(event, kind).message_id))
                 case "missing":
                     sets[kind].update(names.of(channel, entry.message_id) for entry in event.missing.entries)
                 case "lost":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import (
     PROFILES,
@@ -118,19 +116,14 @@ class Stage(stage.Stage[Step]):
         Built by the declared bloom profile, else by the implementation's own codec, else taken from another
         participant that has received just these; None if that one refuses.
         """
-        declared = self.trace.declaration
-        if declared.profile("bloom") in PROFILES:
-            parameters = self._bloom_parameters()
-            if parameters is not None:
-                return build_filter(PROFILES[declared.profile("bloom")], parameters, message_ids)
+        declared, model = self.trace.declaration, next(iter(self.trace.parties.values()), None)
+        parameters = bloom_parameters(model) if model is not None else None
+        if declared.profile("bloom") in PROFILES and parameters is not None:
+            return build_filter(PROFILES[declared.profile("bloom")], parameters, message_ids)
         if declared.can(pb.CAPABILITY_FILTER_CODEC):
             step = self.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=message_ids)))
             if step.reply is not None and step.answer == "filter":
                 return step.reply.filter.bloom_filter
-        return self._made_filter(message_ids)
-
-    def _made_filter(self, message_ids: Sequence[str]) -> bytes | None:
-        model = next(iter(self.trace.parties.values()), None)
         if model is None:
             return None
         channel_id = model.channels[0]
@@ -139,11 +132,6 @@ class Stage(stage.Stage[Step]):
         for message_id in message_ids:
             maker.receive(peer.content(self.now_ms, message_id=message_id))
         return maker.send(channel_id=channel_id).bloom_filter
-
-    def _bloom_parameters(self) -> BloomParameters | None:
-        for party in self.trace.parties.values():
-            return bloom_parameters(party)
-        return None
 
     def _begin(self, index: int, participant: str, request: pb.Request) -> Step:
         return Step(index, participant, request, None, self.dialect, self.revision.wire)

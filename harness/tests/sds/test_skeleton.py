@@ -35,7 +35,7 @@ from sds_reference.bloom_filter import RollingBloomFilter
 from sds_reference.effects import Effects
 from sds_reference.errors import SdsError
 from sds_reference.testee import server
-from sds_reference.testee.convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
+from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 SKELETON = Path(__file__).parents[2] / "adapters" / "skeleton" / "adapter.py"
@@ -121,7 +121,7 @@ class Filled(adapter.Implementation):
             message = decode(wire)
         except SdsError as error:
             raise adapter.Rejected(str(error)) from None
-        return {"message": in_json(message), "kind": pb.MessageKind.Name(kind_to_pb(message.kind))}
+        return {"message": in_json(message), "kind": pb.MessageKind.Name(KINDS[message.kind])}
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
         base = Config(sds_r=True).repair

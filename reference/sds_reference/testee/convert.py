@@ -20,12 +20,13 @@ _ACK_STATES = {
     AckState.POSSIBLY_ACKNOWLEDGED: pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED,
 }
 
-_KINDS = {
+KINDS = {
     Kind.CONTENT: pb.MESSAGE_KIND_CONTENT,
     Kind.SYNC: pb.MESSAGE_KIND_SYNC,
     Kind.EPHEMERAL: pb.MESSAGE_KIND_EPHEMERAL,
     Kind.UNDEFINED: pb.MESSAGE_KIND_UNSPECIFIED,
 }
+"""What a message is; unspecified for one that the text gives no meaning."""
 
 _SAME = (
     *("causal_history_size", "bloom_capacity", "bloom_error_rate"),
@@ -123,8 +124,3 @@ def config_to_pb(config: Config) -> pb.Configuration:
             out.num_participants = config.repair.num_participants
         out.max_repair_requests = config.repair.max_requests
     return out
-
-
-def kind_to_pb(kind: Kind) -> pb.MessageKind:
-    """What a message is; unspecified for one that the text gives no meaning."""
-    return _KINDS[kind]

@@ -75,6 +75,7 @@ def load_dialect(name: str) -> Dialect:
     raise ConfigurationError(f"no dialect {name!r}: known are {known}, or give the path of a .json file")
 
 
+@cache
 def parse_dialect(text: str) -> Dialect:
     """The dialect that JSON describes. Raises ValueError."""
     data = json.loads(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -16,7 +17,7 @@ from ..message import HistoryEntry, fields_of, message_of
 from ..participant import UNNAMED_CHANNEL, Participant
 from ..revision import REVISIONS, Revision
 from ..wire_formats import V2026_01
-from .convert import config_from_pb, config_to_pb, effects_to_pb, kind_to_pb, state_to_pb
+from .convert import KINDS, config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from .dialect import Dialect
 
 PROTOCOL_VERSION = 1
@@ -24,29 +25,8 @@ PROTOCOL_VERSION = 1
 _SOMEBODY = "somebody"
 """Who encodes: it is not in the message."""
 
-_CAPABILITIES = (
-    pb.CAPABILITY_VIRTUAL_CLOCK,
-    pb.CAPABILITY_OBSERVE,
-    pb.CAPABILITY_SYNC,
-    pb.CAPABILITY_EPHEMERAL,
-    pb.CAPABILITY_CHANNELS,
-    pb.CAPABILITY_DELIVERED,
-    pb.CAPABILITY_ACKNOWLEDGED,
-    pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
-    pb.CAPABILITY_MISSING,
-    pb.CAPABILITY_LOST,
-    pb.CAPABILITY_RESEND,
-    pb.CAPABILITY_RESEND_PERIOD,
-    pb.CAPABILITY_PERIODIC_SYNC,
-    pb.CAPABILITY_MESSAGE_ID_ACCEPTED,
-    pb.CAPABILITY_RETRIEVAL_HINTS,
-    pb.CAPABILITY_FILTER_CODEC,
-    pb.CAPABILITY_UNNAMED_CHANNEL,
-    pb.CAPABILITY_SDS_R,
-    pb.CAPABILITY_MESSAGE_CODEC,
-    pb.CAPABILITY_REPAIR_TIMES,
-    pb.CAPABILITY_FILTER_SIZES,
-)
+_CAPABILITIES: list[Any] = [c for c in pb.Capability.values() if c not in (0, pb.CAPABILITY_MESSAGE_ID_REQUIRED)]
+"""All there are but one: it makes message IDs of its own where it is given none."""
 
 _NEEDS = {
     "observe": pb.CAPABILITY_OBSERVE,
@@ -57,6 +37,9 @@ _NEEDS = {
     "repair_times": pb.CAPABILITY_REPAIR_TIMES,
 }
 """Commands that are answered only where a capability is declared."""
+
+_SIZE = ("bloom_capacity", "bloom_error_rate")
+"""Fields in which the filter commands may name a size."""
 
 _SIGNALS: dict[type[Event], int] = {
     Delivered: pb.CAPABILITY_DELIVERED,
@@ -107,18 +90,18 @@ class Testee:
         if command is None:
             reply.unsupported.what = "unknown command"
             return reply
-        answer: Callable[[pb.Request, pb.Reply], None] = getattr(self, f"_{command}")
+        answer: Callable[[Any, pb.Reply], None] = getattr(self, f"_{command}")
         try:
             if command not in _NEEDS or not self._lacks(_NEEDS[command], reply):
-                answer(request, reply)
+                answer(getattr(request, command), reply)
         except SdsError as error:
             reply.rejected.reason = str(error)
         return reply
 
-    def _hello(self, request: pb.Request, reply: pb.Reply) -> None:
+    def _hello(self, command: pb.Hello, reply: pb.Reply) -> None:
         options = self._options
         # The revision is what the run is about; one that is not known here is the harness's to complain of.
-        revision = REVISIONS.get(request.hello.revision, options.config.revision)
+        revision = REVISIONS.get(command.revision, options.config.revision)
         if options.dialect is not None and revision.wire is not V2026_01:
             raise ConfigurationError(f"the dialect {options.dialect.name} is one of SDS, and not of {revision.name}")
         self._config = replace(options.config, revision=revision)
@@ -142,8 +125,7 @@ class Testee:
         if options.config.max_lamport_ahead_ms is not None:
             reply.hello.limits.lamport_ahead_ms = options.config.max_lamport_ahead_ms
 
-    def _open(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.open
+    def _open(self, command: pb.Open, reply: pb.Reply) -> None:
         config = config_from_pb(command.configuration, self._config)
         if pb.CAPABILITY_SDS_R not in self._capabilities:
             config = replace(config, sds_r=False)
@@ -158,80 +140,69 @@ class Testee:
         reply.opened.handle = self._last_handle
         reply.opened.configuration.CopyFrom(config_to_pb(config))
 
-    def _close(self, request: pb.Request, reply: pb.Reply) -> None:
-        self._participant(request.close.handle)
-        del self._participants[request.close.handle]
+    def _close(self, command: pb.Close, reply: pb.Reply) -> None:
+        self._participant(command.handle)
+        del self._participants[command.handle]
         reply.effects.SetInParent()
 
-    def _send(self, request: pb.Request, reply: pb.Reply) -> None:
-        c = request.send
+    def _send(self, c: pb.Send, reply: pb.Reply) -> None:
         participant = self._participant(c.handle)
         self._answer(reply, participant.send(c.channel_id, c.content, c.now_ms, c.message_id or None, _hint(c)))
 
-    def _send_ephemeral(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.send_ephemeral
+    def _send_ephemeral(self, command: pb.SendEphemeral, reply: pb.Reply) -> None:
         participant = self._participant(command.handle)
         self._answer(reply, participant.send_ephemeral(command.channel_id, command.content, command.message_id or None))
 
-    def _send_sync(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.send_sync
+    def _send_sync(self, command: pb.SendSync, reply: pb.Reply) -> None:
         self._answer(reply, self._participant(command.handle).send_sync(command.channel_id, command.now_ms))
 
-    def _receive(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.receive
+    def _receive(self, command: pb.Receive, reply: pb.Reply) -> None:
         participant = self._participant(command.handle)
         self._answer(reply, participant.receive(self._from_wire(command.wire), command.now_ms, _hint(command)))
 
-    def _tick(self, request: pb.Request, reply: pb.Reply) -> None:
-        self._answer(reply, self._participant(request.tick.handle).tick(request.tick.now_ms))
+    def _tick(self, command: pb.Tick, reply: pb.Reply) -> None:
+        self._answer(reply, self._participant(command.handle).tick(command.now_ms))
 
-    def _observe(self, request: pb.Request, reply: pb.Reply) -> None:
-        channel = self._channel(request.observe.handle, request.observe.channel_id)
-        reply.state.CopyFrom(state_to_pb(channel, list(request.observe.filter_ids)))
+    def _observe(self, command: pb.Observe, reply: pb.Reply) -> None:
+        channel = self._participant(command.handle).channel(command.channel_id)
+        reply.state.CopyFrom(state_to_pb(channel, list(command.filter_ids)))
 
-    def _build_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks_size(request.build_filter, reply):
+    def _build_filter(self, command: pb.BuildFilter, reply: pb.Reply) -> None:
+        if self._lacks_size(command, reply):
             return
-        config = self._sized(request.build_filter)
+        config = self._sized(command)
         received = RollingBloomFilter(config.bloom_profile, config.bloom_parameters, config.bloom_retained_ids)
-        for message_id in request.build_filter.message_ids:
+        for message_id in command.message_ids:
             received.insert(message_id)
         reply.filter.bloom_filter = received.to_wire()
 
-    def _query_filter(self, request: pb.Request, reply: pb.Reply) -> None:
-        if self._lacks_size(request.query_filter, reply):
+    def _query_filter(self, command: pb.QueryFilter, reply: pb.Reply) -> None:
+        if self._lacks_size(command, reply):
             return
-        command = request.query_filter
         config = self._sized(command)
         view = config.bloom_profile.read(command.bloom_filter, config.bloom_parameters)
         reply.membership.hits.extend(message_id in view for message_id in command.message_ids)
 
     def _lacks_size(self, command: pb.BuildFilter | pb.QueryFilter, reply: pb.Reply) -> bool:
-        sized = command.HasField("bloom_capacity") or command.HasField("bloom_error_rate")
-        return sized and self._lacks(pb.CAPABILITY_FILTER_SIZES, reply)
+        return any(map(command.HasField, _SIZE)) and self._lacks(pb.CAPABILITY_FILTER_SIZES, reply)
 
     def _sized(self, command: pb.BuildFilter | pb.QueryFilter) -> Config:
         """The configuration with the size that is asked for, if one is."""
-        asked = pb.Configuration()
-        if command.HasField("bloom_capacity"):
-            asked.bloom_capacity = command.bloom_capacity
-        if command.HasField("bloom_error_rate"):
-            asked.bloom_error_rate = command.bloom_error_rate
-        return config_from_pb(asked, self._config)
+        asked: dict[str, Any] = {name: getattr(command, name) for name in _SIZE if command.HasField(name)}
+        return config_from_pb(pb.Configuration(**asked), self._config)
 
     # The model's own participant does what these three ask for, so that a fault of a mutant shows here as well.
 
-    def _encode(self, request: pb.Request, reply: pb.Reply) -> None:
-        message = message_of(request.encode.message)
+    def _encode(self, command: pb.Encode, reply: pb.Reply) -> None:
+        message = message_of(command.message)
         reply.encoded.wire = self._to_wire(self._member(_SOMEBODY, self._config, 0).encode(message))
 
-    def _decode(self, request: pb.Request, reply: pb.Reply) -> None:
-        message = self._config.revision.wire.decode(self._from_wire(request.decode.wire))
+    def _decode(self, command: pb.Decode, reply: pb.Reply) -> None:
+        message = self._config.revision.wire.decode(self._from_wire(command.wire))
         reply.decoded.message.CopyFrom(fields_of(message, pb.Message))
-        reply.decoded.kind = kind_to_pb(message.kind)
+        reply.decoded.kind = KINDS[message.kind]
 
-    def _repair_times(self, request: pb.Request, reply: pb.Reply) -> None:
-        command = request.repair_times
+    def _repair_times(self, command: pb.RepairTimes, reply: pb.Reply) -> None:
         times = replace(
             self._config.repair,
             t_min_ms=command.t_min_ms,
@@ -278,9 +249,6 @@ class Testee:
         if handle not in self._participants:
             raise ConfigurationError(f"no participant has handle {handle}")
         return self._participants[handle]
-
-    def _channel(self, handle: int, channel_id: str) -> Channel:
-        return self._participant(handle).channel(channel_id)
 
 
 def _hint(command: pb.Send | pb.Receive) -> bytes | None:

@@ -105,7 +105,6 @@ def diff_command(
 
 
 def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:
-    from ...corpus.page import WORDS
     from ...corpus.samples import of_cause
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
@@ -119,7 +118,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
     table.add_column("")
     table.add_row("identical", f"{difference.identical:,}", _percent(difference.identical, total), "")
     for kind, count in difference.classes.items():
-        table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(WORDS[kind], "dim"))
+        table.add_row(kind.value, f"{count:,}", _percent(count, total), Text(kind.words, "dim"))
     out.print(table)
     out.print()
     for cause in difference.causes[:_SHOWN]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,7 +84,7 @@ def record_command(
     from sds_harness.corpus.place import Place
     from sds_harness.corpus.recording import Recording, prepare, record
 
-    from ...corpus.company import Companies
+    from ...corpus.company import Tireless
     from ...corpus.kinds import kind_of
 
     out, err = console(), console(stderr=True)
@@ -105,7 +106,7 @@ def record_command(
         list(driven.command),
         TWINS_EVERY if twins else 0,
     )
-    recording = Recording(place, manifest, kind, Companies(order))
+    recording = Recording(place, manifest, kind, partial(Tireless, order))
     prepare(recording, overwrite=overwrite)
     began = time.monotonic()
     try:

@@ -158,9 +158,9 @@ def test_a_filter_that_the_codec_builds_full_is_judged_where_the_size_is_its_own
     others: tuple[str, ...], expected: set[Outcome]
 ) -> None:
     class Codec(server.Testee):
-        def _build_filter(self, request: pb.Request, reply: pb.Reply) -> None:
+        def _build_filter(self, command: pb.BuildFilter, reply: pb.Reply) -> None:
             config = Config(bloom_capacity=3_000, bloom_error_rate=0.01)
-            ids = request.build_filter.message_ids
+            ids = command.message_ids
             every = [*ids, *(message_id + other for message_id in ids for other in others)]
             reply.filter.bloom_filter = build_filter(config.bloom_profile, config.bloom_parameters, every)
 
@@ -183,10 +183,10 @@ class OfItsOwnSize(server.Testee):
 
     capacity = 3_000
 
-    def _open(self, request: pb.Request, reply: pb.Reply) -> None:
-        request.open.configuration.ClearField("bloom_capacity")
-        request.open.configuration.ClearField("bloom_error_rate")
-        super()._open(request, reply)
+    def _open(self, command: pb.Open, reply: pb.Reply) -> None:
+        command.configuration.ClearField("bloom_capacity")
+        command.configuration.ClearField("bloom_error_rate")
+        super()._open(command, reply)
 
 
 def of_its_own_size(capacity: int, change: Change, *without: int) -> Certification:

@@ -15,7 +15,6 @@ from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
 from sds_reference.channel import Channel
-from sds_reference.config import AfterLoss
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
@@ -119,7 +118,7 @@ LEGAL = {
         ),
     ),
     "SDS-R-FIELDS-01: what came first was dropped, and another message has its ID": (
-        reference(Config(after_loss=AfterLoss.DROP)),
+        reference(Config(drops_the_lost=True)),
         schedule(
             Say("xavier", "m1", after=("ghost",)),
             Wait(60_000),
