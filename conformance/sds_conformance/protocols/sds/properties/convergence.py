@@ -9,7 +9,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, held, judged, violated
 from .debts import Debt, debts
 from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property
@@ -208,12 +208,10 @@ def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
     if not older:
         return
     lamport, message_id = max(older)
-    if first[1].lamport_timestamp > lamport:
-        yield held(act, side.channel_id)
-    else:
-        where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
-        expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
-        yield violated(act, side.channel_id, expected, f"it has Lamport timestamp {message.lamport_timestamp}")
+    where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
+    expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
+    seen = f"it has Lamport timestamp {message.lamport_timestamp}"
+    yield judged(act, side.channel_id, first[1].lamport_timestamp > lamport, expected, seen)
 
 
 def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:

@@ -10,7 +10,7 @@ from sds_reference import Kind, Message
 
 from ....judging.judgement import Observation
 from ....judging.once import once
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, held, judged, violated
 from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
 from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
@@ -147,11 +147,8 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
         if inside is None or not named <= {message.sender_id, None, ""}:
             continue
         act = view.performance.acts[packet.act - 1]
-        if inside:
-            yield held(act, side.channel_id)
-        else:
-            expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
-            yield violated(act, side.channel_id, expected, f"it answers, with {terms.groups} groups")
+        expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
+        yield judged(act, side.channel_id, inside, expected, f"it answers, with {terms.groups} groups")
 
 
 @global_property("G-24", "No repair is early or unasked", "R-GLOBAL-09", "R-SEND-02", "R-RECV-09")
@@ -179,12 +176,9 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                     )
                     continue
                 waited = act.step.now_ms - named.step.now_ms
-                if waited + SECOND_MS < terms.t_min_ms:  # AMB-05
-                    expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
-                    seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
-                    yield violated(act, side.channel_id, expected, seen)
-                else:
-                    yield held(act, side.channel_id)
+                expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
+                seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
+                yield judged(act, side.channel_id, waited + SECOND_MS >= terms.t_min_ms, expected, seen)  # AMB-05
 
 
 def _unasked(view: GroupView) -> Iterator[Sighting]:

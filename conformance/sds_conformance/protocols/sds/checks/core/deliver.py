@@ -46,12 +46,9 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
-        if e.buffered_high > max(e.high, e.sync_high):
-            if seen <= e.high:
-                yield held(sent.step)
-            elif seen <= e.buffered_high:
-                expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
-                yield violated(sent.step, expected, f"{seen}", "AMB-15")
+        if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
+            expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
+            yield judged(sent.step, seen <= e.high, expected, f"{seen}", "AMB-15")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)
@@ -84,10 +81,8 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         ids = [entry.message_id for entry in observed.state.log.entries]
         copies = {r.message.message_id for r in view.received if r.duplicate and r.step.index < observed.step.index}
         double = next((message_id for message_id in ids if ids.count(message_id) > 1), None)
-        if double is not None:
-            yield violated(observed.step, f"{double!r} once in the log", f"{ids.count(double)} times")
-        elif copies & set(ids):
-            yield held(observed.step)
+        if double is not None or copies & set(ids):
+            yield judged(observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double)} times")
     for delivery in view.delivered:
         if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")

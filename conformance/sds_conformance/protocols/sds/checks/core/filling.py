@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -91,12 +91,10 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     if not lengths:
         return
     seen, most = len(_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
-    if seen > most:
-        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
-        yield violated(last.sent.step, expected, f"{seen} bytes after {last.received} IDs")
-    elif reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None:
+    if seen > most or (reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None):
         # A length alone does not show a roll-over.
-        yield held(last.sent.step)
+        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
+        yield judged(last.sent.step, seen <= most, expected, f"{seen} bytes after {last.received} IDs")
 
 
 @check("SDS-STATE-06")

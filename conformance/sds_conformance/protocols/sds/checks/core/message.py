@@ -73,11 +73,8 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
         own_id = view.party.participant_id
-        if message.sender_id == own_id:
-            yield held(step)
-        else:
-            what = message.kind.value
-            yield violated(step, f"sender_id {own_id!r} in a {what} message", f"{message.sender_id!r}")
+        expected = f"sender_id {own_id!r} in a {message.kind.value} message"
+        yield judged(step, message.sender_id == own_id, expected, f"{message.sender_id!r}")
 
 
 @check("SDS-MSG-14")
@@ -178,11 +175,9 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent + view.ephemerals:
         request = sent.step.request
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
-        if sent.message.content == expected:
-            yield held(sent.step)
-        else:
-            seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
-            yield violated(sent.step, f"the {len(expected)} bytes of content that the application gave", seen)
+        seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
+        what = f"the {len(expected)} bytes of content that the application gave"
+        yield judged(sent.step, sent.message.content == expected, what, seen)
 
 
 @check("SDS-MSG-20")
@@ -199,11 +194,8 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if view.terms is None else ():
-        if sent.message.repair_request:
-            count = len(sent.message.repair_request)
-            yield violated(sent.step, "no repair_request, for SDS-R is not in use", f"{count} entries")
-        else:
-            yield held(sent.step)
+        count = len(sent.message.repair_request)
+        yield judged(sent.step, not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
@@ -236,11 +228,8 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
             "content": (was.content, now.content),
         }
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
-        if changed:
-            name, (before, after) = changed[0]
-            yield violated(copy.step, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}")
-        else:
-            yield held(copy.step)
+        name, (before, after) = changed[0] if changed else ("", ("", ""))
+        yield judged(copy.step, not changed, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}")
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
@@ -259,11 +248,8 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
-                if entry.sender_id in authors:
-                    yield held(sent.step)
-                else:
-                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
-                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+                expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
+                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)

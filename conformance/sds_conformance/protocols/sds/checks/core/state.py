@@ -50,11 +50,9 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.source == "open":
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                opened = view.party.opened_ms
-                yield violated(sent.step, f"{lamport_rule(sent)}; the channel was opened at {opened}", f"{seen}")
+            opened = view.party.opened_ms
+            expected = f"{lamport_rule(sent)}; the channel was opened at {opened}"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
 @check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -127,12 +125,10 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         for message_id, anything_speaks in observed.outstanding.items():
             if anything_speaks:
                 continue
-            if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
-                yield held(observed.step)
-            else:
-                shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
-                soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
-                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown, soft)
+            shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
+            soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+            expected = f"{message_id!r} unacknowledged in the outgoing buffer"
+            yield judged(observed.step, states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED, expected, shown, soft)
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):
             yield held(copy.step)
@@ -148,11 +144,9 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         if observed.state.HasField("incoming") and not view.gives_up:
             kept = set(observed.state.incoming.message_ids)
             for message_id in observed.buffered:
-                if message_id in kept:
-                    yield held(observed.step)
-                elif _unmet_now(view, message_id, observed.step.index):
+                if message_id in kept or _unmet_now(view, message_id, observed.step.index):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
-                    yield violated(observed.step, expected, f"{sorted(kept)}")
+                    yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
 
 
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:

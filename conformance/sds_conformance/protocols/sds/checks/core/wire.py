@@ -97,11 +97,9 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused."""
     for received in view.received:
         if received.plain:
-            if received.rejected:
-                reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
-                yield violated(received.step, "a well-formed message to be accepted", f"a refusal: {reason}")
-            else:
-                yield held(received.step)
+            reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
+            expected = "a well-formed message to be accepted"
+            yield judged(received.step, not received.rejected, expected, f"a refusal: {reason}")
 
 
 @check("SDS-MSG-02")
@@ -196,13 +194,11 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     yield judged(later.step, message_id in ids, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
-                if message_id in dependents and received.delivered and later_message.acceptable:
-                    if later_message.delivered:
-                        yield held(later_message.step)
-                    elif not later_message.unmet:
-                        expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
-                        seen = "the message that depends on it was never delivered"
-                        yield violated(later_message.step, expected, seen)
+                depends = message_id in dependents and received.delivered and later_message.acceptable
+                if depends and (later_message.delivered or not later_message.unmet):
+                    expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
+                    seen = "the message that depends on it was never delivered"
+                    yield judged(later_message.step, bool(later_message.delivered), expected, seen)
 
 
 @check("SDS-MSG-06")
@@ -258,9 +254,7 @@ def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
     for sent in view.sent:
         expected = sent.step.request.send.content
         values = values_of(sent, number)
-        if values and values[-1] == expected:
-            yield held(sent.step)
-        else:
-            differs = values and isinstance(values[-1], bytes)
-            seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
-            yield violated(sent.step, f"field {number} (content) = the {len(expected)} bytes given", seen)
+        differs = values and isinstance(values[-1], bytes)
+        seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
+        what = f"field {number} (content) = the {len(expected)} bytes given"
+        yield judged(sent.step, values[-1:] == [expected], what, seen)

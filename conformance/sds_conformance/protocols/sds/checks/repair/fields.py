@@ -160,12 +160,10 @@ def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
             named = missing.named_before(sent.step)
             if not named or not all(one.retrieval_hint for one in named):
                 continue
-            if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
-                yield held(sent.step)
-            else:
-                said = named[0].retrieval_hint
-                seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
-                yield violated(sent.step, f"the hint {said!r} in the request for {entry.message_id!r}", seen)
+            said = named[0].retrieval_hint
+            seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
+            expected = f"the hint {said!r} in the request for {entry.message_id!r}"
+            yield judged(sent.step, entry.retrieval_hint in view.hints.get(entry.message_id, ()), expected, seen)
 
 
 @check("SDS-R-FIELDS-03")
@@ -176,11 +174,10 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
         count = len(sent.message.repair_request)
         if count:
             yield violated(sent.step, "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it")
-        elif named is not None:
+        elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
-            yield violated(sent.step, expected, f"{named.sender_id!r} in that of {named.message_id!r}")
-        elif sent.message.causal_history:
-            yield held(sent.step)
+            seen = f"{named.sender_id!r} in that of {named.message_id!r}" if named is not None else ""
+            yield judged(sent.step, named is None, expected, seen)
 
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED)
@@ -195,10 +192,8 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, "a refusal")
         elif received.unmet and received.delivered_at_once:
             yield violated(received.step, expected, "its delivery before its dependencies")
-        elif received.unmet or received.delivered:
-            yield held(received.step)
-        elif quiet_after(view, received):
-            yield violated(received.step, expected, "no delivery")
+        elif received.unmet or received.delivered or quiet_after(view, received):
+            yield judged(received.step, bool(received.unmet or received.delivered), expected, "no delivery")
 
 
 # ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------

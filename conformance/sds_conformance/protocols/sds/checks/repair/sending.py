@@ -63,11 +63,9 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
             if sent.step.now_ms != due.high:
                 continue
-            if asks:
-                yield held(sent.step)
-            elif sent.message.kind in side.kinds:
+            if asks or sent.message.kind in side.kinds:
                 expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
-                yield violated(sent.step, expected, "it is not")
+                yield judged(sent.step, asks, expected, "it is not")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
@@ -137,11 +135,9 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
         ):
             continue
         empty = sum(not entry.message_id for entry in sent.message.repair_request)
-        if empty:
+        if empty or not sent.message.repair_request:
             what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
-            yield violated(sent.step, "no occurrence of field 13 (repair_request), for nothing is due", what)
-        elif not sent.message.repair_request:
-            yield held(sent.step)
+            yield judged(sent.step, not empty, "no occurrence of field 13 (repair_request), for nothing is due", what)
 
 
 @check("SDS-R-SEND-07", *TIMED)
