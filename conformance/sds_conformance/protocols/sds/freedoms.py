@@ -73,8 +73,7 @@ def _newest(case: Case) -> list[list[int | None]]:
     out = []
     for side, act in case.played():
         names = Names(side.performance)
-        sent = (wire.message for wire in act.step.broadcasts)
-        out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
+        out.append([names.newest_lamport(message) for message in act.step.messages if message.causal_history])
     return out
 
 

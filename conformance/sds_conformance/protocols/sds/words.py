@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from sds_harness.declaration import printable
-from sds_harness.sds.trace import Step, Trace, Wire
+from sds_harness.sds.trace import Step, Trace, Wire, signalled
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
@@ -31,7 +31,7 @@ class Narrator:
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
         """Content messages of a participant in a channel, with their steps."""
         for step in trace.steps:
-            message = step.broadcasts[0].message if step.command == "send" and step.broadcasts else None
+            message = step.first if step.command == "send" else None
             if message is not None:
                 own = self._own.setdefault((step.participant, message.channel_id), [])
                 own.append((step.index, message.message_id))
@@ -90,10 +90,9 @@ class Narrator:
     def touches(self, step: Step) -> frozenset[str]:
         """The message IDs that a step is about: sent, received, depended on, in a filter, signalled or shown."""
         ids: set[str] = set()
-        received = step.received.message if step.command == "receive" else None
-        for message in [received, *(wire.message for wire in step.broadcasts)]:
-            if message is not None:
-                ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
+        received = step.arrived
+        for message in [*([received] if received is not None else []), *step.messages]:
+            ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
             held = self._held(step, received)
@@ -101,11 +100,10 @@ class Narrator:
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
             ids |= set(signalled(event))
-        if step.reply is not None and step.answer == "state":
-            ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
-            ids |= set(step.reply.state.incoming.message_ids)
-            for repairs in (step.reply.state.outgoing_repairs, step.reply.state.incoming_repairs):
-                ids |= {entry.message_id for entry in repairs.entries}
+        if (state := step.state) is not None:
+            ids.update(state.incoming.message_ids)
+            for shown in (state.outgoing.entries, state.outgoing_repairs.entries, state.incoming_repairs.entries):
+                ids |= {entry.message_id for entry in shown}
         return frozenset(ids)
 
     def on_the_wire(self, step: Step) -> list[bytes]:
@@ -198,23 +196,6 @@ def _hinted(command: pb.Send | pb.Receive) -> bool:
 
 def _named(step: Step) -> bool:
     return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
-
-
-def signalled(event: pb.Event) -> list[str]:
-    """The message IDs that an event is about."""
-    match event.WhichOneof("event"):
-        case "delivered":
-            return [event.delivered.message_id]
-        case "acknowledged":
-            return [event.acknowledged.message_id]
-        case "possibly_acknowledged":
-            return [event.possibly_acknowledged.message_id]
-        case "missing":
-            return [entry.message_id for entry in event.missing.entries]
-        case "lost":
-            return list(event.lost.message_ids)
-        case _:
-            return []
 
 
 def _size(content: bytes) -> str:

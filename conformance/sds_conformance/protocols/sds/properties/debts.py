@@ -115,7 +115,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     for tick in view.ticks.get(sender.who, ()):
         if tick.number <= sent.number or tick.number >= until:
             continue
-        if any(w.message is not None and w.message.message_id == message_id for w in tick.step.broadcasts):
+        if any(message.message_id == message_id for message in tick.step.messages):
             last, late, copies = tick, 0, copies + 1
         elif tick.step.now_ms - last.step.now_ms >= 2 * period and tick.step.now_ms > sent.step.now_ms:
             late += 1

@@ -268,9 +268,8 @@ def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int
                 yield "maybe", act, step.channel_id, 0, nothing
             case "send" | "send_sync" if not step.broadcasts:
                 yield "maybe", act, step.channel_id, 0, nothing
-        for wire in step.broadcasts:
-            message = wire.message
-            if message is not None and message.lamport_timestamp is not None:
+        for message in step.messages:
+            if message.lamport_timestamp is not None:
                 yield "new", act, message.channel_id, message.lamport_timestamp, (id(act), id(message))
 
 

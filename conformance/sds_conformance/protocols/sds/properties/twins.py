@@ -349,16 +349,14 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
     """What an act asks for, answers, or shows to be due."""
     out: list[tuple[str, str, int]] = []
-    for wire in act.step.broadcasts:
-        message = wire.message
-        side = view.sides.get((act.who, message.channel_id)) if message is not None else None
-        if message is None or side is None:
+    for message in act.step.messages:
+        side = view.sides.get((act.who, message.channel_id))
+        if side is None:
             continue
         out += [("asks for", entry.message_id, 0) for entry in message.repair_request]
         if message.sender_id != side.id:
             out.append(("answers for", message.message_id, 0))
-    if act.step.reply is not None and act.step.answer == "state":
-        state = act.step.reply.state
+    if (state := act.step.state) is not None:
         out += [("will ask for", entry.message_id, entry.due_ms) for entry in state.outgoing_repairs.entries]
         out += [("will answer for", entry.message_id, entry.due_ms) for entry in state.incoming_repairs.entries]
     return sorted(out)

@@ -84,11 +84,9 @@ class Requester:
                 since = since if before and step.now_ms >= before else step.index
                 self._steady[step.index] = since
                 latest, before = max(latest, step.now_ms), step.now_ms
-            for wire in step.broadcasts:
-                message = wire.message
-                if message is not None and message.channel_id == view.channel_id:
-                    for entry in message.repair_request:
-                        self._asked.setdefault(entry.message_id, []).append(step.index)
+            for message in step.messages:
+                for entry in message.repair_request if message.channel_id == view.channel_id else ():
+                    self._asked.setdefault(entry.message_id, []).append(step.index)
 
     # ---- time ------------------------------------------------------------------------------------------------------
 

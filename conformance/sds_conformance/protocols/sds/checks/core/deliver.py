@@ -82,7 +82,9 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         copies = {r.message.message_id for r in view.received if r.duplicate and r.step.index < observed.step.index}
         double = next((message_id for message_id in ids if ids.count(message_id) > 1), None)
         if double is not None or copies & set(ids):
-            yield judged(observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double)} times")
+            yield judged(
+                observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double or '')} times"
+            )
     for delivery in view.delivered:
         if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")

@@ -50,8 +50,7 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
 
 def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
     """The missing dependencies that were signalled when a message arrived."""
-    here = (e for e in received.step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "missing")
-    return [entry for event in here for entry in event.missing.entries]
+    return [e for event in received.step.signals("missing", view.channel_id) for e in event.missing.entries]
 
 
 @check("SDS-MSG-11")
@@ -91,10 +90,9 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     ]
     elsewhere = [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
     messages += [
-        (step, step.broadcasts[0].message.message_id)
+        (step, step.first.message_id)
         for step in elsewhere
-        if (step.participant, step.channel_id) != (view.party.name, view.channel_id)
-        if step.broadcasts and step.broadcasts[0].message is not None
+        if (step.participant, step.channel_id) != (view.party.name, view.channel_id) and step.first is not None
     ]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
         mine = (step.participant, step.channel_id) == (view.party.name, view.channel_id)
@@ -119,10 +117,9 @@ def _suggested(step: Step) -> bool:
 def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
     others = {
-        step.broadcasts[0].message.message_id
+        step.first.message_id
         for step in view.trace.of(view.party.name)
-        if step.command == "send" and step.channel_id != view.channel_id
-        if step.broadcasts and step.broadcasts[0].message is not None
+        if step.command == "send" and step.channel_id != view.channel_id and step.first is not None
     }
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others - view.known_ids), None)
@@ -202,10 +199,10 @@ def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered in the channel that it names, and in no other."""
     for step in view.trace.of(view.party.name):
-        message = step.received.message if step.command == "receive" else None
+        message = step.arrived
         if message is None or message.channel_id == view.channel_id:
             continue
-        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "delivered"]
+        here = step.signals("delivered", view.channel_id)
         # A message of that ID may have come in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.delivered.message_id == message.message_id for event in here) and message.message_id not in waited:

@@ -35,11 +35,7 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
 
 def most_ahead_elsewhere(view: ChannelView) -> int:
     """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""
-    messages = [
-        step.received.message
-        for step in view.trace.of(view.party.name)
-        if step.command == "receive" and step.received.message is not None
-    ]
+    messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]
     others = set(view.party.channels) - {view.channel_id}
     return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
 
@@ -100,13 +96,10 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
     """Add the IDs of a step that a filter has no reason to hold, by where they come from; not what it has ``met``."""
-    for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
-        sent = wire.message
-        if sent is None or sent.kind is not Kind.CONTENT or sent.channel_id != view.channel_id:
-            continue
-        if sent.message_id not in met:
+    for sent in step.messages if step.command == "send" and step.participant != view.party.name else ():
+        if sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id and sent.message_id not in met:
             out.setdefault(f"that {step.participant} sent and that did not arrive", set()).add(sent.message_id)
-    message = step.received.message if step.command == "receive" else None
+    message = step.arrived
     if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
         return
     if message.message_id not in met:
@@ -261,12 +254,11 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):
-        message = step.received.message if step.command == "receive" else None
+        message = step.arrived
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
         # The other channel may have messages of these IDs, too, and acknowledge them.
-        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "acknowledged"]
-        acked = {event.acknowledged.message_id for event in here}
+        acked = {event.acknowledged.message_id for event in step.signals("acknowledged", view.channel_id)}
         for sent in (view.own(e.message_id) for e in message.causal_history):
             if sent is None or spoken_for(view, sent) < step.index:
                 continue

@@ -297,7 +297,7 @@ def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
         if lamport is None or not received.acceptable:
             continue
         if lamport in places and received.delivered_at_once:
-            said = [wire.message.message_id for wire in received.step.broadcasts if wire.message is not None]
+            said = [message.message_id for message in received.step.messages]
             new = [message_id for message_id in said if (received.step.index, message_id) not in copies]
             if new:
                 yield noted(received.step, f"{new[0]!r} was broadcast when two messages had one Lamport timestamp")

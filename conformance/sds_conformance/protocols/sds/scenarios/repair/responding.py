@@ -58,7 +58,7 @@ def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> lis
 
 def sent_out(steps: Iterable[Step]) -> set[str]:
     """IDs of what was broadcast."""
-    return {wire.message.message_id for step in steps for wire in step.broadcasts if wire.message is not None}
+    return {message.message_id for step in steps for message in step.messages}
 
 
 def ask(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
