@@ -45,17 +45,16 @@ class Narrator:
                 channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
                 return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
             case "send":
-                hint = f", with the hint {_bytes(request.send.retrieval_hint)}" if _hinted(request.send) else ""
-                named = f" as {identifier(step.reply.effects.message_id)}" if _named(step) and step.reply else ""
+                given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
+                named = f" as {identifier(given)}" if given else ""
                 what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
-                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{hint}"
+                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{_hint(request.send)}"
             case "send_ephemeral":
                 return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
             case "send_sync":
                 return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
-                hint = f", with the hint {_bytes(request.receive.retrieval_hint)}" if _hinted(request.receive) else ""
-                return f"{who} receives {self._received(step)}{hint}"
+                return f"{who} receives {self._received(step)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
@@ -110,19 +109,17 @@ class Narrator:
         """The bytes that went over the network in a step, in order."""
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
-    def _where(self, step: Step) -> str:
+    def _where(self, step: Step, channel_id: str | None = None) -> str:
+        """The channel of a step or of its message, where the participant has several."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
-        return f" in {printable(step.channel_id, 40)}" if several else ""
+        return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
 
     def _received(self, step: Step) -> str:
         message = step.received.message
         if message is None:
             return described(step.received)
-        party = self._trace.parties.get(step.participant)
-        several = party is not None and len(party.channels) > 1
-        where = f" in {printable(message.channel_id, 40)}" if several else ""
-        return describe(message, self._held(step, message)) + where
+        return describe(message, self._held(step, message)) + self._where(step, message.channel_id)
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
         """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
@@ -190,12 +187,8 @@ def _bytes(data: bytes) -> str:
     return repr(text) if text.isprintable() and "\ufffd" not in text and len(text) <= 24 else data[:16].hex(" ")
 
 
-def _hinted(command: pb.Send | pb.Receive) -> bool:
-    return command.HasField("retrieval_hint")
-
-
-def _named(step: Step) -> bool:
-    return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
+def _hint(command: pb.Send | pb.Receive) -> str:
+    return f", with the hint {_bytes(command.retrieval_hint)}" if command.HasField("retrieval_hint") else ""
 
 
 def _size(content: bytes) -> str:

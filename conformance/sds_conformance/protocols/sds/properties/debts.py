@@ -146,7 +146,8 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     author = view.origins[key].message.sender_id
     named = [(a, e) for a in side.received for e in a.message.causal_history if e.message_id == message_id]
     signed = all(entry.sender_id == author for _, entry in named)
-    missing = [i for i in side.named if i not in side.sent and _missing_at(side, i, ending.first)]
+    came = {message_id for message_id, arrival in side.arrivals.items() if arrival.act.number < ending.first}
+    missing = side.named.keys() - side.sent.keys() - came
     if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
         return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
@@ -154,11 +155,6 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
         return
     yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
     yield from _not_answered(view, side, holders, author, message_id)
-
-
-def _missing_at(side: Side, message_id: str, act: int) -> bool:
-    arrival = side.arrivals.get(message_id)
-    return arrival is None or arrival.act.number >= act
 
 
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:

@@ -109,11 +109,8 @@ class Requester:
         if self.terms is None or self.gives_up:
             return []
         certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
-        return [m for m in certain if self._first_copy(m.message_id) > m.detected.step.index]
-
-    def _first_copy(self, message_id: str) -> int:
-        copies = self._copies.get(message_id)
-        return copies[0].step.index if copies else NEVER
+        came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
+        return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
     @cached_property
     def owing(self) -> list[Missing]:

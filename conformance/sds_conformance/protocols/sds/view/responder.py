@@ -125,7 +125,8 @@ def turns(view: ChannelView) -> list[Turn]:
     for asked in view.repair.asked:
         found += _turns_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
-    begun, settled = sorted(turn.since.index for turn in found), sorted(map(_settled, found))
+    begun = sorted(turn.since.index for turn in found)
+    settled = sorted(turn.answer.index if turn.answer is not None else turn.end for turn in found)
     for turn in found:
         turn.crowd = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
     return found
@@ -235,10 +236,6 @@ def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
 def position(turn: Turn) -> int:
     """How many items stand before it in the list that asks for it."""
     return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
-
-
-def _settled(turn: Turn) -> int:
-    return turn.answer.index if turn.answer is not None else turn.end
 
 
 @once

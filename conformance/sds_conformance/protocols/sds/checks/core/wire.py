@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sds_harness.sds.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
@@ -18,12 +17,6 @@ _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
 _REPEATED = (11, 13)
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
-
-
-def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
-    for sent in view.sent + view.syncs + view.ephemerals:
-        yield sent.step, sent.wire
-    yield from view.strays
 
 
 def values_of(sent: Sent, number: int) -> list[int | bytes]:
@@ -67,7 +60,7 @@ def structure(
     layout."""
     *first, last = types
     expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
-    for step, wire in _all_wires(view):
+    for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
         fields = wire.fields
         if fields is None:
             yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")

@@ -15,9 +15,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.repair_tracker import Missing
 from ...view.requester import Requester, requester
 
 _LENIENT_INTERVALS = 10
@@ -57,15 +55,12 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
             continue  # that it is named again must not matter: SDS-R-STATE-02
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
-        elif (sent := side.both_kinds(list(side.owed(missing)))) and not _asked_later(side, missing, sent):
+        elif sent := side.both_kinds(list(side.owed(missing))):
+            if side.first_asked(missing.message_id, sent.step.index) < side.until(missing):
+                continue  # asked for after that, while nothing else changed, it is late: SDS-R-GLOBAL-10
             which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
             seen = "no message asks for it, neither content nor sync"
             yield violated(sent.step, f"{which}, asked for: its T_req is over", seen)
-
-
-def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
-    """Is it asked for after that, while nothing else changed? Then it is late: SDS-R-GLOBAL-10."""
-    return side.first_asked(missing.message_id, sent.step.index) < side.until(missing)
 
 
 @check("SDS-R-STATE-01", *TIMED)

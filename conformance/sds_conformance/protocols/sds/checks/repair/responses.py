@@ -289,15 +289,12 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
             continue
         if turn.in_time and turn.sure:
             yield held(turn.told)
-        elif turn.never and turn.overdue is not None and _unexplained(view, turn):
+        elif turn.never and turn.overdue is not None:
+            if _answers(view, turn) and matter_of(view, turn) != "RECV-08":
+                continue  # it is another requirement's matter
             again = f"sent again after the request of step {turn.since.index}"
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
             yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
-
-
-def _unexplained(view: ChannelView, turn: Turn) -> bool:
-    """Is it no other requirement's matter?"""
-    return not _answers(view, turn) or matter_of(view, turn) == "RECV-08"
 
 
 @check("SDS-R-RECV-09", *TIMED)
