@@ -11,19 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sds_harness.schedules import Schedule
-from sds_harness.sds.operations import (
-    Again,
-    Crash,
-    Ephemeral,
-    Garble,
-    Join,
-    Links,
-    Lookup,
-    Operation,
-    Say,
-    Send,
-    Sync,
-)
+from sds_harness.sds.operations import Again, Crash, Ephemeral, Garble, Join, Links, Lookup, Operation, Say, Send, Sync
 from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind

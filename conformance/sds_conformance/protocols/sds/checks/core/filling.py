@@ -179,17 +179,15 @@ def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
         return
     # The filter of the last message before which it was full, and not over-full, or one that was built full.
     enough = len(view.received) >= NEARLY_FULL * c.bloom_capacity
-    full = [f for f in _fillings(view) if _is_full(f, c.bloom_capacity)] if enough else []
+    room = c.bloom_capacity
+    fillings = _fillings(view) if enough else []
+    full = [f for f in fillings if NEARLY_FULL * room <= f.received <= room - f.others]
     if full:
         sent = full[-1].sent
         yield from _judge_full(view, sent.step, _bytes(sent))
     for step, members, capacity in _built(view) if not full else ():
         if step.reply is not None and len(members) == capacity:
             yield from _judge_full(view, step, step.reply.filter.bloom_filter)
-
-
-def _is_full(filling: _Filling, capacity: int) -> bool:
-    return NEARLY_FULL * capacity <= filling.received and filling.received + filling.others <= capacity
 
 
 def _judge_full(view: ChannelView, step: Step, bloom_filter: bytes) -> Iterator[Observation]:
