@@ -141,7 +141,7 @@ def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
 def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Debt]:
     """Somebody who knows of a gap asks for it, and somebody who has the message answers; both alive, in calm."""
     ending, terms, message_id = view.ending, side.terms, key[1]
-    if ending is None or terms is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
+    if ending is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
         return
     author = view.origins[key].message.sender_id
     named = [(a, e) for a in side.received for e in a.message.causal_history if e.message_id == message_id]
@@ -160,7 +160,7 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
     """Is it certainly a responder, in the only response group, with the message in its log before an act (AMB-119)?"""
     terms = holder.terms
-    if terms is None or not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
+    if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
         return False
     alone = terms.groups is not None and terms.groups <= 1
     return alone and holder.logged.get(message_id, act) < act
@@ -199,7 +199,6 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
     copies = [p for p, m in content if (m.channel_id, m.message_id) == (side.channel_id, message_id)]
     for holder in holders:
         terms = holder.terms
-        assert terms is not None
         assert terms.t_max_ms is not None
         for asked in holder.requested.get(message_id, ()):
             act = asked.act

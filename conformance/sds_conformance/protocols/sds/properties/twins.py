@@ -313,7 +313,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 
     The two are followed for as long as everything else in them is equal; other things may be drawn at random.
     """
-    if not any(side.terms is not None for side in view.sides.values()) or not view.whole:
+    if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return
     if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
         return

@@ -61,7 +61,7 @@ class ChannelView:
         self.everybody: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
-        """SDS-R as it is in force, None if it is not in use."""
+        """SDS-R as it is in force."""
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
@@ -323,7 +323,7 @@ class ChannelView:
                     self.repair.broadcast(step, message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
-            elif self.terms is None or self.repair.original(message.message_id) is None:
+            elif not self.terms.on or self.repair.original(message.message_id) is None:
                 self.strays.append((step, wire))
             else:
                 self.repair.broadcast(step, message)

@@ -190,7 +190,7 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-17")
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
-    for sent in view.outgoing if view.terms is None else ():
+    for sent in view.outgoing if not view.terms.on else ():
         count = len(sent.message.repair_request)
         yield judged(sent.step, not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
 

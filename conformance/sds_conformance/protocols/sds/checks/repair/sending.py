@@ -71,8 +71,8 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
     """No message asks for more than the cap in force."""
-    for sent in view.repair.requesting if view.terms is not None else ():
-        count, cap = len(sent.message.repair_request), view.terms.cap if view.terms is not None else None
+    for sent in view.repair.requesting if view.terms.on else ():
+        count, cap = len(sent.message.repair_request), view.terms.cap
         if cap is None or not count:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
@@ -109,7 +109,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
 def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another cap, a message asks for three at most."""
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
@@ -122,8 +122,8 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
 
     An entry with an ID is SDS-R-FIELDS-02's, SDS-R-SEND-02's or SDS-R-RECV-01's matter.
     """
-    side, t_min = requester(view), view.terms.t_min_ms if view.terms is not None else None
-    for sent in side.carriers if view.terms is not None and t_min is not None else ():
+    side, t_min = requester(view), view.terms.t_min_ms
+    for sent in side.carriers if view.terms.on and t_min is not None else ():
         known = [m for m in view.repair.missing if m.detected.step.index < sent.step.index]
         if any(
             (m.arrived is None or m.arrived.index >= sent.step.index)

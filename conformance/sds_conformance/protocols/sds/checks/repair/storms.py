@@ -30,7 +30,7 @@ def _together(view: ChannelView) -> list[ChannelView]:
     everybody = view.everybody
     if len(everybody) < FEWEST or everybody[0] is not view:
         return []
-    terms = [other.terms for other in everybody if other.terms is not None and other.terms.sound]
+    terms = [other.terms for other in everybody if other.terms.sound]
     alike = {(t.t_min_ms, t.t_max_ms, t.groups) for t in terms}
     names = {t.participant_id for t in terms}
     return everybody if len(alike) == 1 and len(names) == len(terms) == len(everybody) else []
@@ -73,7 +73,7 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
         if not all(asked.answers or asked.copies for _, asked in holders):
             continue  # who never heard an answer had to give one
         heard = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
-        t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+        t_max = view.terms.t_max_ms or 0
         allowed = _allowed(answers, heard, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF)
         if allowed is not None and all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders):
             some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
@@ -93,7 +93,7 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         terms = view.terms
         requests = sorted((m.requests[0].step for _, m in requesters if m.requests), key=lambda step: step.now_ms)
         since = {missing.detected.step.now_ms for _, missing in requesters}
-        if terms is None or not terms.t_min_ms or not terms.t_max_ms or len(since) > 1:
+        if not terms.t_min_ms or not terms.t_max_ms or len(since) > 1:
             continue
         if len(requesters) < FEWEST or not requests:
             continue

@@ -213,7 +213,7 @@ def _times(stage: Stage, alice: Actor, messages: list[Message], since: int, stat
     terms = repair_terms(stage.trace.declaration, alice.party)
     due = []
     for message in messages:
-        offset = terms.t_resp(message.sender_id, message.message_id) if terms is not None else None
+        offset = terms.t_resp(message.sender_id, message.message_id)
         if message.message_id in shown:
             due.append(shown[message.message_id])
         elif offset is not None and offset.exact:
