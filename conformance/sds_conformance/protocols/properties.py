@@ -40,6 +40,11 @@ def violated(act: Act, channel_id: str, expected: str, seen: str, position: str 
     return Sighting(Outcome.VIOLATED, act, channel_id, expected, seen, position)
 
 
+def judged(act: Act, channel_id: str, met: bool, expected: str, seen: str, position: str = "") -> Sighting:
+    """It was exercised here, and kept or violated."""
+    return held(act, channel_id) if met else violated(act, channel_id, expected, seen, position)
+
+
 @dataclass(frozen=True)
 class GlobalProperty:
     """Something that all participants together have to keep, whatever the network does."""

@@ -97,7 +97,7 @@ class Actor:
         self.stage.need(pb.CAPABILITY_SYNC)
         command = pb.SendSync(now_ms=self.stage.now_ms, handle=self.party.handle, channel_id=self._channel(channel_id))
         step = self._do(pb.Request(send_sync=command))
-        message = step.broadcasts[0].message if step.broadcasts else None
+        message = step.first
         if message is not None:
             self._ask_codec(message.bloom_filter, self._met_ids)
         return message
@@ -161,8 +161,7 @@ class Actor:
             channel_id=self._channel(channel_id),
             filter_ids=filter_ids,
         )
-        step = self._do(pb.Request(observe=command))
-        return step.reply.state if step.reply is not None and step.answer == "state" else None
+        return self._do(pb.Request(observe=command)).state
 
     def ask_filter(self, bloom_filter: bytes, *message_ids: str) -> None:
         """Ask the implementation's codec, where it has one, whether a filter of its messages holds the IDs."""

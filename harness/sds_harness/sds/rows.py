@@ -10,7 +10,7 @@ from ..corpus.schema import Row
 from ..stage import START_MS
 from .naming import Key, Names
 from .performance import Performance
-from .trace import Step, Trace, Wire
+from .trace import Step, Trace, Wire, signalled
 
 LONGEST_ID = 200
 
@@ -33,27 +33,21 @@ class Facts:
             "broadcasts": sorted(self._called(wire) for wire in broadcasts),
             "wire": digest64(sorted(self._said(wire, shift) for wire in broadcasts)),
             "repair_requests": sorted(
-                {
-                    names.of(wire.message.channel_id, entry.message_id)
-                    for wire in broadcasts
-                    if wire.message is not None
-                    for entry in wire.message.repair_request
-                }
+                {names.of(sent.channel_id, entry.message_id) for sent in step.messages for entry in sent.repair_request}
             ),
             "log": 0,
             "outgoing": 0,
             "incoming": 0,
             "repairs": 0,
         }
-        if step.reply is not None and step.answer == "state":
-            row |= self._shown(step.reply.state, step.channel_id, shift)
+        if step.state is not None:
+            row |= self._shown(step.state, step.channel_id, shift)
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
         """The others."""
         message, shift = self._about(step), START_MS - trace.start_ms
-        sent = [wire.message for wire in step.broadcasts if wire.message is not None]
-        state = step.reply.state if step.reply is not None and step.answer == "state" else None
+        sent, state = step.messages, step.state
         return {
             "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
             "dependencies": min(len(message.causal_history), 0x7FFF) if message is not None else -1,
@@ -85,12 +79,8 @@ class Facts:
                     key = (channel, event.delivered.message_id)
                     delivered.append(key)
                     contents[key] = event.delivered.content.hex()
-                case "acknowledged" | "possibly_acknowledged":
-                    sets[kind].add(names.of(channel, getattr(event, kind).message_id))
-                case "missing":
-                    sets[kind].update(names.of(channel, entry.message_id) for entry in event.missing.entries)
-                case "lost":
-                    sets[kind].update(names.of(channel, message_id) for message_id in event.lost.message_ids)
+                case str():
+                    sets[kind].update(names.of(channel, message_id) for message_id in signalled(event))
         ordered = names.in_causal_order(delivered)
         return {
             "delivered": [names.of(*key) for key in ordered],

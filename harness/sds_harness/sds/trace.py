@@ -75,6 +75,43 @@ class Step(trace.Step):
         """What arrived, for ``receive``."""
         return Wire(self.request.receive.wire, self.dialect, self.layout)
 
+    @property
+    def arrived(self) -> Message | None:
+        """The message of a ``receive``; None for other commands, and for bytes that are none."""
+        return self.received.message if self.command == "receive" else None
+
+    @cached_property
+    def messages(self) -> list[Message]:
+        """The messages among what it handed to the network, in order."""
+        return [wire.message for wire in self.broadcasts if wire.message is not None]
+
+    @property
+    def first(self) -> Message | None:
+        """What it handed to the network first, None if that was nothing, or no message."""
+        return self.broadcasts[0].message if self.broadcasts else None
+
+    @property
+    def state(self) -> pb.State | None:
+        """The state that it shows, None if it shows none."""
+        return self.reply.state if self.reply is not None and self.answer == "state" else None
+
+    def signals(self, kind: str, channel_id: str) -> list[pb.Event]:
+        """Its events of a kind in a channel, in order."""
+        return [e for e in self.events if e.channel_id == channel_id and e.WhichOneof("event") == kind]
+
+
+def signalled(event: pb.Event) -> list[str]:
+    """The message IDs that an event is about."""
+    match event.WhichOneof("event"):
+        case None:
+            return []
+        case "missing":
+            return [entry.message_id for entry in event.missing.entries]
+        case "lost":
+            return list(event.lost.message_ids)
+        case kind:
+            return [getattr(event, kind).message_id]
+
 
 @dataclass
 class Trace(trace.Trace[Step]):

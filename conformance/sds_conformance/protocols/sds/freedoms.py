@@ -73,8 +73,7 @@ def _newest(case: Case) -> list[list[int | None]]:
     out = []
     for side, act in case.played():
         names = Names(side.performance)
-        sent = (wire.message for wire in act.step.broadcasts)
-        out.append([names.newest_lamport(message) for message in sent if message and message.causal_history])
+        out.append([names.newest_lamport(message) for message in act.step.messages if message.causal_history])
     return out
 
 
@@ -115,27 +114,18 @@ def _histories(case: Case) -> bool:
     return a.get("dependencies") != b.get("dependencies") or _configured_otherwise(case, "causal_history_size")
 
 
-def _copies(case: Case) -> bool:
-    return case.only("broadcasts") and bool(case.unlike("broadcasts")) and _copied(case.unlike("broadcasts"))
+def _other_broadcasts(case: Case) -> bool:
+    return case.only("broadcasts") and bool(case.unlike("broadcasts"))
 
 
-def _syncs(case: Case) -> bool:
-    own = f"{case.who}/sync"
-    return (
-        case.only("broadcasts")
-        and bool(case.unlike("broadcasts"))
-        and all(name.startswith(own) for name in case.unlike("broadcasts"))
-    )
+def _without_syncs(case: Case) -> set[str]:
+    """What only one side sends, apart from sync messages of its own."""
+    return {name for name in case.unlike("broadcasts") if not name.startswith(f"{case.who}/sync")}
 
 
 def _copies_and_syncs(case: Case) -> bool:
-    own, unlike = f"{case.who}/sync", case.unlike("broadcasts")
-    rest = {name for name in unlike if not name.startswith(own)}
-    return case.only("broadcasts") and bool(rest) and rest < unlike and _copied(rest)
-
-
-def _how_many_copies(case: Case) -> bool:
-    return case.only("broadcasts") and not case.unlike("broadcasts")
+    rest = _without_syncs(case)
+    return case.only("broadcasts") and bool(rest) and rest < case.unlike("broadcasts") and _copied(rest)
 
 
 def _ties(case: Case) -> bool:
@@ -154,18 +144,6 @@ def _first_timestamps(case: Case) -> bool:
         return False
     pairs = zip(*told, strict=True)
     return all(one == other or (one[2] and other[2]) for one, other in pairs)
-
-
-def _odd(case: Case) -> bool:
-    return case.command == "receive" and (case.told("message").startswith("=") or not case.told("message"))
-
-
-def _ephemeral(case: Case) -> bool:
-    return case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields
-
-
-def _fetched(case: Case) -> bool:
-    return any(act.source == "store" for _, act in case.played())
 
 
 def _calm(case: Case) -> bool:
@@ -194,16 +172,26 @@ FREEDOMS: tuple[Freedom, ...] = (
         "copies",
         "when a message is sent again, for want of an acknowledgement or because somebody asks for it",
         ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-113", "AMB-120"),
-        _copies,
+        lambda case: _other_broadcasts(case) and _copied(case.unlike("broadcasts")),
     ),
-    Freedom("syncs", "when sync messages are sent of one's own accord", ("AMB-102", "AMB-103"), _syncs),
+    Freedom(
+        "syncs",
+        "when sync messages are sent of one's own accord",
+        ("AMB-102", "AMB-103"),
+        lambda case: _other_broadcasts(case) and not _without_syncs(case),
+    ),
     Freedom(
         "copies-and-syncs",
         "when sync messages are sent of one's own accord, and when a message is sent again",
         ("AMB-63", "AMB-64", "AMB-66", "AMB-80", "AMB-102", "AMB-103", "AMB-113", "AMB-120"),
         _copies_and_syncs,
     ),
-    Freedom("number-of-copies", "how often a message is sent again", ("AMB-64", "AMB-120"), _how_many_copies),
+    Freedom(
+        "number-of-copies",
+        "how often a message is sent again",
+        ("AMB-64", "AMB-120"),
+        lambda case: case.only("broadcasts") and not case.unlike("broadcasts"),
+    ),
     Freedom(
         "repair-requests",
         "what is asked for, how much at a time, and when, with a hash that the text does not name",
@@ -239,10 +227,20 @@ FREEDOMS: tuple[Freedom, ...] = (
         "odd-messages",
         "what becomes of messages that no conforming participant sends",
         ("AMB-46", "AMB-47", "AMB-48", "AMB-50", "AMB-52", "AMB-107"),
-        _odd,
+        lambda case: case.command == "receive" and (case.told("message").startswith("=") or not case.told("message")),
     ),
-    Freedom("ephemerals", "what is made of an ephemeral message", ("AMB-31", "AMB-37", "AMB-38"), _ephemeral),
-    Freedom("fetched", "which messages a causal history told of, and with it what is fetched", ("AMB-29",), _fetched),
+    Freedom(
+        "ephemerals",
+        "what is made of an ephemeral message",
+        ("AMB-31", "AMB-37", "AMB-38"),
+        lambda case: case.command == "receive" and "/ephemeral" in case.told("message") and "log" not in case.fields,
+    ),
+    Freedom(
+        "fetched",
+        "which messages a causal history told of, and with it what is fetched",
+        ("AMB-29",),
+        lambda case: any(act.source == "store" for _, act in case.played()),
+    ),
     Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), _calm),
 )
 """Asked in this order."""

@@ -8,12 +8,12 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Operation
 from sds_harness.sds.operations import Again, Calm, Ephemeral, Garble, Lookup, Say, Send, Sync
 from sds_harness.sds.performance import Packet
-from sds_harness.sds.trace import Step, Wire
+from sds_harness.sds.trace import Step, Wire, signalled
 from sds_reference import HistoryEntry, Kind
 
 from ...judging.quoting import clock, short
 from ..reading import Item, Key, Reading, Shown, Signal, Sort, Teller
-from .words import USUAL, signalled
+from .words import USUAL
 
 _SORTS = {Kind.CONTENT: Sort.CONTENT, Kind.SYNC: Sort.SYNC, Kind.EPHEMERAL: Sort.EPHEMERAL, Kind.UNDEFINED: Sort.NOISE}
 
@@ -55,9 +55,9 @@ def signals(step: Step) -> list[Signal]:
 
 def shown(step: Step) -> Shown | None:
     """Log and buffers; repairs are of messages that are there or missed anyway."""
-    if step.reply is None or step.answer != "state":
+    state = step.state
+    if state is None:
         return None
-    state = step.reply.state
     log = tuple((step.channel_id, entry.message_id) for entry in state.log.entries)
     held = [*(entry.message_id for entry in state.outgoing.entries), *state.incoming.message_ids]
     return Shown(log if state.HasField("log") else None, tuple((step.channel_id, i) for i in held))

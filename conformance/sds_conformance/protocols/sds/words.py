@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from sds_harness.declaration import printable
-from sds_harness.sds.trace import Step, Trace, Wire
+from sds_harness.sds.trace import Step, Trace, Wire, signalled
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
@@ -31,7 +31,7 @@ class Narrator:
         self._own: dict[tuple[str, str], list[tuple[int, str]]] = {}
         """Content messages of a participant in a channel, with their steps."""
         for step in trace.steps:
-            message = step.broadcasts[0].message if step.command == "send" and step.broadcasts else None
+            message = step.first if step.command == "send" else None
             if message is not None:
                 own = self._own.setdefault((step.participant, message.channel_id), [])
                 own.append((step.index, message.message_id))
@@ -45,17 +45,16 @@ class Narrator:
                 channels = ", ".join(printable(channel, 40) for channel in request.open.channels) or "no named channel"
                 return f"{who} joins {channels} at {clock(step.now_ms, self._start_ms)}"
             case "send":
-                hint = f", with the hint {_bytes(request.send.retrieval_hint)}" if _hinted(request.send) else ""
-                named = f" as {identifier(step.reply.effects.message_id)}" if _named(step) and step.reply else ""
+                given = step.reply.effects.message_id if step.reply is not None and step.answer == "effects" else ""
+                named = f" as {identifier(given)}" if given else ""
                 what = f"sends {_size(request.send.content)}{named}{self._where(step)}"
-                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{hint}"
+                return f"{who} {what} at {clock(step.now_ms, self._start_ms)}{_hint(request.send)}"
             case "send_ephemeral":
                 return f"{who} sends ephemerally {_size(request.send_ephemeral.content)}{self._where(step)}"
             case "send_sync":
                 return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
-                hint = f", with the hint {_bytes(request.receive.retrieval_hint)}" if _hinted(request.receive) else ""
-                return f"{who} receives {self._received(step)}{hint}"
+                return f"{who} receives {self._received(step)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
@@ -90,10 +89,9 @@ class Narrator:
     def touches(self, step: Step) -> frozenset[str]:
         """The message IDs that a step is about: sent, received, depended on, in a filter, signalled or shown."""
         ids: set[str] = set()
-        received = step.received.message if step.command == "receive" else None
-        for message in [received, *(wire.message for wire in step.broadcasts)]:
-            if message is not None:
-                ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
+        received = step.arrived
+        for message in [*([received] if received is not None else []), *step.messages]:
+            ids |= {message.message_id, *(entry.message_id for entry in message.repair_request)}
         if received is not None:
             ids |= {entry.message_id for entry in received.causal_history}
             held = self._held(step, received)
@@ -101,30 +99,27 @@ class Narrator:
             ids |= set(held or (self._sent_before(step, received) if held is not None else ()))
         for event in step.events:
             ids |= set(signalled(event))
-        if step.reply is not None and step.answer == "state":
-            ids |= {entry.message_id for entry in step.reply.state.outgoing.entries}
-            ids |= set(step.reply.state.incoming.message_ids)
-            for repairs in (step.reply.state.outgoing_repairs, step.reply.state.incoming_repairs):
-                ids |= {entry.message_id for entry in repairs.entries}
+        if (state := step.state) is not None:
+            ids.update(state.incoming.message_ids)
+            for shown in (state.outgoing.entries, state.outgoing_repairs.entries, state.incoming_repairs.entries):
+                ids |= {entry.message_id for entry in shown}
         return frozenset(ids)
 
     def on_the_wire(self, step: Step) -> list[bytes]:
         """The bytes that went over the network in a step, in order."""
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]
 
-    def _where(self, step: Step) -> str:
+    def _where(self, step: Step, channel_id: str | None = None) -> str:
+        """The channel of a step or of its message, where the participant has several."""
         party = self._trace.parties.get(step.participant)
         several = party is not None and len(party.channels) > 1
-        return f" in {printable(step.channel_id, 40)}" if several else ""
+        return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
 
     def _received(self, step: Step) -> str:
         message = step.received.message
         if message is None:
             return described(step.received)
-        party = self._trace.parties.get(step.participant)
-        several = party is not None and len(party.channels) > 1
-        where = f" in {printable(message.channel_id, 40)}" if several else ""
-        return describe(message, self._held(step, message)) + where
+        return describe(message, self._held(step, message)) + self._where(step, message.channel_id)
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
         """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
@@ -192,29 +187,8 @@ def _bytes(data: bytes) -> str:
     return repr(text) if text.isprintable() and "\ufffd" not in text and len(text) <= 24 else data[:16].hex(" ")
 
 
-def _hinted(command: pb.Send | pb.Receive) -> bool:
-    return command.HasField("retrieval_hint")
-
-
-def _named(step: Step) -> bool:
-    return step.reply is not None and step.answer == "effects" and bool(step.reply.effects.message_id)
-
-
-def signalled(event: pb.Event) -> list[str]:
-    """The message IDs that an event is about."""
-    match event.WhichOneof("event"):
-        case "delivered":
-            return [event.delivered.message_id]
-        case "acknowledged":
-            return [event.acknowledged.message_id]
-        case "possibly_acknowledged":
-            return [event.possibly_acknowledged.message_id]
-        case "missing":
-            return [entry.message_id for entry in event.missing.entries]
-        case "lost":
-            return list(event.lost.message_ids)
-        case _:
-            return []
+def _hint(command: pb.Send | pb.Receive) -> str:
+    return f", with the hint {_bytes(command.retrieval_hint)}" if command.HasField("retrieval_hint") else ""
 
 
 def _size(content: bytes) -> str:

@@ -36,7 +36,7 @@ def undeclared(*fields: str, handle: Handle | None = None) -> Handle:
     return altered(says_less, handle)
 
 
-def in_force(handle: Handle | None = None, configuration: pb.Configuration | None = None) -> RepairTerms | None:
+def in_force(handle: Handle | None = None, configuration: pb.Configuration | None = None) -> RepairTerms:
     """The terms of a participant that was opened with that configuration."""
     on = stage(handle)
     on.open(configuration=configuration or pb.Configuration(sds_r=True, num_response_groups=5))
@@ -129,7 +129,7 @@ def test_with_no_groups_at_all_everybody_answers() -> None:
         assert eligible(seen, "bob", "m") is expected
     seen.terms = replace(UNKNOWN, groups=None)
     assert eligible(seen, "bob", "m") is None
-    seen.terms = None
+    seen.terms = replace(UNKNOWN, on=False)
     assert eligible(seen, "alice", "m") is None
 
 
@@ -151,13 +151,13 @@ def test_the_declared_hash_is_used_where_it_is_known(profile: HashProfile) -> No
     names = {"farmhash64-nim": "nim-hash", "murmur3-32-nim": "nim-murmur-hash"}
     variant = names.get(profile.name)
     terms = in_force(reference(VARIANTS[variant].configure(Config()) if variant else None))
-    assert terms is not None
+    assert terms.on
     assert terms.profile is profile
 
 
 def test_a_hash_of_ones_own_is_not_known() -> None:
     terms = in_force(reference(VARIANTS["private-hash"].configure(Config())))
-    assert terms is not None
+    assert terms.on
     assert terms.profile is None
 
 
@@ -169,16 +169,16 @@ def test_what_is_not_told_is_not_known() -> None:
 
 def test_without_sds_r_there_are_no_terms() -> None:
     asked = pb.Configuration(sds_r=True)
-    assert in_force(reference(without=[pb.CAPABILITY_SDS_R]), asked) is None
-    assert in_force(None, pb.Configuration(sds_r=False)) is None
-    assert in_force(None, pb.Configuration()) is None
-    assert in_force(None, asked) is not None
+    assert not in_force(reference(without=[pb.CAPABILITY_SDS_R]), asked).on
+    assert not in_force(None, pb.Configuration(sds_r=False)).on
+    assert not in_force(None, pb.Configuration()).on
+    assert in_force(None, asked).on
 
 
 def test_where_it_is_not_told_whether_sds_r_is_in_use_it_is_what_was_asked_for() -> None:
     silent = undeclared("sds_r")
-    assert in_force(silent, pb.Configuration(sds_r=True)) is not None
-    assert in_force(silent, pb.Configuration(sds_r=False)) is None
+    assert in_force(silent, pb.Configuration(sds_r=True)).on
+    assert not in_force(silent, pb.Configuration(sds_r=False)).on
 
 
 def test_a_refusal_to_use_it_counts_more_than_the_wish() -> None:
@@ -186,7 +186,7 @@ def test_a_refusal_to_use_it_counts_more_than_the_wish() -> None:
         if reply.HasField("opened"):
             reply.opened.configuration.sds_r = False
 
-    assert in_force(altered(refuses), pb.Configuration(sds_r=True)) is None
+    assert not in_force(altered(refuses), pb.Configuration(sds_r=True)).on
 
 
 def test_of_two_of_one_name_both_reckon_with_it() -> None:
@@ -194,4 +194,4 @@ def test_of_two_of_one_name_both_reckon_with_it() -> None:
     repairing(on)
     repairing(on, instance="again")
     names = [view(on, key).terms for key in ("alice", "alice (again)")]
-    assert [terms.participant_id for terms in names if terms is not None] == ["alice", "alice"]
+    assert [terms.participant_id for terms in names if terms.on] == ["alice", "alice"]

@@ -69,7 +69,7 @@ def test_a_hash_that_is_belied_by_what_is_seen_is_no_knowledge() -> None:
         on.advance(T_MAX_MS // 36)
         alice.send_sync()
     side = side_of(on)
-    assert side.terms is not None
+    assert side.terms.on
     assert side.terms.profile is not None
     for missing in side.wanted:
         assert side.due(missing) == Window(T + T_MIN_MS, T + T_MAX_MS)

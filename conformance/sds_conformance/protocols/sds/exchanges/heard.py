@@ -92,8 +92,8 @@ class Heard:
 
     def state(self, who: str, operations: range | None = None) -> pb.State | None:
         """What a member showed last, None if nothing."""
-        shown = [act.step for act in self.acts(who, operations) if act.step.answer == "state"]
-        return shown[-1].reply.state if shown and shown[-1].reply is not None else None
+        shown = [act.step.state for act in self.acts(who, operations) if act.step.state is not None]
+        return shown[-1] if shown else None
 
     def has(self, who: str, message_id: str, operations: range | None = None) -> bool | None:
         """Did a member deliver a message? By its signals, else its log, else what its own messages name; None if

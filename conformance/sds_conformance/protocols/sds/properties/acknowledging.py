@@ -132,12 +132,8 @@ def _speakers(view: GroupView) -> dict[int, tuple[Side, Act]]:
 
 
 def _unacknowledged(view: GroupView, side: Side, act: Act, message_id: str, why: str, how: str = "") -> Sighting:
-    copies = sum(
-        wire.message is not None and wire.message.message_id == message_id
-        for tick in view.ticks.get(side.who, ())
-        if tick.number < act.number
-        for wire in tick.step.broadcasts
-    )
+    before = (tick.step for tick in view.ticks.get(side.who, ()) if tick.number < act.number)
+    copies = sum(message.message_id == message_id for step in before for message in step.messages)
     position = "AMB-64" if copies >= CAP else ""  # it may have given up, and forgotten it
     expected = f"{message_id!r} of {side.who} {how}acknowledged, as {why}"
     return violated(act, side.channel_id, expected, "nothing tells that it is", position)
@@ -206,7 +202,7 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
     for asked in state.incoming_repairs.entries:
-        if 0 < asked.due_ms <= overdue and side.terms is not None:
+        if 0 < asked.due_ms <= overdue and side.terms.on:
             expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
             return expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
     return None

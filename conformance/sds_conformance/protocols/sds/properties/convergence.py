@@ -9,7 +9,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ....judging.once import once
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, held, judged, violated
 from .debts import Debt, debts
 from .group_view import Arrival, GroupView, Key, Side
 from .registry import global_property
@@ -80,7 +80,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
         everybody = view.steady.get(side.channel_id, [])
         author = view.origins[key].message.sender_id if key in view.origins else ""
         gone = view.side_of(side.channel_id, author) is not None and not view.is_alive(side.channel_id, author)
-        if gone and side.terms is not None and everybody and all(key[1] in view.claims(s) for s in everybody):
+        if gone and side.terms.on and everybody and all(key[1] in view.claims(s) for s in everybody):
             yield held(_last(view, side.channel_id), side.channel_id)
             return
 
@@ -89,7 +89,7 @@ def what_one_delivers_all_deliver(view: GroupView) -> Iterator[Sighting]:
 def participants_with_and_without_sds_r_converge(view: GroupView) -> Iterator[Sighting]:
     """Where some use SDS-R and others do not, all logs hold the same while the senders are alive."""
     for channel_id, sides in view.steady.items():
-        repairing = [side.terms is not None for side in sides]
+        repairing = [side.terms.on for side in sides]
         if not any(repairing) or all(repairing):
             continue
         wrong = list(_owed(view, lambda debt, c=channel_id: debt.side.channel_id == c))  # type: ignore[misc]
@@ -169,7 +169,7 @@ def _is_repair_without_sender(view: GroupView, side: Side, arrival: Arrival) -> 
     author = _author(view, side, arrival)
     crashed = view.performance.crashed.get(author)
     gone = not author or (crashed is not None and crashed <= arrival.act.operation)
-    return gone and side.terms is not None and arrival.packet.sender != author
+    return gone and side.terms.on and arrival.packet.sender != author
 
 
 def _sender_is_gone(view: GroupView, debt: Debt) -> bool:
@@ -184,7 +184,7 @@ def _is_held_by_some(view: GroupView, debt: Debt) -> bool:
 def _mixed(view: GroupView, channel_id: str) -> bool:
     """Did both kinds get something of the other?"""
     kinds = {
-        (side.terms is not None, other.terms is not None)
+        (side.terms.on, other.terms.on)
         for side in view.steady[channel_id]
         for other in view.steady[channel_id]
         if any(i in other.sent for i in side.arrivals)
@@ -208,12 +208,10 @@ def _first_place(view: GroupView, side: Side) -> Iterator[Sighting]:
     if not older:
         return
     lamport, message_id = max(older)
-    if first[1].lamport_timestamp > lamport:
-        yield held(act, side.channel_id)
-    else:
-        where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
-        expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
-        yield violated(act, side.channel_id, expected, f"it has Lamport timestamp {message.lamport_timestamp}")
+    where = f"after {message_id!r}, whose Lamport timestamp {lamport} is before its clock"
+    expected = f"the first message of {side.who}, {message.message_id!r}, to sort {where}"
+    seen = f"it has Lamport timestamp {message.lamport_timestamp}"
+    yield judged(act, side.channel_id, first[1].lamport_timestamp > lamport, expected, seen)
 
 
 def _the_past(view: GroupView, side: Side) -> Iterator[Sighting]:

@@ -115,7 +115,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     for tick in view.ticks.get(sender.who, ()):
         if tick.number <= sent.number or tick.number >= until:
             continue
-        if any(w.message is not None and w.message.message_id == message_id for w in tick.step.broadcasts):
+        if any(message.message_id == message_id for message in tick.step.messages):
             last, late, copies = tick, 0, copies + 1
         elif tick.step.now_ms - last.step.now_ms >= 2 * period and tick.step.now_ms > sent.step.now_ms:
             late += 1
@@ -141,12 +141,13 @@ def _spoken_for(view: GroupView, sender: Side, message_id: str) -> int:
 def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> Iterator[Debt]:
     """Somebody who knows of a gap asks for it, and somebody who has the message answers; both alive, in calm."""
     ending, terms, message_id = view.ending, side.terms, key[1]
-    if ending is None or terms is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
+    if ending is None or not terms.sound or side.who in view.stepped or message_id not in side.named:
         return
     author = view.origins[key].message.sender_id
     named = [(a, e) for a in side.received for e in a.message.causal_history if e.message_id == message_id]
     signed = all(entry.sender_id == author for _, entry in named)
-    missing = [i for i in side.named if i not in side.sent and _missing_at(side, i, ending.first)]
+    came = {message_id for message_id, arrival in side.arrivals.items() if arrival.act.number < ending.first}
+    missing = side.named.keys() - side.sent.keys() - came
     if not named or not named[0][0].taken or not signed or len(missing) > (terms.cap or REPAIR_CAP):
         return  # whom to ask is not known (AMB-72), or what nobody has takes up all the room
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
@@ -156,15 +157,10 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     yield from _not_answered(view, side, holders, author, message_id)
 
 
-def _missing_at(side: Side, message_id: str, act: int) -> bool:
-    arrival = side.arrivals.get(message_id)
-    return arrival is None or arrival.act.number >= act
-
-
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:
     """Is it certainly a responder, in the only response group, with the message in its log before an act (AMB-119)?"""
     terms = holder.terms
-    if terms is None or not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
+    if not terms.t_max_ms or holder.who in view.stepped or holder.who in view.performance.crashed:
         return False
     alone = terms.groups is not None and terms.groups <= 1
     return alone and holder.logged.get(message_id, act) < act
@@ -203,7 +199,6 @@ def _not_answered(view: GroupView, side: Side, holders: list[Side], author: str,
     copies = [p for p, m in content if (m.channel_id, m.message_id) == (side.channel_id, message_id)]
     for holder in holders:
         terms = holder.terms
-        assert terms is not None
         assert terms.t_max_ms is not None
         for asked in holder.requested.get(message_id, ()):
             act = asked.act

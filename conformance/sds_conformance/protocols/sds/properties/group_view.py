@@ -311,10 +311,10 @@ class GroupView:
 
     def _look(self, act: Act, step: Step) -> None:
         side = self.sides.get((act.who, step.channel_id))
-        if side is None or step.reply is None or step.answer != "state":
+        if side is None or step.state is None:
             return
-        side.looks.append((act, step.reply.state))
-        for entry in step.reply.state.log.entries:
+        side.looks.append((act, step.state))
+        for entry in step.state.log.entries:
             side.logged.setdefault(entry.message_id, act.number)
 
     def _signal(self, act: Act) -> None:

@@ -9,7 +9,7 @@ from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, held, judged, violated
 from ..view.log_orders import only_in_utf16_order
 from ..view.odd_messages import LARGEST_LAMPORT
 from .group_view import GroupView, Side, dependencies
@@ -128,11 +128,8 @@ def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> I
             earlier = view.message(side.channel_id, needed)
             if needed not in at or earlier is None or not _precedes(earlier, message):
                 continue
-            if at[needed] < place:
-                yield held(act, side.channel_id)
-            else:
-                expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
-                yield violated(act, side.channel_id, expected, f"{message_id!r} stands before {needed!r}")
+            expected = f"{needed!r}, on which {message_id!r} depends, before it in the log of {side.who}"
+            yield judged(act, side.channel_id, at[needed] < place, expected, f"{message_id!r} stands before {needed!r}")
 
 
 def _precedes(earlier: Message, later: Message | None) -> bool:
@@ -240,13 +237,11 @@ def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sight
         side = sends.get(key)
         if kind == "new" and side is not None and lamport <= LARGEST_LAMPORT:
             most = max(now, ceiling + 1)
-            if lamport > most:
+            if lamport > now:
                 expected = (
                     f"a Lamport timestamp of {most} at most, by the clock of {side.who} and all that was said before"
                 )
-                yield violated(act, channel_id, expected, f"it is {lamport}")
-            elif lamport > now:
-                yield held(act, channel_id)
+                yield judged(act, channel_id, lamport <= most, expected, f"it is {lamport}")
             ahead[channel_id] = max(ceiling, lamport)
         elif kind == "maybe":
             ahead[channel_id] = max(ceiling + 1, now)
@@ -273,9 +268,8 @@ def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int
                 yield "maybe", act, step.channel_id, 0, nothing
             case "send" | "send_sync" if not step.broadcasts:
                 yield "maybe", act, step.channel_id, 0, nothing
-        for wire in step.broadcasts:
-            message = wire.message
-            if message is not None and message.lamport_timestamp is not None:
+        for message in step.messages:
+            if message.lamport_timestamp is not None:
                 yield "new", act, message.channel_id, message.lamport_timestamp, (id(act), id(message))
 
 
@@ -298,8 +292,5 @@ def what_comes_after_has_the_greater_timestamp(view: GroupView, side: Side) -> I
         lamport = message.lamport_timestamp
         if before < 0 or lamport is None or lamport > LARGEST_LAMPORT:
             continue
-        if lamport > before:
-            yield held(act, side.channel_id)
-        else:
-            expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before} of {which!r}"
-            yield violated(act, side.channel_id, f"{expected}, which it knows", f"it has {lamport}")
+        expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before} of {which!r}"
+        yield judged(act, side.channel_id, lamport > before, f"{expected}, which it knows", f"it has {lamport}")

@@ -10,7 +10,7 @@ from sds_reference import Kind, Message
 
 from ....judging.judgement import Observation
 from ....judging.once import once
-from ...properties import Sighting, held, violated
+from ...properties import Sighting, held, judged, violated
 from ..checks.repair.storms import FEWEST, few_answer_before_they_hear_an_answer, few_ask_before_they_hear_a_request
 from ..view.channel_view import ChannelView, channel_views
 from ..view.repair_terms import SECOND_MS
@@ -36,7 +36,7 @@ def _storms(view: GroupView, check: Callable[[ChannelView], Iterator[Observation
     show = view.performance
     if len(show.traces) != 1 or len({side.who for side in view.sides.values()}) < FEWEST or not view.whole:
         return
-    if not any(side.terms is not None for side in view.sides.values()):
+    if not any(side.terms.on for side in view.sides.values()):
         return
     for channel in _channel_views(view):
         for seen in check(channel):
@@ -66,7 +66,7 @@ def _copies(view: GroupView) -> dict[Key, list[Packet]]:
 
 def _answers(view: GroupView) -> Iterator[tuple[Side, Packet, Message]]:
     """Copies that participants broadcast of what others sent, and by whom."""
-    if not any(side.terms is not None for side in view.sides.values()):
+    if not any(side.terms.on for side in view.sides.values()):
         return
     for (channel_id, _), packets in _copies(view).items():
         for packet in packets:
@@ -84,7 +84,7 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
     Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
     """
     for side in view.sides.values():
-        if side.terms is None or side.who in view.stepped:
+        if not side.terms.on or side.who in view.stepped:
             continue
         for message_id, requests in side.requested.items():
             if message_id not in side.sent or not view.is_sound((side.channel_id, message_id)):
@@ -139,7 +139,7 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
     """
     for side, packet, message in _answers(view):
         terms = side.terms
-        if terms is None or (terms.groups or 0) < 2 or message.message_id not in side.requested:
+        if (terms.groups or 0) < 2 or message.message_id not in side.requested:
             continue
         entries = [e for a in side.requested[message.message_id] for e in a.message.repair_request]
         named = {e.sender_id for e in entries if e.message_id == message.message_id}
@@ -147,11 +147,8 @@ def only_the_response_group_answers(view: GroupView) -> Iterator[Sighting]:
         if inside is None or not named <= {message.sender_id, None, ""}:
             continue
         act = view.performance.acts[packet.act - 1]
-        if inside:
-            yield held(act, side.channel_id)
-        else:
-            expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
-            yield violated(act, side.channel_id, expected, f"it answers, with {terms.groups} groups")
+        expected = f"no answer for {message.message_id!r} from {side.who}, which is not in its response group"
+        yield judged(act, side.channel_id, inside, expected, f"it answers, with {terms.groups} groups")
 
 
 @global_property("G-24", "No repair is early or unasked", "R-GLOBAL-09", "R-SEND-02", "R-RECV-09")
@@ -165,7 +162,7 @@ def no_repair_is_early_or_unasked(view: GroupView) -> Iterator[Sighting]:
 def _early(view: GroupView) -> Iterator[Sighting]:
     for side in view.sides.values():
         terms = side.terms
-        if terms is None or not terms.sound or terms.t_min_ms is None or side.who in view.stepped:
+        if not terms.sound or terms.t_min_ms is None or side.who in view.stepped:
             continue
         if not side.can(pb.CAPABILITY_VIRTUAL_CLOCK):
             continue
@@ -179,12 +176,9 @@ def _early(view: GroupView) -> Iterator[Sighting]:
                     )
                     continue
                 waited = act.step.now_ms - named.step.now_ms
-                if waited + SECOND_MS < terms.t_min_ms:  # AMB-05
-                    expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
-                    seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
-                    yield violated(act, side.channel_id, expected, seen)
-                else:
-                    yield held(act, side.channel_id)
+                expected = f"{side.who} not to ask for {entry.message_id!r} before {terms.t_min_ms} ms have passed"
+                seen = f"it does so {waited} ms after step {named.number}, where it could first know of it"
+                yield judged(act, side.channel_id, waited + SECOND_MS >= terms.t_min_ms, expected, seen)  # AMB-05
 
 
 def _unasked(view: GroupView) -> Iterator[Sighting]:
@@ -193,7 +187,7 @@ def _unasked(view: GroupView) -> Iterator[Sighting]:
             continue
         act = view.performance.acts[packet.act - 1]
         asked = side.requested.get(message.message_id, [])
-        if side.terms is None or not any(a.act.number <= act.number for a in asked):
+        if not side.terms.on or not any(a.act.number <= act.number for a in asked):
             expected = f"no copy of {message.message_id!r} from {side.who}, whom nobody asked for it"
             yield violated(act, side.channel_id, expected, "it broadcasts one")
         else:

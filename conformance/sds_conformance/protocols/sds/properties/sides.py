@@ -86,8 +86,8 @@ class Side:
         return self.declared.can(capability)
 
     @property
-    def terms(self) -> RepairTerms | None:
-        """SDS-R as it is in force, None if it is not in use."""
+    def terms(self) -> RepairTerms:
+        """SDS-R as it is in force."""
         return repair_terms(self.declared, self.party)
 
     @property

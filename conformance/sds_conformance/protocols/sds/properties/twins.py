@@ -11,19 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sds_harness.schedules import Schedule
-from sds_harness.sds.operations import (
-    Again,
-    Crash,
-    Ephemeral,
-    Garble,
-    Join,
-    Links,
-    Lookup,
-    Operation,
-    Say,
-    Send,
-    Sync,
-)
+from sds_harness.sds.operations import Again, Crash, Ephemeral, Garble, Join, Links, Lookup, Operation, Say, Send, Sync
 from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -325,7 +313,7 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 
     The two are followed for as long as everything else in them is equal; other things may be drawn at random.
     """
-    if not any(side.terms is not None for side in view.sides.values()) or not view.whole:
+    if not any(side.terms.on for side in view.sides.values()) or not view.whole:
         return
     if not all(side.can(pb.CAPABILITY_VIRTUAL_CLOCK) for side in view.sides.values()):
         return
@@ -349,16 +337,14 @@ def repair_times_are_the_same_in_every_run(view: GroupView, replay: Replay) -> I
 def _repair_work(view: GroupView, act: Act) -> list[tuple[str, str, int]]:
     """What an act asks for, answers, or shows to be due."""
     out: list[tuple[str, str, int]] = []
-    for wire in act.step.broadcasts:
-        message = wire.message
-        side = view.sides.get((act.who, message.channel_id)) if message is not None else None
-        if message is None or side is None:
+    for message in act.step.messages:
+        side = view.sides.get((act.who, message.channel_id))
+        if side is None:
             continue
         out += [("asks for", entry.message_id, 0) for entry in message.repair_request]
         if message.sender_id != side.id:
             out.append(("answers for", message.message_id, 0))
-    if act.step.reply is not None and act.step.answer == "state":
-        state = act.step.reply.state
+    if (state := act.step.state) is not None:
         out += [("will ask for", entry.message_id, entry.due_ms) for entry in state.outgoing_repairs.entries]
         out += [("will answer for", entry.message_id, entry.due_ms) for entry in state.incoming_repairs.entries]
     return sorted(out)

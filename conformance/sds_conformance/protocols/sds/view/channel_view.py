@@ -61,7 +61,7 @@ class ChannelView:
         self.everybody: list[ChannelView] = [self]
         """The views of all participants under test in the channel."""
         self.terms = repair_terms(trace.declaration, party)
-        """SDS-R as it is in force, None if it is not in use."""
+        """SDS-R as it is in force."""
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
@@ -163,7 +163,7 @@ class ChannelView:
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
             self._clock.maybe_moved(step.now_ms)
-        if self._delivers(step, {wire.message.message_id for wire in step.broadcasts if wire.message is not None}):
+        if self._delivers(step, {message.message_id for message in step.messages}):
             before = self._clock.low
             self._read_events(step, None)
             self._clock.blur(before)
@@ -173,17 +173,13 @@ class ChannelView:
             self._read_events(step, None)
 
     def _delivers(self, step: Step, but: set[str]) -> bool:
-        return any(
-            event.WhichOneof("event") == "delivered" and event.delivered.message_id not in but
-            for event in step.events
-            if event.channel_id == self.channel_id
-        )
+        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
 
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
-            if not message_id and step.broadcasts and step.broadcasts[0].message is not None:
-                message_id = step.broadcasts[0].message.message_id
+            if not message_id and step.first is not None:
+                message_id = step.first.message_id
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _read_receive(self, step: Step) -> None:
@@ -327,7 +323,7 @@ class ChannelView:
                     self.repair.broadcast(step, message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
-            elif self.terms is None or self.repair.original(message.message_id) is None:
+            elif not self.terms.on or self.repair.original(message.message_id) is None:
                 self.strays.append((step, wire))
             else:
                 self.repair.broadcast(step, message)
@@ -367,14 +363,14 @@ class ChannelView:
                 self._log.insert(message.message_id, message.lamport_timestamp, own=True)
 
     def _read_observe(self, step: Step) -> None:
-        if step.answer != "state" or step.reply is None:
+        if step.state is None:
             return
         outstanding = self._acknowledging.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
         self.observed.append(
             Observed(
                 step,
-                step.reply.state,
+                step.state,
                 tuple(self._log),
                 {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding},
                 frozenset(self._buffered),

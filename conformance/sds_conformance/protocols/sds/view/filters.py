@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sds_harness.sds.actor import is_filter_maker
 from sds_harness.sds.stage import bloom_parameters
-from sds_harness.sds.trace import Trace
+from sds_harness.sds.trace import Trace, signalled
 from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, ForeignFilter
@@ -102,13 +102,12 @@ def _made(trace: Trace) -> dict[bytes, dict[str, bool]]:
             members = list(step.request.build_filter.message_ids)
             out.setdefault(step.reply.filter.bloom_filter, {}).update(dict.fromkeys(members, True))
         elif is_filter_maker(step.participant):
-            received = step.received.message if step.command == "receive" else None
-            if received is not None:
+            if (received := step.arrived) is not None:
                 taken.setdefault((step.participant, received.channel_id), []).append(received.message_id)
-            for wire in step.broadcasts:
-                if wire.message is not None and wire.message.bloom_filter is not None:
-                    members = taken.get((step.participant, wire.message.channel_id), [])
-                    out.setdefault(wire.message.bloom_filter, {}).update(dict.fromkeys(members, True))
+            for sent in step.messages:
+                if sent.bloom_filter is not None:
+                    members = taken.get((step.participant, sent.channel_id), [])
+                    out.setdefault(sent.bloom_filter, {}).update(dict.fromkeys(members, True))
     return out
 
 
@@ -123,24 +122,17 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
         return {}
     outstanding: dict[tuple[str, str], set[str]] = {}
     for step in trace.steps:
-        if step.command == "send" and step.broadcasts and step.broadcasts[0].message is not None:
-            outstanding.setdefault((step.participant, step.channel_id), set()).add(
-                step.broadcasts[0].message.message_id
-            )
-        message = step.received.message if step.command == "receive" and step.answer == "effects" else None
+        if step.command == "send" and step.first is not None:
+            outstanding.setdefault((step.participant, step.channel_id), set()).add(step.first.message_id)
+        message = step.arrived if step.answer == "effects" else None
         if message is None or message.lamport_timestamp is None or message.sender_id == step.participant:
             continue
         mine = outstanding.get((step.participant, message.channel_id), set())
         mine -= {entry.message_id for entry in message.causal_history}
         if not mine or message.bloom_filter is None:
             continue
-        spoken = {_acknowledged(event) for event in step.events if event.channel_id == message.channel_id}
+        kinds = ("acknowledged", "possibly_acknowledged")
+        spoken = {i for kind in kinds for event in step.signals(kind, message.channel_id) for i in signalled(event)}
         out.setdefault(message.bloom_filter, {}).update({message_id: message_id in spoken for message_id in mine})
         mine -= spoken
     return out
-
-
-def _acknowledged(event: pb.Event) -> str:
-    if event.WhichOneof("event") == "possibly_acknowledged":
-        return event.possibly_acknowledged.message_id
-    return event.acknowledged.message_id

@@ -44,7 +44,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class RepairTerms:
-    """What a participant that uses SDS-R says of it; None for what it does not say."""
+    """What a participant says of SDS-R; None for what it does not say, and for all if it does not use it."""
 
     participant_id: str
     t_min_ms: int | None
@@ -53,6 +53,8 @@ class RepairTerms:
     cap: int | None
     """Largest number of entries in a repair request."""
     profile: HashProfile | None
+    on: bool = True
+    """It uses SDS-R."""
 
     @property
     def sound(self) -> bool:
@@ -85,7 +87,9 @@ class RepairTerms:
         return Window(0, self.t_max_ms)
 
     def in_group(self, sender_id: str, message_id: str) -> bool | None:
-        """Is it an eligible responder for a message? None where the hash is not known."""
+        """Is it an eligible responder for a message? None where the hash is not known, or SDS-R not in use."""
+        if not self.on:
+            return None
         if sender_id == self.participant_id or self.groups == 1:
             return True
         if self.profile is None or not self.groups or self.groups < 1:
@@ -93,12 +97,12 @@ class RepairTerms:
         return in_response_group(self.profile, self.participant_id, sender_id, message_id, self.groups)
 
 
-def repair_terms(declared: Declaration, party: Party) -> RepairTerms | None:
-    """The terms of a participant; None if it does not use SDS-R."""
+def repair_terms(declared: Declaration, party: Party) -> RepairTerms:
+    """The terms of a participant."""
     c = party.in_force
     on = c.sds_r if c.HasField("sds_r") else party.asked.sds_r
     if not declared.can(pb.CAPABILITY_SDS_R) or not on:
-        return None
+        return RepairTerms(party.participant_id, None, None, None, None, None, on=False)
     return RepairTerms(
         party.participant_id,
         c.t_min_ms if c.HasField("t_min_ms") else None,

@@ -84,11 +84,9 @@ class Requester:
                 since = since if before and step.now_ms >= before else step.index
                 self._steady[step.index] = since
                 latest, before = max(latest, step.now_ms), step.now_ms
-            for wire in step.broadcasts:
-                message = wire.message
-                if message is not None and message.channel_id == view.channel_id:
-                    for entry in message.repair_request:
-                        self._asked.setdefault(entry.message_id, []).append(step.index)
+            for message in step.messages:
+                for entry in message.repair_request if message.channel_id == view.channel_id else ():
+                    self._asked.setdefault(entry.message_id, []).append(step.index)
 
     # ---- time ------------------------------------------------------------------------------------------------------
 
@@ -100,7 +98,7 @@ class Requester:
     def slack_ms(self) -> int:
         """By how much a time may be off: nothing where milliseconds are seen to be in use, else a second (AMB-05)."""
         fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
-        known = self.terms is not None and self.terms.profile is not None
+        known = self.terms.profile is not None
         return 0 if fine or known else SECOND_MS
 
     # ---- what was missing ------------------------------------------------------------------------------------------
@@ -108,14 +106,11 @@ class Requester:
     @cached_property
     def wanted(self) -> list[Missing]:
         """What was missing beyond doubt, and revealed by a message that nobody may refuse or ignore."""
-        if self.terms is None or self.gives_up:
+        if not self.terms.on or self.gives_up:
             return []
         certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
-        return [m for m in certain if self._first_copy(m.message_id) > m.detected.step.index]
-
-    def _first_copy(self, message_id: str) -> int:
-        copies = self._copies.get(message_id)
-        return copies[0].step.index if copies else NEVER
+        came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
+        return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
 
     @cached_property
     def owing(self) -> list[Missing]:
@@ -131,7 +126,7 @@ class Requester:
     def renewed(self, missing: Missing) -> int:
         """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from
         then on it may be a new one."""
-        detected, t_max = missing.detected.step, (self.terms.t_max_ms if self.terms is not None else None) or 0
+        detected, t_max = missing.detected.step, self.terms.t_max_ms or 0
         if detected.index not in self._renewed:
             late = self.heard[bisect_right(self._heard_at, detected.index) :]
             steps = (r.step.index for r in late if r.step.now_ms >= detected.now_ms + t_max)
@@ -178,7 +173,7 @@ class Requester:
 
     def full(self, sent: Sent) -> bool:
         """May its repair request be as long as the cap allows? Where no cap is declared, it is the most seen."""
-        cap = self.terms.cap if self.terms is not None else None
+        cap = self.terms.cap
         return len(sent.message.repair_request) >= (self._most if cap is None else cap) > 0
 
     def shown_due(self, missing: Missing) -> int | None:
@@ -198,8 +193,6 @@ class Requester:
         shown = self.shown_due(missing)
         if shown is not None:
             return Window(shown, shown)
-        if self.terms is None:
-            return None
         offsets = self.terms.t_req(missing.message_id, exactly=self._by_the_hash)
         return offsets.after(missing.detected.step.now_ms) if offsets is not None else None
 
@@ -207,7 +200,7 @@ class Requester:
     def _by_the_hash(self) -> bool:
         """Does nothing that was seen belie the declared hash, by more than a second?"""
         for missing in self.wanted:
-            expected = self.terms.t_req(missing.message_id) if self.terms is not None else None
+            expected = self.terms.t_req(missing.message_id)
             detected, asked = missing.detected.step, self.first_asked(missing.message_id)
             if expected is None or not expected.exact or not self._peak.get(detected.index, False):
                 continue
@@ -224,7 +217,7 @@ class Requester:
 
     def latest(self, missing: Missing, due: Window) -> int:
         """Until then a request that is due has to be made: later it may have been given up (AMB-81)."""
-        t_max = self.terms.t_max_ms if self.terms is not None else None
+        t_max = self.terms.t_max_ms
         return max(due.high, missing.detected.step.now_ms + (t_max or 0)) + SECOND_MS
 
     def untracked(self, missing: Missing, sent: Sent) -> bool:
@@ -241,7 +234,7 @@ class Requester:
         due, detected = self.due(missing), missing.detected.step
         if due is None:
             return
-        t_max = (self.terms.t_max_ms if self.terms is not None else None) or 0
+        t_max = self.terms.t_max_ms or 0
         latest, asked = self.latest(missing, due), self.first_asked(missing.message_id, detected.index)
         looked: set[Kind] = set()
         for sent in self.sends(detected.index, min(self.until(missing), asked + 1)):
@@ -302,5 +295,5 @@ def requester(view: ChannelView) -> Requester:
 
 def together(view: ChannelView) -> list[Requester]:
     """The requesters of all participants in the channel of a view; asked of the first of them only, else empty."""
-    views = [other for other in view.everybody if other.terms is not None]
+    views = [other for other in view.everybody if other.terms.on]
     return [requester(other) for other in views] if views and views[0] is view else []

@@ -164,7 +164,7 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
         if view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             if message_id not in signalled:
                 continue
-            since = max(since, signalled[message_id], key=_index)
+            since = max(since, signalled[message_id], key=lambda step: step.index)
         standing = view.standing(message_id)
         acknowledged = [ack.step.index for ack in standing.acks if not ack.possibly]
         others = [m.received.step.index for m in standing.mentions if m is not mention]
@@ -174,7 +174,3 @@ def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:
         after = (silent.received.step for silent in standing.unmentioned)
         silent = next((step for step in after if since.index < step.index < until), None)
         yield Possibly(sent, since, silent, until)
-
-
-def _index(step: Step) -> int:
-    return step.index

@@ -19,7 +19,7 @@ from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Observed, Received, same
 from .repair_terms import SECOND_MS, Window
-from .repair_tracker import NEVER, Asked
+from .repair_tracker import NEVER, Answer, Asked
 
 SWEEP_MS = 60_000
 """Longest period of a sweep that is reckoned with."""
@@ -118,14 +118,15 @@ def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, in
 @once
 def turns(view: ChannelView) -> list[Turn]:
     """The requests of a channel that count, in the order in which they were first made."""
-    if view.terms is None or not view.repair.asked:
+    if not view.terms.on or not view.repair.asked:
         return []
     found: list[Turn] = []
     last: dict[str, Asked] = {}
     for asked in view.repair.asked:
         found += _turns_of(view, asked, last.get(asked.message_id))
         last[asked.message_id] = asked
-    begun, settled = sorted(turn.since.index for turn in found), sorted(map(_settled, found))
+    begun = sorted(turn.since.index for turn in found)
+    settled = sorted(turn.answer.index if turn.answer is not None else turn.end for turn in found)
     for turn in found:
         turn.crowd = bisect_right(begun, turn.since.index) - bisect_right(settled, turn.since.index)
     return found
@@ -139,6 +140,14 @@ def counts(received: Received) -> bool:
 def one_message(view: ChannelView, original: Message) -> bool:
     """Was all that ever arrived of its ID the same? Of two messages with one ID, either may have been kept."""
     return all(same(original, received.message) for received in view.arrivals.get(original.message_id, ()))
+
+
+def answers_and_originals(view: ChannelView) -> Iterator[tuple[Answer, Message]]:
+    """Answers, with the messages that they have to be, where these are no two of one ID."""
+    for asked in view.repair.asked if view.terms.on else ():
+        original = asked.original
+        if original is not None and one_message(view, original):
+            yield from ((answer, original) for answer in asked.answers)
 
 
 def answers_at_all(view: ChannelView, *, others: bool) -> bool:
@@ -185,7 +194,7 @@ def slack_ms(view: ChannelView) -> int:
     hash is declared, else a second (AMB-05)."""
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
-    known = view.terms is not None and view.terms.profile is not None
+    known = view.terms.profile is not None
     fine = any(time % SECOND_MS for time in due) if due else known
     return 0 if fine else SECOND_MS
 
@@ -225,8 +234,6 @@ def undisputed(asked: Asked) -> bool:
 
 def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
     """Is the participant an eligible responder? With one group or none (AMB-10) everybody is; None if unknown."""
-    if view.terms is None:
-        return None
     if view.terms.groups is not None and view.terms.groups <= 1:
         return True
     return view.terms.in_group(author, message_id)
@@ -235,10 +242,6 @@ def eligible(view: ChannelView, author: str, message_id: str) -> bool | None:
 def position(turn: Turn) -> int:
     """How many items stand before it in the list that asks for it."""
     return [entry.message_id for entry in turn.request.message.repair_request].index(turn.message_id)
-
-
-def _settled(turn: Turn) -> int:
-    return turn.answer.index if turn.answer is not None else turn.end
 
 
 @once
@@ -283,7 +286,7 @@ def _turn(view: ChannelView, asked: Asked, request: Received, *, clear: bool) ->
     copy = later if usual and later and asked.original and same(later.message, asked.original) else None
     end = min(following, later.step.index if later is not None else NEVER, _steady_until(view, since))
     window, shown = _window(view, asked, request, end, clear=clear)
-    t_max = view.terms.t_max_ms if view.terms is not None else None
+    t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
     answer = next((a.step for a in asked.answers if since.index <= a.step.index < end), None)
     return Turn(
@@ -321,8 +324,6 @@ def _overdue(view: ChannelView, since: Step, window: Window | None, end: int) ->
 
 def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Received], asked: Asked) -> int:
     """New requests may be ignored until then, after what made the last one superfluous."""
-    if view.terms is None:
-        return 0
     ends = [c.step.now_ms for c in copies if c.step.index < asked.received.step.index]
     ends += [a.step.now_ms for a in previous.answers] if previous is not None else []
     if not ends:
@@ -352,7 +353,6 @@ def _steady_until(view: ChannelView, since: Step) -> int:
 
 
 def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, clear: bool) -> tuple[Window | None, bool]:
-    assert view.terms is not None
     further = min((r.step.index for r in asked.repeats if r.step.index > request.step.index), default=NEVER)
     # What shows up only after a further request may be due to that one.
     until = min(further, end)

@@ -86,11 +86,10 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
             continue
         signalled = [a for a in view.acks if a.step is received.step and not a.outstanding]
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
-        if signalled:
+        if signalled or strangers:
             expected = "acknowledgements of own outstanding messages only"
-            yield violated(received.step, expected, f"an acknowledgement of {signalled[0].message_id!r}")
-        elif strangers:
-            yield held(received.step)
+            seen = f"an acknowledgement of {signalled[0].message_id!r}" if signalled else ""
+            yield judged(received.step, not signalled, expected, seen)
 
 
 @check("SDS-ACK-06")
@@ -134,12 +133,10 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
             elif possibly.silent is None or gap.second.index < possibly.silent.index:
                 kept |= gap.looked >= shorter
     for message_id, gap in after:
-        if gap.looked >= shorter:
-            yield held(gap.second)
-        elif kept and gap.fits(shorter) and gap.waited < longer:
+        if gap.looked >= shorter or (kept and gap.fits(shorter) and gap.waited < longer):
             expected = f"{message_id!r} still possibly acknowledged, and resent every {longer} ms"
             seen = f"a copy after {gap.waited} ms, as of an unacknowledged message ({shorter} ms)"
-            yield violated(gap.second, expected, seen)
+            yield judged(gap.second, gap.looked >= shorter, expected, seen)
 
 
 @check("SDS-ACK-07")

@@ -1,7 +1,8 @@
-"""Section DELIVER: "Deliver Message"."""
+"""Section DELIVER: "Deliver Message", and section CONFLICT: "Resolve Conflicts"."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -11,7 +12,8 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends
-from ...view.log_orders import neighbours
+from ...view.facts import LogItem
+from ...view.log_orders import Neighbours, neighbours
 from .send import lamport_rule, lamport_sends
 
 
@@ -46,12 +48,9 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
-        if e.buffered_high > max(e.high, e.sync_high):
-            if seen <= e.high:
-                yield held(sent.step)
-            elif seen <= e.buffered_high:
-                expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
-                yield violated(sent.step, expected, f"{seen}", "AMB-15")
+        if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
+            expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
+            yield judged(sent.step, seen <= e.high, expected, f"{seen}", "AMB-15")
 
 
 @check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)
@@ -84,10 +83,10 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         ids = [entry.message_id for entry in observed.state.log.entries]
         copies = {r.message.message_id for r in view.received if r.duplicate and r.step.index < observed.step.index}
         double = next((message_id for message_id in ids if ids.count(message_id) > 1), None)
-        if double is not None:
-            yield violated(observed.step, f"{double!r} once in the log", f"{ids.count(double)} times")
-        elif copies & set(ids):
-            yield held(observed.step)
+        if double is not None or copies & set(ids):
+            yield judged(
+                observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double or '')} times"
+            )
     for delivery in view.delivered:
         if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")
@@ -116,3 +115,47 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
         late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
         yield judged(delivery.step, late is None, expected, "after it")
+
+
+# ---- CONFLICT --------------------------------------------------------------------------------------------------------
+
+
+def _judge(pair: Neighbours) -> Observation:
+    first, second = pair.first.message_id, pair.second.message_id
+    why = "equal Lamport timestamps, so the smaller ID (by UTF-8 bytes) first"
+    expected, soft = f"{second!r} before {first!r} in the log: {why}", "AMB-88" if pair.in_utf16_order else ""
+    return judged(pair.step, pair.in_order, expected, f"{first!r} before {second!r}", soft)
+
+
+_HASH = re.compile("(?:[0-9a-f]{2}){4,}")
+
+
+def _is_hash(item: LogItem) -> bool:
+    return _HASH.fullmatch(item.message_id) is not None
+
+
+@check("SDS-CONFLICT-01", pb.CAPABILITY_DELIVERED)
+def ties_ascend_by_id(view: ChannelView) -> Iterator[Observation]:
+    """Messages with equal Lamport timestamps are in ascending order of message ID."""
+    for pair in neighbours(view):
+        hashes = _is_hash(pair.first) and _is_hash(pair.second)
+        if pair.tied and not hashes and not (pair.first.own or pair.second.own):
+            yield _judge(pair)
+
+
+@check("SDS-CONFLICT-02", pb.CAPABILITY_DELIVERED)
+def lowest_hash_first(view: ChannelView) -> Iterator[Observation]:
+    """Where IDs are hashes, the lowest hash comes first."""
+    for pair in neighbours(view):
+        hashes = _is_hash(pair.first) and _is_hash(pair.second)
+        alike = len(pair.first.message_id) == len(pair.second.message_id)
+        if pair.tied and hashes and alike and not (pair.first.own or pair.second.own):
+            yield _judge(pair)
+
+
+@check("SDS-CONFLICT-03", pb.CAPABILITY_DELIVERED)
+def own_messages_take_part(view: ChannelView) -> Iterator[Observation]:
+    """Own messages are ordered among those with equal timestamps like everybody else's."""
+    for pair in neighbours(view):
+        if pair.tied and pair.first.own != pair.second.own:
+            yield _judge(pair)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sds_harness.sds.trace import Step
 from sds_reference import Kind
 
-from .....judging.judgement import Observation, held, judged, violated
+from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -91,12 +91,10 @@ def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     if not lengths:
         return
     seen, most = len(_bytes(last.sent)), max(lengths) * GROWTH + GROWTH_BYTES
-    if seen > most:
-        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
-        yield violated(last.sent.step, expected, f"{seen} bytes after {last.received} IDs")
-    elif reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None:
+    if seen > most or (reads_filters(view) and view.filter_of(_bytes(last.sent)) is not None):
         # A length alone does not show a roll-over.
-        yield held(last.sent.step)
+        expected = f"a bloom filter for {capacity} IDs that stays at {max(lengths)} bytes"
+        yield judged(last.sent.step, seen <= most, expected, f"{seen} bytes after {last.received} IDs")
 
 
 @check("SDS-STATE-06")
@@ -181,17 +179,15 @@ def full_filters_keep_their_rate(view: ChannelView) -> Iterator[Observation]:
         return
     # The filter of the last message before which it was full, and not over-full, or one that was built full.
     enough = len(view.received) >= NEARLY_FULL * c.bloom_capacity
-    full = [f for f in _fillings(view) if _is_full(f, c.bloom_capacity)] if enough else []
+    room = c.bloom_capacity
+    fillings = _fillings(view) if enough else []
+    full = [f for f in fillings if NEARLY_FULL * room <= f.received <= room - f.others]
     if full:
         sent = full[-1].sent
         yield from _judge_full(view, sent.step, _bytes(sent))
     for step, members, capacity in _built(view) if not full else ():
         if step.reply is not None and len(members) == capacity:
             yield from _judge_full(view, step, step.reply.filter.bloom_filter)
-
-
-def _is_full(filling: _Filling, capacity: int) -> bool:
-    return NEARLY_FULL * capacity <= filling.received and filling.received + filling.others <= capacity
 
 
 def _judge_full(view: ChannelView, step: Step, bloom_filter: bytes) -> Iterator[Observation]:

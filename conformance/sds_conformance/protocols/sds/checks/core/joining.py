@@ -94,10 +94,10 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
         if message.sender_id not in view.trace.parties or not received.plain or received.unmet or received.rejected:
             continue
         arrival = _newcomer(view.trace, message.sender_id, view.channel_id)
-        if arrival is None or message.message_id not in _ids(arrival.first):
+        if arrival is None or message.message_id not in {sent.message_id for sent in arrival.first.messages}:
             continue
         older = arrival.older(view.trace, view.channel_id)
-        if older is None or _lamport(message) <= older:
+        if older is None or (message.lamport_timestamp or 0) <= older:
             continue  # its timestamp is wrong already, which is no fault of the one that receives it
         if not received.delivered:
             if quiet_after(view, received):
@@ -123,11 +123,3 @@ def _misplaced(order: list[LogItem], place: int) -> LogItem | None:
     early = (other for other in order[:place] if other.lamport > item.lamport)
     late = (other for other in order[place + 1 :] if other.lamport < item.lamport)
     return next(early, None) or next(late, None)
-
-
-def _ids(step: Step) -> set[str]:
-    return {wire.message.message_id for wire in step.broadcasts if wire.message is not None}
-
-
-def _lamport(message: Message) -> int:
-    return message.lamport_timestamp or 0

@@ -50,8 +50,7 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
 
 def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
     """The missing dependencies that were signalled when a message arrived."""
-    here = (e for e in received.step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "missing")
-    return [entry for event in here for entry in event.missing.entries]
+    return [e for event in received.step.signals("missing", view.channel_id) for e in event.missing.entries]
 
 
 @check("SDS-MSG-11")
@@ -73,11 +72,8 @@ def sender_is_self(view: ChannelView) -> Iterator[Observation]:
     everything = [(s.step, s.message) for s in view.sent + view.syncs + view.ephemerals]
     for step, message in everything + [(copy.step, copy.message) for copy in view.copies]:
         own_id = view.party.participant_id
-        if message.sender_id == own_id:
-            yield held(step)
-        else:
-            what = message.kind.value
-            yield violated(step, f"sender_id {own_id!r} in a {what} message", f"{message.sender_id!r}")
+        expected = f"sender_id {own_id!r} in a {message.kind.value} message"
+        yield judged(step, message.sender_id == own_id, expected, f"{message.sender_id!r}")
 
 
 @check("SDS-MSG-14")
@@ -94,10 +90,9 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
     ]
     elsewhere = [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
     messages += [
-        (step, step.broadcasts[0].message.message_id)
+        (step, step.first.message_id)
         for step in elsewhere
-        if (step.participant, step.channel_id) != (view.party.name, view.channel_id)
-        if step.broadcasts and step.broadcasts[0].message is not None
+        if (step.participant, step.channel_id) != (view.party.name, view.channel_id) and step.first is not None
     ]
     for step, message_id in sorted(messages, key=lambda item: item[0].index):
         mine = (step.participant, step.channel_id) == (view.party.name, view.channel_id)
@@ -122,10 +117,9 @@ def _suggested(step: Step) -> bool:
 def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
     others = {
-        step.broadcasts[0].message.message_id
+        step.first.message_id
         for step in view.trace.of(view.party.name)
-        if step.command == "send" and step.channel_id != view.channel_id
-        if step.broadcasts and step.broadcasts[0].message is not None
+        if step.command == "send" and step.channel_id != view.channel_id and step.first is not None
     }
     for sent in view.outgoing + view.ephemerals:
         foreign = next((message_id for message_id in sent.history if message_id in others - view.known_ids), None)
@@ -178,11 +172,9 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
     for sent in view.sent + view.ephemerals:
         request = sent.step.request
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
-        if sent.message.content == expected:
-            yield held(sent.step)
-        else:
-            seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
-            yield violated(sent.step, f"the {len(expected)} bytes of content that the application gave", seen)
+        seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
+        what = f"the {len(expected)} bytes of content that the application gave"
+        yield judged(sent.step, sent.message.content == expected, what, seen)
 
 
 @check("SDS-MSG-20")
@@ -198,22 +190,19 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-17")
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
-    for sent in view.outgoing if view.terms is None else ():
-        if sent.message.repair_request:
-            count = len(sent.message.repair_request)
-            yield violated(sent.step, "no repair_request, for SDS-R is not in use", f"{count} entries")
-        else:
-            yield held(sent.step)
+    for sent in view.outgoing if not view.terms.on else ():
+        count = len(sent.message.repair_request)
+        yield judged(sent.step, not count, "no repair_request, for SDS-R is not in use", f"{count} entries")
 
 
 @check("SDS-MSG-15", pb.CAPABILITY_DELIVERED)
 def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered in the channel that it names, and in no other."""
     for step in view.trace.of(view.party.name):
-        message = step.received.message if step.command == "receive" else None
+        message = step.arrived
         if message is None or message.channel_id == view.channel_id:
             continue
-        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "delivered"]
+        here = step.signals("delivered", view.channel_id)
         # A message of that ID may have come in this channel, too, and have waited.
         waited = {r.message.message_id for r in view.received if r.step.index < step.index and not r.delivered}
         if any(event.delivered.message_id == message.message_id for event in here) and message.message_id not in waited:
@@ -236,11 +225,8 @@ def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
             "content": (was.content, now.content),
         }
         changed = [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]
-        if changed:
-            name, (before, after) = changed[0]
-            yield violated(copy.step, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}")
-        else:
-            yield held(copy.step)
+        name, (before, after) = changed[0] if changed else ("", ("", ""))
+        yield judged(copy.step, not changed, f"{name} {_short(before)}, as first broadcast", f"{_short(after)}")
 
 
 @check("SDS-MSG-23", pb.CAPABILITY_DELIVERED)
@@ -259,11 +245,8 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
             if entry.sender_id and (authors := view.repair.authors(entry.message_id)):
-                if entry.sender_id in authors:
-                    yield held(sent.step)
-                else:
-                    expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
-                    yield violated(sent.step, expected, f"{entry.sender_id!r}")
+                expected = f"{authors[0]!r} beside {entry.message_id!r}, or none"
+                yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
 
 
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)

@@ -23,11 +23,9 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
     """A message with the participant's own sender ID is ignored."""
     for received in view.received:
         if received.own:
-            if received.delivered_at_once:
-                seen = f"a delivery of {received.message.message_id!r}"
-                yield violated(received.step, "the own message, reflected, to be ignored", seen)
-            else:
-                yield held(received.step)
+            seen = f"a delivery of {received.message.message_id!r}"
+            expected = "the own message, reflected, to be ignored"
+            yield judged(received.step, not received.delivered_at_once, expected, seen)
 
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
@@ -96,11 +94,9 @@ def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
             continue
         for sent, hit in _filters_after(view, received):
             waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
-            if hit:
-                yield held(sent.step)
-            elif waiting and hit is False:
+            if hit or (waiting and hit is False):
                 which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
-                yield violated(sent.step, f"{which}, in the filter", "it is not in it")
+                yield judged(sent.step, bool(hit), f"{which}, in the filter", "it is not in it")
 
 
 @check("SDS-RECV-04")
@@ -141,11 +137,9 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
     """What is delivered has arrived or was sent."""
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
     for delivery in view.delivered:
-        if delivery.received is None and delivery.message_id not in sent:
-            seen = f"a delivery of {delivery.message_id!r}, which did not"
-            yield violated(delivery.step, "deliveries of messages that arrived in the channel", seen)
-        else:
-            yield held(delivery.step)
+        seen = f"a delivery of {delivery.message_id!r}, which did not"
+        expected = "deliveries of messages that arrived in the channel"
+        yield judged(delivery.step, delivery.received is not None or delivery.message_id in sent, expected, seen)
 
 
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)
@@ -307,8 +301,6 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         if mention.certain and mention.received.unmet and mention.received.acceptable:
             reviewed = acknowledged_by(view, mention.received, mention.message_id)
             filtered = [hit for _, hit in _filters_after(view, mention.received)]
-            if reviewed and filtered and filtered[0]:
-                yield held(mention.received.step)
-            elif reviewed is False and filtered and not filtered[0]:
+            if (reviewed and filtered and filtered[0]) or (reviewed is False and filtered and not filtered[0]):
                 expected = "ACK review and filter update to happen although the message must wait"
-                yield violated(mention.received.step, expected, "neither")
+                yield judged(mention.received.step, bool(reviewed and filtered and filtered[0]), expected, "neither")

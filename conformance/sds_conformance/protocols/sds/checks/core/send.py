@@ -68,7 +68,7 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"{e.low}, one more than the {before} of the message before", f"{seen}")
         previous = sent
     for observed in view.observed:
-        last = max((s for s in view.outgoing if s.step.index < observed.step.index), key=_index, default=None)
+        last = next((s for s in reversed(view.outgoing) if s.step.index < observed.step.index), None)
         if last is None or not observed.state.HasField("lamport_timestamp") or last.message.lamport_timestamp is None:
             continue
         if any(sync.step is last.step for sync in view.syncs):
@@ -80,10 +80,6 @@ def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
             met = observed.state.lamport_timestamp == last.message.lamport_timestamp
             expected = f"the local timestamp {observed.state.lamport_timestamp} in the message that was just sent"
             yield judged(observed.step, met, expected, f"{last.message.lamport_timestamp} in it")
-
-
-def _index(sent: Sent) -> int:
-    return sent.step.index
 
 
 def judge_history(sent: Sent, expected: list[str]) -> Iterator[Observation]:

@@ -35,11 +35,7 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
 
 def most_ahead_elsewhere(view: ChannelView) -> int:
     """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""
-    messages = [
-        step.received.message
-        for step in view.trace.of(view.party.name)
-        if step.command == "receive" and step.received.message is not None
-    ]
+    messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]
     others = set(view.party.channels) - {view.channel_id}
     return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
 
@@ -50,11 +46,9 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         if e.source == "open":
-            if e.tolerates(seen):
-                yield held(sent.step)
-            else:
-                opened = view.party.opened_ms
-                yield violated(sent.step, f"{lamport_rule(sent)}; the channel was opened at {opened}", f"{seen}")
+            opened = view.party.opened_ms
+            expected = f"{lamport_rule(sent)}; the channel was opened at {opened}"
+            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
 @check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -102,13 +96,10 @@ def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
 
 def _note_foreign_ids(view: ChannelView, step: Step, met: set[str], out: dict[str, set[str]]) -> None:
     """Add the IDs of a step that a filter has no reason to hold, by where they come from; not what it has ``met``."""
-    for wire in step.broadcasts if step.command == "send" and step.participant != view.party.name else ():
-        sent = wire.message
-        if sent is None or sent.kind is not Kind.CONTENT or sent.channel_id != view.channel_id:
-            continue
-        if sent.message_id not in met:
+    for sent in step.messages if step.command == "send" and step.participant != view.party.name else ():
+        if sent.kind is Kind.CONTENT and sent.channel_id == view.channel_id and sent.message_id not in met:
             out.setdefault(f"that {step.participant} sent and that did not arrive", set()).add(sent.message_id)
-    message = step.received.message if step.command == "receive" else None
+    message = step.arrived
     if message is None or message.kind is not Kind.CONTENT or message.channel_id not in view.party.channels:
         return
     if message.message_id not in met:
@@ -127,12 +118,10 @@ def outgoing_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         for message_id, anything_speaks in observed.outstanding.items():
             if anything_speaks:
                 continue
-            if states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED:
-                yield held(observed.step)
-            else:
-                shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
-                soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
-                yield violated(observed.step, f"{message_id!r} unacknowledged in the outgoing buffer", shown, soft)
+            shown = ACK_STATES.get(states[message_id], "in no known state") if message_id in states else "not there"
+            soft = given_up(view, message_id, observed.step.index) if message_id not in states else ""
+            expected = f"{message_id!r} unacknowledged in the outgoing buffer"
+            yield judged(observed.step, states.get(message_id) == pb.ACK_STATE_UNACKNOWLEDGED, expected, shown, soft)
     for copy in view.copies:
         if copy.step.index < spoken_for(view, copy.original):
             yield held(copy.step)
@@ -148,11 +137,9 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         if observed.state.HasField("incoming") and not view.gives_up:
             kept = set(observed.state.incoming.message_ids)
             for message_id in observed.buffered:
-                if message_id in kept:
-                    yield held(observed.step)
-                elif _unmet_now(view, message_id, observed.step.index):
+                if message_id in kept or _unmet_now(view, message_id, observed.step.index):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
-                    yield violated(observed.step, expected, f"{sorted(kept)}")
+                    yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
 
 
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
@@ -267,12 +254,11 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):
-        message = step.received.message if step.command == "receive" else None
+        message = step.arrived
         if message is None or message.channel_id == view.channel_id or message.sender_id == view.party.participant_id:
             continue
         # The other channel may have messages of these IDs, too, and acknowledge them.
-        here = [e for e in step.events if e.channel_id == view.channel_id and e.WhichOneof("event") == "acknowledged"]
-        acked = {event.acknowledged.message_id for event in here}
+        acked = {event.acknowledged.message_id for event in step.signals("acknowledged", view.channel_id)}
         for sent in (view.own(e.message_id) for e in message.causal_history):
             if sent is None or spoken_for(view, sent) < step.index:
                 continue

@@ -9,7 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Mention, Observed
+from ...view.facts import Mention
 from ...view.resends import given_up, resend_period
 
 _RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1, pb.ACK_STATE_ACKNOWLEDGED: 2}
@@ -106,7 +106,9 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     own = _used_once(view)
     reached: dict[str, int] = {}
     for observed in view.showing("outgoing"):
-        states = _shown(observed)
+        states: dict[str, set[int]] = {}
+        for entry in observed.state.outgoing.entries:  # as ranks; -1 is none of the three
+            states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
         # An acknowledged message is gone, or stays as one that is acknowledged (AMB-C15).
         states |= {message_id: {2} for message_id in reached if message_id not in states}
         for message_id in own & set(states):
@@ -122,11 +124,3 @@ def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
             elif rank:
                 yield held(observed.step)
             reached[message_id] = max(rank, before)
-
-
-def _shown(observed: Observed) -> dict[str, set[int]]:
-    """The states of each message that is shown, as ranks; -1 is none of the three."""
-    states: dict[str, set[int]] = {}
-    for entry in observed.state.outgoing.entries:
-        states.setdefault(entry.message_id, set()).add(_RANKS.get(entry.state, -1))
-    return states

@@ -244,12 +244,10 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         else:
             continue
         what = "acknowledged" if mention.certain else "possibly acknowledged"
-        if result is True:
-            yield held(mention.received.step)
-        elif result is False:
+        if result is not None:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
-            yield violated(mention.received.step, expected, "no sign of it", soft)
+            yield judged(mention.received.step, result, expected, "no sign of it", soft)
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)

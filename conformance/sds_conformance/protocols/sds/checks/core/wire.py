@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sds_harness.sds.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
@@ -18,12 +17,6 @@ _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
 _REPEATED = (11, 13)
 _WIRE_TYPES = {0: "varint", 1: "64-bit", 2: "length-delimited", 5: "32-bit"}
-
-
-def _all_wires(view: ChannelView) -> Iterator[tuple[Step, Wire]]:
-    for sent in view.sent + view.syncs + view.ephemerals:
-        yield sent.step, sent.wire
-    yield from view.strays
 
 
 def values_of(sent: Sent, number: int) -> list[int | bytes]:
@@ -67,7 +60,7 @@ def structure(
     layout."""
     *first, last = types
     expected = f"a Message with fields {', '.join(map(str, first))} and {last} only, each of its type"
-    for step, wire in _all_wires(view):
+    for step, wire in [*((s.step, s.wire) for s in view.sent + view.syncs + view.ephemerals), *view.strays]:
         fields = wire.fields
         if fields is None:
             yield violated(step, expected, f"{len(wire.raw)} bytes that are no protobuf")
@@ -97,11 +90,9 @@ def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused."""
     for received in view.received:
         if received.plain:
-            if received.rejected:
-                reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
-                yield violated(received.step, "a well-formed message to be accepted", f"a refusal: {reason}")
-            else:
-                yield held(received.step)
+            reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
+            expected = "a well-formed message to be accepted"
+            yield judged(received.step, not received.rejected, expected, f"a refusal: {reason}")
 
 
 @check("SDS-MSG-02")
@@ -196,13 +187,11 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     yield judged(later.step, message_id in ids, f"{message_id!r} (Lamport 0) in the log", f"{ids}")
             for later_message in view.received:
                 dependents = [e.message_id for e in later_message.message.causal_history]
-                if message_id in dependents and received.delivered and later_message.acceptable:
-                    if later_message.delivered:
-                        yield held(later_message.step)
-                    elif not later_message.unmet:
-                        expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
-                        seen = "the message that depends on it was never delivered"
-                        yield violated(later_message.step, expected, seen)
+                depends = message_id in dependents and received.delivered and later_message.acceptable
+                if depends and (later_message.delivered or not later_message.unmet):
+                    expected = f"a dependency on {message_id!r} (Lamport 0) to be met: it is a regular message"
+                    seen = "the message that depends on it was never delivered"
+                    yield judged(later_message.step, bool(later_message.delivered), expected, seen)
 
 
 @check("SDS-MSG-06")
@@ -258,9 +247,7 @@ def content_in(view: ChannelView, number: int) -> Iterator[Observation]:
     for sent in view.sent:
         expected = sent.step.request.send.content
         values = values_of(sent, number)
-        if values and values[-1] == expected:
-            yield held(sent.step)
-        else:
-            differs = values and isinstance(values[-1], bytes)
-            seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
-            yield violated(sent.step, f"field {number} (content) = the {len(expected)} bytes given", seen)
+        differs = values and isinstance(values[-1], bytes)
+        seen = f"{len(values[-1])} bytes that differ" if differs else "no such field"  # type: ignore[arg-type]
+        what = f"field {number} (content) = the {len(expected)} bytes given"
+        yield judged(sent.step, values[-1:] == [expected], what, seen)

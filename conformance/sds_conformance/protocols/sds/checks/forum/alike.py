@@ -8,21 +8,7 @@ from __future__ import annotations
 
 from .....judging.registry import CheckFunction
 from ...register import counterpart, same_as
-from ..core import (
-    ack,
-    conflict,
-    deliver,
-    ephemeral,
-    insweep,
-    message,
-    outsweep,
-    receive,
-    send,
-    state,
-    sync,
-    unseen,
-    wire,
-)
+from ..core import ack, deliver, ephemeral, insweep, message, outsweep, receive, send, state, sync, unseen, wire
 
 ALIKE: dict[str, tuple[CheckFunction, ...]] = {
     "FORUM-01": (wire.reference_encoding_accepted,),
@@ -49,9 +35,9 @@ ALIKE: dict[str, tuple[CheckFunction, ...]] = {
     ),
     "FORUM-24": (state.log_is_complete, state.log_ordered_by_lamport, deliver.inserted_by_lamport),
     "FORUM-25": (
-        conflict.ties_ascend_by_id,
-        conflict.lowest_hash_first,
-        conflict.own_messages_take_part,
+        deliver.ties_ascend_by_id,
+        deliver.lowest_hash_first,
+        deliver.own_messages_take_part,
         deliver.ties_resolved_on_insertion,
     ),
     "FORUM-26": (ack.history_acknowledges, ack.only_own_outstanding_messages),

@@ -46,7 +46,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     An occurrence of zero bytes is SDS-R-SEND-06's matter where nothing can be due.
     """
     due = bool(view.repair.missing)
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         for field in sent.wire.fields or ():
             if field.number != _REQUEST:
                 continue
@@ -64,7 +64,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-12", pb.CAPABILITY_SDS_R)
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         # Where the entries themselves stand is SDS-MSG-05's matter: what is inside is the same in every dialect.
         for field in (_split(sent.wire.text) if sent.wire.dialect else sent.wire.fields) or ():
             if field.number != _HISTORY:
@@ -94,7 +94,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     Of a missing message it is what the entry said that revealed it; without it nobody could answer (AMB-87). That a
     causal history has none is SDS-MSG-12's matter.
     """
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         for entry in sent.message.causal_history:
             authors = view.repair.authors(entry.message_id)
             if entry.sender_id and authors and all(authors):
@@ -123,7 +123,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     side = requester(view)
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
     wrong: set[tuple[int, str]] = set()
-    for sent, entry in view.repair.unfounded if view.terms is not None else ():
+    for sent, entry in view.repair.unfounded if view.terms.on else ():
         message_id = entry.message_id
         if not message_id or side.waits(message_id, sent.step):
             continue
@@ -135,9 +135,9 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
             wrong.add((sent.step.index, message_id))
             seen = "one that is in the log" if has else "one that no causal history has named"
             yield violated(sent.step, "requests for missing messages only", f"{seen}: {message_id!r}")
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         entries = sent.message.repair_request
-        cap = view.terms.cap if view.terms is not None else None
+        cap = view.terms.cap
         if entries and cap is not None and len(entries) > cap:
             yield violated(sent.step, f"a list that is capped, at {cap} entries as declared", f"{len(entries)} of them")
         elif entries and not any((sent.step.index, entry.message_id) in wrong for entry in entries):
@@ -152,7 +152,7 @@ def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
     given up meanwhile, because somebody else had asked. What has arrived and still is asked for is SDS-R-STATE-01's
     matter.
     """
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         for entry in sent.message.repair_request:
             missing = view.repair.tracked(entry.message_id)
             if missing is None or (missing.arrived is not None and missing.arrived.index < sent.step.index):
@@ -160,33 +160,30 @@ def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
             named = missing.named_before(sent.step)
             if not named or not all(one.retrieval_hint for one in named):
                 continue
-            if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
-                yield held(sent.step)
-            else:
-                said = named[0].retrieval_hint
-                seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
-                yield violated(sent.step, f"the hint {said!r} in the request for {entry.message_id!r}", seen)
+            said = named[0].retrieval_hint
+            seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
+            expected = f"the hint {said!r} in the request for {entry.message_id!r}"
+            yield judged(sent.step, entry.retrieval_hint in view.hints.get(entry.message_id, ()), expected, seen)
 
 
 @check("SDS-R-FIELDS-03")
 def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R no message asks for repairs and no entry names a sender."""
-    for sent in view.outgoing if view.terms is None else ():
+    for sent in view.outgoing if not view.terms.on else ():
         named = next((entry for entry in sent.message.causal_history if entry.sender_id is not None), None)
         count = len(sent.message.repair_request)
         if count:
             yield violated(sent.step, "no field 13 (repair_request), for SDS-R is not in use", f"{count} of it")
-        elif named is not None:
+        elif named is not None or sent.message.causal_history:
             expected = "no field 3 (sender_id) in entries of the causal history, for SDS-R is not in use"
-            yield violated(sent.step, expected, f"{named.sender_id!r} in that of {named.message_id!r}")
-        elif sent.message.causal_history:
-            yield held(sent.step)
+            seen = f"{named.sender_id!r} in that of {named.message_id!r}" if named is not None else ""
+            yield judged(sent.step, named is None, expected, seen)
 
 
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED)
 def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with its fields are taken like any other."""
-    for received in view.received if view.terms is None and not view.gives_up else ():
+    for received in view.received if not view.terms.on and not view.gives_up else ():
         dressed = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not dressed or not received.plain:
             continue
@@ -195,10 +192,8 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, "a refusal")
         elif received.unmet and received.delivered_at_once:
             yield violated(received.step, expected, "its delivery before its dependencies")
-        elif received.unmet or received.delivered:
-            yield held(received.step)
-        elif quiet_after(view, received):
-            yield violated(received.step, expected, "no delivery")
+        elif received.unmet or received.delivered or quiet_after(view, received):
+            yield judged(received.step, bool(received.unmet or received.delivered), expected, "no delivery")
 
 
 # ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------
@@ -207,7 +202,7 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R)
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another, T_min is 30 seconds or more, by what is in force or by what is asked for."""
-    if view.terms is None or view.party.asked.HasField("t_min_ms"):
+    if not view.terms.on or view.party.asked.HasField("t_min_ms"):
         return
     if view.terms.t_min_ms is not None:
         opened = _opened(view)
@@ -221,7 +216,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R)
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another, T_max is 120 to 600 seconds, by what is in force or by what is asked for."""
-    if view.terms is None or view.party.asked.HasField("t_max_ms"):
+    if not view.terms.on or view.party.asked.HasField("t_max_ms"):
         return
     if view.terms.t_max_ms is not None:
         opened = _opened(view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -30,7 +30,7 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
         if turn.eligible is not False or not turn.asked.held or not undisputed(turn.asked):
             continue
         if turn.asked.answers and turn.clear:
-            groups = view.terms.groups if view.terms is not None else 0
+            groups = view.terms.groups
             why = f"of whose {groups} response groups the participant is in another by the declared hash"
             expected = f"no answer for {turn.message_id!r} of {turn.author!r}, {why}"
             yield violated(turn.asked.answers[0].step, expected, "a broadcast of it")
@@ -76,7 +76,7 @@ class _Share:
     all messages of one author alike."""
 
     def __init__(self, view: ChannelView) -> None:
-        self.groups = (view.terms.groups or 0) if view.terms is not None else 0
+        self.groups = view.terms.groups or 0
         chosen: dict[str, Turn] = {}
         for turn in turns(view):
             if not turn.asked.own and turn.asked.held and turn.crowd <= MOST and (turn.in_time or turn.never):
@@ -122,21 +122,16 @@ def authors_answer_for_their_own(view: ChannelView) -> Iterator[Observation]:
     return answered(view, "GROUP-02", "its own")
 
 
-def _ids(values: Iterable[str]) -> str:
-    """A few message IDs for a finding."""
-    named = sorted(values)
-    return ", ".join(map(repr, named[:3])) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
-
-
 @check("SDS-R-GROUP-04", *TIMED)
 def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
     """With one response group, no message is left out for good while others are answered for again and again."""
-    if view.terms is None or view.terms.groups is None or view.terms.groups > 1:
+    if view.terms.groups is None or view.terms.groups > 1:
         return
-    refused = refused_for_good(view)
+    refused = sorted(refused_for_good(view))
+    named = ", ".join(map(repr, refused[:3])) + (f" and {len(refused) - 3} more" if len(refused) > 3 else "")
     for turn in turns(view):
         if turn.message_id in refused and turn.overdue is not None:
-            seen = f"of those asked for again and again some are always answered for, and never {_ids(refused)}"
+            seen = f"of those asked for again and again some are always answered for, and never {named}"
             yield violated(turn.overdue, "every message to be of the only response group", seen)
             return
         if turn.in_time and not turn.asked.own:

@@ -66,7 +66,7 @@ def _is_leftover(side: Requester, missing: Missing, sent: Sent) -> bool:
         return False
     if side.in_log(missing.message_id, sent.step):
         return arrived.now_ms < due.high + side.slack_ms
-    t_min = (side.terms.t_min_ms if side.terms is not None else None) or 0
+    t_min = side.terms.t_min_ms or 0
     return side.in_step(arrived, sent.step) and sent.step.now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
@@ -88,7 +88,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
         return
     end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
     shown = next(iter(side.states(detected.index, end)), None)
-    patience = (view.terms.t_max_ms if view.terms is not None else None) or 0
+    patience = view.terms.t_max_ms or 0
     if shown is None or not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + patience:
         return
     which = f"{missing.message_id!r}, named by {missing.detected.message.message_id!r} and not in the log"
@@ -114,7 +114,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
     Who keeps asking and gives up T_max after T_req (AMB-81) has asked again before.
     """
     side, terms = requester(view), view.terms
-    if terms is None or terms.t_max_ms is None:
+    if terms.t_max_ms is None:
         return
     for missing in side.owing:
         asked = side.first_asked(missing.message_id, missing.detected.step.index)
@@ -183,7 +183,7 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
     """
     side, step = requester(view), received.step
     soft = "AMB-23" if received.duplicate else ""
-    if view.terms is None or view.terms.t_min_ms is None:
+    if view.terms.t_min_ms is None:
         return
     if side.first_asked(missing.message_id) < step.index and not side.states(missing.detected.step.index, step.index):
         return  # it may have had no entry any more
@@ -278,7 +278,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
     Whatever that message is about (AMB-68, AMB-118).
     """
     side, terms = requester(view), view.terms
-    if terms is None or terms.t_max_ms is None or terms.t_min_ms is None:
+    if terms.t_max_ms is None or terms.t_min_ms is None:
         return
     for missing, index, received in _readded(side):
         step, end = received.step, side.touched_after(missing.message_id, received.step.index)
@@ -312,7 +312,7 @@ def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
     """An entry that came back has a T_req that counts from then, not the one it had."""
     side = requester(view)
     for missing, index, received in _readded(side):
-        step, offsets = received.step, view.terms.t_req(missing.message_id) if view.terms is not None else None
+        step, offsets = received.step, view.terms.t_req(missing.message_id)
         if offsets is None or index == side.first_asked(missing.message_id):
             continue  # what was merely asked for may have been kept
         if any(r.step.index == index and not _sure(r) for r in missing.overheard):

@@ -56,8 +56,6 @@ def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
 
 def _by_the_formula(side: Requester, missing: Missing) -> Window | None:
     terms = side.terms
-    if terms is None:
-        return None
     if terms.t_min_ms is not None and terms.t_min_ms == terms.t_max_ms:
         return Window(terms.t_min_ms, terms.t_min_ms)
     return terms.t_req(missing.message_id)
@@ -87,7 +85,7 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
         terms = side.terms
         for missing in side.wanted:
             seen = side.offset(missing)
-            if seen is None or terms is None:
+            if seen is None:
                 continue
             key = (terms.participant_id, terms.t_min_ms, terms.t_max_ms, missing.message_id)
             if key not in first:
@@ -138,7 +136,7 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     groups: dict[tuple[int, int, str], dict[str, tuple[Step, Window]]] = {}
     for side in together(view):
         terms = side.terms
-        if terms is None or terms.bounds is None:
+        if terms.bounds is None:
             continue
         for missing in side.wanted:
             if (offset := side.offset(missing)) is not None:
@@ -154,7 +152,7 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are asked for at different times (AMB-06)."""
     side, terms = requester(view), view.terms
-    if terms is None or terms.bounds is None:
+    if terms.bounds is None:
         return
     groups: dict[int, list[Window]] = {}
     for missing in side.wanted:
@@ -177,7 +175,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     last: dict[tuple[int, int], Step] = {}
     for side in together(view):
         terms = side.terms
-        if terms is None or (bounds := terms.bounds) is None:
+        if (bounds := terms.bounds) is None:
             continue
         if side.slack_ms and bounds[1] - bounds[0] < _WIDE * side.slack_ms:
             blurred.add(bounds)

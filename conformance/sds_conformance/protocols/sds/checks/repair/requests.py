@@ -15,9 +15,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED
-from ...view.repair_tracker import Missing
 from ...view.requester import Requester, requester
 
 _LENIENT_INTERVALS = 10
@@ -35,7 +33,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
         detected = missing.detected.step
         end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
         for shown in side.states(detected.index, end):
-            patience = view.terms.t_max_ms if view.terms is not None else None
+            patience = view.terms.t_max_ms
             if not side.in_step(detected, shown.step) or shown.step.now_ms > detected.now_ms + (patience or 0):
                 break
             if missing.message_id in shown.due:
@@ -43,7 +41,7 @@ def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
                 continue
             waited = shown.step.now_ms - detected.now_ms
             which = f"{missing.message_id!r}, missing since step {detected.index}, {waited} ms ago"
-            soft = "" if side.terms is not None and side.terms.sound else "AMB-08"
+            soft = "" if side.terms.sound else "AMB-08"
             yield violated(shown.step, f"{which}, in the outgoing repair request buffer", "it is not in it", soft)
             break
     if not side.shown:
@@ -57,22 +55,19 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
             continue  # that it is named again must not matter: SDS-R-STATE-02
         if (asking := side.in_time(missing)) is not None:
             yield held(asking.step)
-        elif (sent := side.both_kinds(list(side.owed(missing)))) and not _asked_later(side, missing, sent):
+        elif sent := side.both_kinds(list(side.owed(missing))):
+            if side.first_asked(missing.message_id, sent.step.index) < side.until(missing):
+                continue  # asked for after that, while nothing else changed, it is late: SDS-R-GLOBAL-10
             which = f"{missing.message_id!r}, missing since step {missing.detected.step.index}"
             seen = "no message asks for it, neither content nor sync"
             yield violated(sent.step, f"{which}, asked for: its T_req is over", seen)
-
-
-def _asked_later(side: Requester, missing: Missing, sent: Sent) -> bool:
-    """Is it asked for after that, while nothing else changed? Then it is late: SDS-R-GLOBAL-10."""
-    return side.first_asked(missing.message_id, sent.step.index) < side.until(missing)
 
 
 @check("SDS-R-STATE-01", *TIMED)
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
     """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70)."""
     side = requester(view)
-    for sent in side.carriers if view.terms is not None else ():
+    for sent in side.carriers if view.terms.on else ():
         for entry in sent.message.repair_request:
             if side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms):
                 seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
@@ -81,7 +76,7 @@ def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
 
 def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
     """Is a request at that time older than the arrival: an entry made after it would not be due yet?"""
-    t_min = (side.terms.t_min_ms if side.terms is not None else None) or 0
+    t_min = side.terms.t_min_ms or 0
     arrived = side.arrivals[message_id][0].step
     return now_ms < arrived.now_ms + t_min - side.slack_ms
 
@@ -131,7 +126,7 @@ def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-GLOBAL-09", *TIMED)
 def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
     """No message is requested sooner than T_min after it was found missing."""
-    if view.terms is None or view.terms.t_min_ms is None:
+    if view.terms.t_min_ms is None:
         return
     side = requester(view)
     for missing in view.repair.missing:
@@ -151,8 +146,7 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
     One that is never made is SDS-R-STATE-09's matter, and one that was postponed SDS-R-STATE-02's.
     """
     side = requester(view)
-    for missing in side.owing if view.terms is not None and view.terms.t_max_ms else ():
-        assert view.terms is not None
+    for missing in side.owing if view.terms.t_max_ms else ():
         assert view.terms.t_max_ms is not None
         detected, last = missing.detected.step, missing.detected.step.now_ms + view.terms.t_max_ms
         end = side.until(missing)
@@ -197,7 +191,7 @@ def _scheduled(view: ChannelView, *, noisy: bool) -> Iterator[Observation]:
     Counted from the latest of T_req and its own last message; after T_max from T_req it may have been given up.
     """
     side, interval = requester(view), view.configuration.sync_interval_ms
-    t_max = view.terms.t_max_ms if view.terms is not None else None
+    t_max = view.terms.t_max_ms
     for missing in side.owing if interval and t_max else ():
         due, detected = side.due(missing), missing.detected.step
         asking = side.in_time(missing)

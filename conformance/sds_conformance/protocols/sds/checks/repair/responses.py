@@ -17,9 +17,9 @@ from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
     FEW,
     Turn,
+    answers_and_originals,
     answers_at_all,
     bracket,
-    one_message,
     position,
     refused_for_good,
     shown_t_resp,
@@ -66,7 +66,6 @@ def _carrier(turn: Turn) -> str:
 
 def matter_of(view: ChannelView, turn: Turn) -> str:
     """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
-    assert view.terms is not None
     if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:
         return "SWEEP-04"
     if turn.never and turn.crowd <= FEW and _places(view) == {0} and position(turn) > 0:
@@ -115,7 +114,7 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
 @check("SDS-R-STATE-04", *TIMED)
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
-    if view.terms is None or not shows(view):
+    if not view.terms.on or not shows(view):
         return
     content = (r for r in reversed(view.received) if r.kind is Kind.CONTENT and not r.rejected)
     arrived = {received.message.message_id: received.step.index for received in content}
@@ -199,11 +198,9 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
         for observed in view.observed:
             if turn.end < observed.step.index < turn.next_request:
                 queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
-                if turn.message_id in queued:
+                if turn.message_id in queued or turn.shown:
                     expected = f"no pending answer for {turn.message_id!r}, of which a copy came at step {turn.end}"
-                    yield violated(observed.step, expected, "one that is still planned")
-                elif turn.shown:
-                    yield held(observed.step)
+                    yield judged(observed.step, turn.message_id not in queued, expected, "one that is still planned")
                 break
 
 
@@ -265,13 +262,9 @@ def _lacks(original: Message, answer: Message) -> str:
 @check("SDS-R-STATE-07", *TIMED)
 def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
     """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
-    for asked in view.repair.asked if view.terms is not None else ():
-        original = asked.original
-        if original is None or not one_message(view, original):
-            continue
-        for answer in asked.answers:
-            lacking = _lacks(original, answer.message)
-            yield judged(answer.step, not lacking, f"the full message {asked.message_id!r}", f"one with no {lacking}")
+    for answer, original in answers_and_originals(view):
+        lacking = _lacks(original, answer.message)
+        yield judged(answer.step, not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}")
 
 
 @check("SDS-R-STATE-08", *TIMED)
@@ -291,22 +284,19 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
             continue
         if turn.in_time and turn.sure:
             yield held(turn.told)
-        elif turn.never and turn.overdue is not None and _unexplained(view, turn):
+        elif turn.never and turn.overdue is not None:
+            if _answers(view, turn) and matter_of(view, turn) != "RECV-08":
+                continue  # it is another requirement's matter
             again = f"sent again after the request of step {turn.since.index}"
             seen = f"nothing for {turn.overdue.now_ms - turn.since.now_ms} ms"
             yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
-def _unexplained(view: ChannelView, turn: Turn) -> bool:
-    """Is it no other requirement's matter?"""
-    return not _answers(view, turn) or matter_of(view, turn) == "RECV-08"
-
-
 @check("SDS-R-RECV-09", *TIMED)
 def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request for a message that the participant lacks comes to nothing, even if the message arrives later."""
-    t_max = view.terms.t_max_ms if view.terms is not None else None
-    for asked in view.repair.asked if view.terms is not None else ():
+    t_max = view.terms.t_max_ms
+    for asked in view.repair.asked if view.terms.on else ():
         since = asked.received.step
         if asked.held or asked.buffered or asked.message_id == asked.received.message.message_id:
             continue
@@ -335,13 +325,13 @@ def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observat
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request in a reflected message of the participant itself is ignored."""
     asked = view.repairs
-    for received in view.received if view.terms is not None and not _unbidden(view) else ():
+    for received in view.received if view.terms.on and not _unbidden(view) else ():
         for entry in received.message.repair_request if received.own else ():
             if view.repair.original(entry.message_id) is None or entry.message_id in asked:
                 continue
             late = [a for a in view.repair.unasked if a.message.message_id == entry.message_id]
             after = [a.step for a in late if a.step.index >= received.step.index]
-            since, t_max = received.step, view.terms.t_max_ms if view.terms is not None else None
+            since, t_max = received.step, view.terms.t_max_ms
             silent = [t for t in view.ticks if t.index > since.index and t_max and t.now_ms >= since.now_ms + t_max]
             if after:
                 expected = f"no answer to its own request for {entry.message_id!r}, which came back"

@@ -63,18 +63,16 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
         for sent, asks in side.owed(missing) if not side.slack_ms else ():
             if sent.step.now_ms != due.high:
                 continue
-            if asks:
-                yield held(sent.step)
-            elif sent.message.kind in side.kinds:
+            if asks or sent.message.kind in side.kinds:
                 expected = f"{missing.message_id!r} asked for at T_req, which is this very millisecond"
-                yield violated(sent.step, expected, "it is not")
+                yield judged(sent.step, asks, expected, "it is not")
 
 
 @check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
     """No message asks for more than the cap in force."""
-    for sent in view.repair.requesting if view.terms is not None else ():
-        count, cap = len(sent.message.repair_request), view.terms.cap if view.terms is not None else None
+    for sent in view.repair.requesting if view.terms.on else ():
+        count, cap = len(sent.message.repair_request), view.terms.cap
         if cap is None or not count:
             continue
         expected = f"at most {cap} entries in a repair request, the cap in force"
@@ -111,7 +109,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
 def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another cap, a message asks for three at most."""
-    for sent in view.repair.requesting if view.terms is not None else ():
+    for sent in view.repair.requesting if view.terms.on else ():
         count = len(sent.message.repair_request)
         if not count or view.party.asked.HasField("max_repair_requests"):
             continue
@@ -124,8 +122,8 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
 
     An entry with an ID is SDS-R-FIELDS-02's, SDS-R-SEND-02's or SDS-R-RECV-01's matter.
     """
-    side, t_min = requester(view), view.terms.t_min_ms if view.terms is not None else None
-    for sent in side.carriers if view.terms is not None and t_min is not None else ():
+    side, t_min = requester(view), view.terms.t_min_ms
+    for sent in side.carriers if view.terms.on and t_min is not None else ():
         known = [m for m in view.repair.missing if m.detected.step.index < sent.step.index]
         if any(
             (m.arrived is None or m.arrived.index >= sent.step.index)
@@ -137,11 +135,9 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
         ):
             continue
         empty = sum(not entry.message_id for entry in sent.message.repair_request)
-        if empty:
+        if empty or not sent.message.repair_request:
             what = "field 13 with nothing in it" if empty == 1 else f"{empty} entries with nothing in them"
-            yield violated(sent.step, "no occurrence of field 13 (repair_request), for nothing is due", what)
-        elif not sent.message.repair_request:
-            yield held(sent.step)
+            yield judged(sent.step, not empty, "no occurrence of field 13 (repair_request), for nothing is due", what)
 
 
 @check("SDS-R-SEND-07", *TIMED)

@@ -30,21 +30,30 @@ def _together(view: ChannelView) -> list[ChannelView]:
     everybody = view.everybody
     if len(everybody) < FEWEST or everybody[0] is not view:
         return []
-    terms = [other.terms for other in everybody if other.terms is not None and other.terms.sound]
+    terms = [other.terms for other in everybody if other.terms.sound]
     alike = {(t.t_min_ms, t.t_max_ms, t.groups) for t in terms}
     names = {t.participant_id for t in terms}
     return everybody if len(alike) == 1 and len(names) == len(terms) == len(everybody) else []
 
 
-def _bound(others: int, window_ms: int, room_ms: int, certain: float = 0.0) -> int | None:
-    """How many of the others may have a time within the window, if times are spread over ``room_ms``."""
-    share = certain + window_ms / room_ms if room_ms > 0 else 1.0
-    return most(others, share) if share <= 0.5 else None
-
-
 def _longest_pause(steps: Iterable[Step], since_ms: int, until_ms: int) -> int:
     times = [since_ms, *(step.now_ms for step in steps if since_ms < step.now_ms < until_ms), until_ms]
     return max(after - before for before, after in pairwise(times))
+
+
+def _allowed(
+    spoke: list[Step], heard: list[int], turns: list[list[Step]], start: int, room_ms: int, certain: float = 0.0
+) -> int | None:
+    """How many may speak before they hear the first, if their times are spread over ``room_ms`` from ``start`` on.
+
+    ``heard`` is when the others did, ``turns`` when each could speak. None if that says little.
+    """
+    first = spoke[0].now_ms
+    by = max(heard, default=first)
+    pause = max(_longest_pause(steps, min(start, first), max(by, spoke[-1].now_ms)) for steps in turns)
+    room_ms -= first - start
+    share = certain + (by - first + 2 * pause) / room_ms if room_ms > 0 else 1.0
+    return 1 + most(len(turns) - 1, share) if share <= 0.5 else None
 
 
 @check("SDS-R-TRESP-04", *TIMED)
@@ -63,18 +72,13 @@ def few_answer_before_they_hear_an_answer(view: ChannelView) -> Iterator[Observa
             continue
         if not all(asked.answers or asked.copies for _, asked in holders):
             continue  # who never heard an answer had to give one
-        start, first = since.pop(), answers[0].now_ms
-        steady = all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders)
-        heard = max((asked.copies[0].step.now_ms for _, asked in holders if asked.copies), default=first)
-        last = max(heard, answers[-1].now_ms)
-        pause = max(_longest_pause(other.ticks, start, last) for other, _ in holders)
-        t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
-        bound = _bound(len(holders) - 1, heard - first + 2 * pause, t_max - (first - start), NO_BACKOFF)
-        if bound is None or not steady:
-            continue
-        some = f"at most {1 + bound} of the {len(holders)} holders of {message_id!r}"
-        expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
-        yield judged(answers[-1], len(answers) <= 1 + bound, expected, f"{len(answers)} answers")
+        heard = [asked.copies[0].step.now_ms for _, asked in holders if asked.copies]
+        t_max = view.terms.t_max_ms or 0
+        allowed = _allowed(answers, heard, [other.ticks for other, _ in holders], since.pop(), t_max, NO_BACKOFF)
+        if allowed is not None and all(in_step(other, asked.received.step, answers[-1]) for other, asked in holders):
+            some = f"at most {allowed} of the {len(holders)} holders of {message_id!r}"
+            expected = f"{some} to answer before they hear an answer, with response times spread over {t_max} ms"
+            yield judged(answers[-1], len(answers) <= allowed, expected, f"{len(answers)} answers")
 
 
 @check("SDS-R-TREQ-02", *TIMED)
@@ -89,26 +93,21 @@ def few_ask_before_they_hear_a_request(view: ChannelView) -> Iterator[Observatio
         terms = view.terms
         requests = sorted((m.requests[0].step for _, m in requesters if m.requests), key=lambda step: step.now_ms)
         since = {missing.detected.step.now_ms for _, missing in requesters}
-        if terms is None or not terms.t_min_ms or not terms.t_max_ms or len(since) > 1:
+        if not terms.t_min_ms or not terms.t_max_ms or len(since) > 1:
             continue
         if len(requesters) < FEWEST or not requests:
             continue
-        start, first = since.pop() + terms.t_min_ms, requests[0].now_ms
         # Whoever hears a request may track the message anew, and ask T_min later.
-        asked = [step for step in requests if step.now_ms < first + terms.t_min_ms]
+        asked = [step for step in requests if step.now_ms < requests[0].now_ms + terms.t_min_ms]
         if not all(missing.overheard or missing.requests for _, missing in requesters):
             continue
         if any(not m.overheard and m.requests[0].step is not requests[0] for _, m in requesters):
             continue  # who hears no request has to ask
-        steady = all(in_step(other, missing.detected.step, asked[-1]) for other, missing in requesters)
-        heard = max((m.overheard[0].step.now_ms for _, m in requesters if m.overheard), default=first)
-        last = max(heard, asked[-1].now_ms)
+        heard = [missing.overheard[0].step.now_ms for _, missing in requesters if missing.overheard]
         sends = [[sent.step for sent in other.repair.requesting] for other, _ in requesters]
-        pause = max(_longest_pause(steps, min(start, first), last) for steps in sends)
         room = terms.t_max_ms - terms.t_min_ms
-        bound = _bound(len(requesters) - 1, heard - first + 2 * pause, room - (first - start))
-        if bound is None or not steady:
-            continue
-        some = f"at most {1 + bound} of the {len(requesters)} that miss {message_id!r}"
-        expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
-        yield judged(asked[-1], len(asked) <= 1 + bound, expected, f"{len(asked)} requests")
+        allowed = _allowed(asked, heard, sends, since.pop() + terms.t_min_ms, room)
+        if allowed is not None and all(in_step(other, gap.detected.step, asked[-1]) for other, gap in requesters):
+            some = f"at most {allowed} of the {len(requesters)} that miss {message_id!r}"
+            expected = f"{some} to ask for it before they hear a request, with request times spread over {room} ms"
+            yield judged(asked[-1], len(asked) <= allowed, expected, f"{len(asked)} requests")

@@ -15,7 +15,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
 from ...view.repair_terms import TIMED
-from ...view.responder import TICKS, Turn, answers_at_all, no_resend, one_message, slack_ms, turns
+from ...view.responder import TICKS, Turn, answers_and_originals, answers_at_all, no_resend, slack_ms, turns
 from .responses import answered
 
 
@@ -33,7 +33,7 @@ def _late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
 @check("SDS-R-GLOBAL-10", *TIMED)
 def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
     """An answer goes out within T_max of the request and a sweep."""
-    t_max = view.terms.t_max_ms if view.terms is not None else None
+    t_max = view.terms.t_max_ms
     for turn in _foreign(view) if t_max else ():
         # After a further request, it may be that one which is answered, or which moved the answer (R-STATE-06).
         if turn.answer is None or not t_max or turn.repeats or _late_by_the_sweep(view, turn, t_max):
@@ -118,7 +118,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     """A pending request is answered once, and then never again without a new request."""
     ignored = {e.message_id for r in view.received if r.own or r.rejected for e in r.message.repair_request}
-    for asked in view.repair.asked if view.terms is not None else ():
+    for asked in view.repair.asked if view.terms.on else ():
         answers = [a.step for a in asked.answers if not asked.own or no_resend(view, asked.message_id, a.step)]
         if asked.message_id in ignored or not answers:
             continue
@@ -157,23 +157,17 @@ def _differs(original: Message, answer: Message) -> str:
 
 def _complete(original: Message, answer: Message) -> bool:
     """Is nothing missing altogether? That is another requirement."""
-    return bool(answer.content) and answer.lamport_timestamp is not None and bool(answer.sender_id)
+    history = bool(answer.causal_history) or not original.causal_history
+    return bool(answer.content) and answer.lamport_timestamp is not None and bool(answer.sender_id) and history
 
 
 @check("SDS-R-SWEEP-05", *TIMED)
 def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
     """An answer equals the original in ID, sender, channel, timestamp, causal history and content."""
-    for asked in view.repair.asked if view.terms is not None else ():
-        original = asked.original
-        if original is None or not one_message(view, original):
-            continue
-        for answer in asked.answers:
-            if not _complete(original, answer.message) or (
-                original.causal_history and not answer.message.causal_history
-            ):
-                continue
+    for answer, original in answers_and_originals(view):
+        if _complete(original, answer.message):
             differs = _differs(original, answer.message)
-            yield judged(answer.step, not differs, f"{asked.message_id!r} as it was first sent", differs)
+            yield judged(answer.step, not differs, f"{original.message_id!r} as it was first sent", differs)
 
 
 @check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)

@@ -20,7 +20,7 @@ from ...view.responder import Turn, delay, slack_ms, turns
 def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_resp is what the formula gives by the declared hash; with another hash it lies between 0 and T_max."""
     for turn in turns(view):
-        expected = view.terms.t_resp(turn.author, turn.message_id) if view.terms is not None else None
+        expected = view.terms.t_resp(turn.author, turn.message_id)
         found = delay(view, turn)
         if expected is None or found is None:
             continue
@@ -103,7 +103,7 @@ def _known(
     delays: dict[str, dict[str, Window]] = {}
     last: Step | None = None
     for view in views:
-        t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+        t_max = view.terms.t_max_ms or 0
         for turn in turns(view):
             found = delay(view, turn)
             if found is not None and t_max and (found.high - found.low) * _WIDEST <= t_max:
@@ -155,7 +155,7 @@ _END = 0.1
 @check("SDS-R-TRESP-05", *TIMED)
 def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     """Delays for messages of many authors are spread over the time from 0 to T_max."""
-    t_max = (view.terms.t_max_ms if view.terms is not None else None) or 0
+    t_max = view.terms.t_max_ms or 0
     delays: dict[str, Window] = {}
     last: Step | None = None
     for turn in turns(view):

@@ -70,4 +70,4 @@ class Room:
 
     def _carry(self, actor: Actor, step: Step) -> None:
         due = self.stage.now_ms + self.delay_ms
-        self._under_way += [(due, actor, wire.message) for wire in step.broadcasts if wire.message is not None]
+        self._under_way += [(due, actor, message) for message in step.messages]

@@ -207,7 +207,7 @@ def _until_it_asks(stage: Stage, bob: ScriptedPeer, *others: ScriptedPeer) -> No
         for other in others:
             alice.receive(other.sync(stage.now_ms))
         step = alice.tick()
-        if any(wire.message is not None and wire.message.repair_request for wire in step.broadcasts):
+        if any(message.repair_request for message in step.messages):
             break
     alice.receive(lost)
 

@@ -58,7 +58,7 @@ def holding(stage: Stage, actor: Actor, number: int, author: str = "bob") -> lis
 
 def sent_out(steps: Iterable[Step]) -> set[str]:
     """IDs of what was broadcast."""
-    return {wire.message.message_id for step in steps for wire in step.broadcasts if wire.message is not None}
+    return {message.message_id for step in steps for message in step.messages}
 
 
 def ask(stage: Stage, peer: ScriptedPeer, actor: Actor, *messages: Message) -> None:
@@ -213,7 +213,7 @@ def _times(stage: Stage, alice: Actor, messages: list[Message], since: int, stat
     terms = repair_terms(stage.trace.declaration, alice.party)
     due = []
     for message in messages:
-        offset = terms.t_resp(message.sender_id, message.message_id) if terms is not None else None
+        offset = terms.t_resp(message.sender_id, message.message_id)
         if message.message_id in shown:
             due.append(shown[message.message_id])
         elif offset is not None and offset.exact:

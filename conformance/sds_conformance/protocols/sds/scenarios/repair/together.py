@@ -87,9 +87,8 @@ def _is_asked_for(stage: Stage, message: Message) -> bool:
     return any(
         entry.message_id == message.message_id
         for step in stage.trace.steps
-        for wire in step.broadcasts
-        if wire.message is not None
-        for entry in wire.message.repair_request
+        for sent in step.messages
+        for entry in sent.repair_request
     )
 
 

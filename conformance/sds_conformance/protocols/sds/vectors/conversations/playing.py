@@ -125,8 +125,8 @@ class TranscriptPlayer:
         """An outcome: what is not there is left out."""
         if step.answer == "rejected":
             return {"rejected": True}
-        if step.answer == "state" and step.reply is not None:
-            return {"state": self._state(step.reply.state)}
+        if step.state is not None:
+            return {"state": self._state(step.state)}
         out: Seen = {}
         broadcasts = [self._broadcast(wire) for wire in step.broadcasts]
         if broadcasts:
