@@ -23,10 +23,8 @@ from ..exploration.telling import (
     show_unstable,
     svg_of,
 )
-from ..judging.certification import (
-    EXIT_USAGE,
-    plan,
-)
+from ..judging.certification import plan
+from ..judging.exits import Exit
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
@@ -47,7 +45,7 @@ this or on any other implementation.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("fuzz", epilog=_EPILOG)
 @click.option(
     "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="How many schedules."
 )
@@ -69,7 +67,7 @@ this or on any other implementation.
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
 @driving
-def fuzz(
+def fuzz_command(
     driven: Driven,
     examples: int,
     seed: int,
@@ -132,7 +130,7 @@ def fuzz(
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         out.print(last_line(tally, name))
-    sys.exit(EXIT_USAGE if not written else exit_code(tally))
+    sys.exit(Exit.USAGE if not written else exit_code(tally))
 
 
 def _tell(

@@ -67,7 +67,7 @@ class Bag:
         return ", ".join(parts) + "."
 
 
-@click.command(epilog=_EPILOG)
+@click.command("hunt", epilog=_EPILOG)
 @ONLY
 @click.option(
     "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Schedules against each mutant."

@@ -23,12 +23,7 @@ from sds_testee.framing import Framing
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
 from ..judging.catalogue import POSITIONS
-from ..judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOTHING_EXERCISED,
-)
+from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
@@ -309,11 +304,11 @@ def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
 def exit_code(tally: Tally) -> int:
     """As for every other command."""
     if tally.interrupted:
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return EXIT_NOTHING_EXERCISED
+        return Exit.NOTHING_EXERCISED
     bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
-    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
+    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:

@@ -35,11 +35,11 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("requirements", epilog=_EPILOG)
 @click.argument("ids", nargs=-1, metavar="[GLOB]...")
 @click.option("--no-run", is_flag=True, help="Play nothing, and leave out in how many runs each was exercised.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
+def requirements_command(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
     """List the requirements, and how each is tested.
 
     For each: its level, the numbers of checks, scenarios and mutants, in how many runs of the reference model it was

@@ -74,7 +74,7 @@ class Proof:
         return ", ".join(parts) + "."
 
 
-@click.command(epilog=_EPILOG)
+@click.command("selftest", epilog=_EPILOG)
 @ONLY
 @click.option(
     "--without",
@@ -90,7 +90,7 @@ class Proof:
     metavar="FILE",
     help="Fail if FILE is not what --markdown would write.",
 )
-def selftest(
+def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
     jobs: int,

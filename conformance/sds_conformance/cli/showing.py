@@ -19,7 +19,7 @@ from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError
 from ..drawing.proof import story
 from ..exploration.counterexample import Counterexample, load
 from ..exploration.telling import proof_of
-from ..judging.certification import EXIT_NOT_DRIVEN
+from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
 from ..telling.story import labelled, lines_labelled, show_breakdown
 from .options import Driven, progress_bar
@@ -58,13 +58,13 @@ def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
 
 
 def not_played(err: Console, reason: Exception) -> int:
     """Says why a schedule was not played; the exit code for that."""
     err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
-    return EXIT_NOT_DRIVEN
+    return Exit.NOT_DRIVEN
 
 
 def schedule_in(file: Path) -> Schedule:

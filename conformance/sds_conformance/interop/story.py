@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ..judging.certification import EXIT_NOT_DRIVEN
+from ..judging.exits import Exit
 from ..judging.runner import SOFT_FAULTS
 from ..protocols.exchanges import Mark, Side
 from ..telling.story import hanging, show_breakdown
@@ -144,7 +144,7 @@ class InteropStory:
         for name in outcome.undriven:
             self._console.print(Text(f"{name} could not be driven: nothing was learnt of it.", "bold red"))
         hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
-        if not outcome.misunderstandings and not hard and outcome.exit_code != EXIT_NOT_DRIVEN:
+        if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             who = _NUMBERS.get(number, f"All {number}")
             hanging(self._console, Text(), Text(f"{who} agree ({played}).", "bold green"))

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...exploration.judging import Scope, judged_revision
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
+from ...judging.exits import Exit
 from ...telling.story import labelled
 from ..options import console, program
 from .shared import corpus_at, of_profile, on_spark, spark_job
@@ -101,7 +101,7 @@ def diff_command(
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         _tell(out, difference, samples, place)
-    sys.exit(EXIT_CONFORMANT if difference.same else EXIT_NON_CONFORMANT)
+    sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
 
 
 def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:

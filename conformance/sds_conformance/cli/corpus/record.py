@@ -16,7 +16,7 @@ from sds_harness.faults import TesteeFault
 
 from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
+from ...judging.exits import Exit
 from ...judging.runner import BrokenRun
 from ...protocols import repertoire_of
 from ...telling.story import show_breakdown
@@ -115,7 +115,7 @@ def record_command(
         err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
-    sys.exit(EXIT_NOT_DRIVEN if outcome.troubles else EXIT_CONFORMANT)
+    sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
 def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
@@ -126,7 +126,7 @@ def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
     finally:
         company.kill()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from ...judging.certification import EXIT_USAGE
+from ...judging.exits import Exit
 from ...protocols import default
 from ..options import PROFILES, console, memory_size, progress_bar
 
@@ -81,7 +81,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
         yield
     except CorpusError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
-        sys.exit(EXIT_USAGE)
+        sys.exit(Exit.USAGE)
     except ImportError as missing:
         if missing.name not in ("pyspark", "pyarrow", "pandas"):
             raise
@@ -94,7 +94,7 @@ def _without_extra(err: Console, missing: ImportError) -> None:
         style="bold red",
         soft_wrap=True,
     )
-    sys.exit(EXIT_USAGE)
+    sys.exit(Exit.USAGE)
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:

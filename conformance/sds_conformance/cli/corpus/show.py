@@ -19,7 +19,7 @@ from ...drawing.spacetime import spacetime_svg
 from ...exploration.counterexample import Counterexample
 from ...exploration.judging import Scope, assess, in_time, judged_revision
 from ...exploration.telling import in_words, proof_of, rule_of
-from ...judging.certification import EXIT_CONFORMANT
+from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import STYLES, labelled
 from ..options import console
@@ -84,7 +84,7 @@ def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: 
             click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2, default=bytes.hex))
         else:
             _show(console(), stored, rows, saved)
-    sys.exit(EXIT_CONFORMANT)
+    sys.exit(Exit.CONFORMANT)
 
 
 def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path) -> None:

@@ -17,13 +17,7 @@ from sds_testee.framing import Framing
 from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
-from ...judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOTHING_EXERCISED,
-    EXIT_USAGE,
-)
+from ...judging.exits import Exit
 from ..options import CURRENT, SAVE, Driven, console, program, seed_of, talking
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
@@ -51,7 +45,7 @@ Exit codes:
 
 
 # What looks like an option is mostly part of a COMMAND that was not quoted: that is said below.
-@click.command(epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.command("interop", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
 @click.option(
     "--examples",
@@ -79,7 +73,7 @@ Exit codes:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @talking
-def interop(
+def interop_command(
     named: tuple[str, ...],
     examples: int,
     seed: int,
@@ -129,11 +123,11 @@ def interop(
 def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     mixed = groups.mixed
     if mixed is not None and mixed.interrupted:
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if groups.unkept:
-        return EXIT_USAGE
-    if outcome.exit_code in (EXIT_CONFORMANT, EXIT_NOTHING_EXERCISED) and mixed is not None and mixed.failing:
-        return EXIT_NON_CONFORMANT
+        return Exit.USAGE
+    if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None and mixed.failing:
+        return Exit.NON_CONFORMANT
     return outcome.exit_code
 
 

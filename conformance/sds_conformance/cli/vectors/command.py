@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...judging.certification import EXIT_NON_CONFORMANT
+from ...judging.exits import Exit
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
@@ -24,7 +24,7 @@ from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
 from ..options import console, program
-from .run import run
+from .run import run_command
 from .shared import LONGEST, MATERIAL
 
 _EPILOG = """
@@ -42,8 +42,8 @@ _MANY = 20
 """So many complaints are shown at most."""
 
 
-@click.group(epilog=_EPILOG)
-def vectors() -> None:
+@click.group("vectors", epilog=_EPILOG)
+def vectors_command() -> None:
     """Golden vectors: inputs and legal outcomes as plain JSON files.
 
     For implementers in any language; vectors/README.md explains each group.
@@ -75,10 +75,10 @@ def _refuse(sentences: list[str]) -> None:
     """End a command if there is anything to complain of."""
     _complain(sentences)
     if sentences:
-        sys.exit(EXIT_NON_CONFORMANT)
+        sys.exit(Exit.NON_CONFORMANT)
 
 
-@vectors.command()
+@vectors_command.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
 @click.option(
     "--out",
@@ -104,7 +104,7 @@ def generate(check: bool, folder: Path | None) -> None:
         if found:
             console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
         if found or gap:
-            sys.exit(EXIT_NON_CONFORMANT)
+            sys.exit(Exit.NON_CONFORMANT)
         out.print(f"{len(wanted)} files are current.")
         return
     if released_otherwise(folder, wanted[MANIFEST]):
@@ -119,7 +119,7 @@ def generate(check: bool, folder: Path | None) -> None:
         out.print(gap, style="yellow", soft_wrap=True)
 
 
-@vectors.command()
+@vectors_command.command()
 @click.argument(
     "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="[DIR]"
 )
@@ -134,7 +134,7 @@ def lint(folder: Path | None) -> None:
     console().print(f"{sum(1 for _ in (folder / MATERIAL.folder).glob('*.json'))} files of vectors are in order.")
 
 
-@vectors.command()
+@vectors_command.command()
 @click.argument("version")
 @click.option(
     "--out",
@@ -157,7 +157,7 @@ def release(version: str, folder: Path | None) -> None:
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
 
-@vectors.command("list")
+@vectors_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
 @_telling
@@ -212,7 +212,7 @@ def _groups(files: list[dict[str, Any]]) -> Table:
     return table
 
 
-@vectors.command()
+@vectors_command.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
 @_telling
@@ -245,4 +245,4 @@ def _exported(source: Path) -> list[Path]:
     return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 
-vectors.add_command(run)
+vectors_command.add_command(run_command)

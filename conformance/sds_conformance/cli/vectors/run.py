@@ -18,7 +18,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
 
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
+from ...judging.exits import Exit
 from ...judging.runner import PATIENCE, BrokenRun
 from ...telling.story import show_breakdown
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
@@ -48,7 +48,7 @@ _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE 
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 
-@click.command(epilog=_EPILOG)
+@click.command("run", epilog=_EPILOG)
 @click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
 @click.option(
     "--revision",
@@ -66,7 +66,7 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
 @driving
-def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
+def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
     """Ask an implementation the vectors, and judge its answers.
 
     Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
@@ -90,7 +90,7 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
     if as_json:
         click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
     else:
@@ -246,7 +246,7 @@ def _sentence(outcome: Examination) -> Text:
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(f"Interrupted: {outcome.unasked} vectors were not asked.", "bold yellow")
-    if outcome.exit_code == EXIT_CONFORMANT:
+    if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
         asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
