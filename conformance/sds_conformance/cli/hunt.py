@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
 from ..protocols import repertoire_of
-from .options import CURRENT, console, seed_of
+from .options import CURRENT, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
@@ -75,7 +75,7 @@ class Bag:
 @click.option(
     "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
 )
-@click.option("--seed", callback=seed_of, default="0", show_default=True, metavar="N", help="Which schedules.")
+@which_seed("Which schedules.")
 @tabled
 def hunt_command(
     only: tuple[str, ...], examples: int, peaceful: int, seed: int, jobs: int, as_json: bool, write: Path | None

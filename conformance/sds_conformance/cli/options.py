@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ CURRENT = default().rules.current
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
 """The parts of a protocol that can be judged by themselves."""
 _USUAL = repertoire_of(CURRENT)
+SEED_HELP = "Which ones; `random` for others each time, the seed is printed."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 
@@ -85,7 +86,22 @@ class Driven:
         return shlex.join(self.command)
 
 
-_LIMITS = (
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Options of a command as one decorator; the last stands first in the help."""
+    return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
+
+
+def _seconds(name: str, default: float, what: str) -> Decorator:
+    time = click.FloatRange(min=0.05)
+    return click.option(name, type=time, default=default, show_default=True, metavar="SECONDS", help=what)
+
+
+_TALKING = together(
     click.option(
         "--memory",
         callback=memory_size,
@@ -94,22 +110,8 @@ _LIMITS = (
         show_default=True,
         help="Resident memory the implementation may use.",
     ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0.05),
-        default=10.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long one command may take.",
-    ),
-    click.option(
-        "--start-timeout",
-        type=click.FloatRange(min=0.05),
-        default=30.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long the first answer of a fresh process may take.",
-    ),
+    _seconds("--timeout", 10.0, "How long one command may take."),
+    _seconds("--start-timeout", 30.0, "How long the first answer of a fresh process may take."),
 )
 _FRAMING = click.option(
     "--framing",
@@ -153,19 +155,13 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
         function(driven=Driven(command, Framing(framing), dialect, limits), **rest)
 
-    for decorate in (
+    dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
+    return together(
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
-        *_LIMITS,
-        click.option(
-            "--dialect",
-            default="",
-            metavar="NAME",
-            help=f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file.",
-        ),
+        _TALKING,
+        click.option("--dialect", default="", metavar="NAME", help=dialects),
         _FRAMING,
-    ):
-        collected = decorate(collected)
-    return collected
+    )(collected)
 
 
 def talking(function: Callable[..., None]) -> Callable[..., None]:
@@ -176,14 +172,7 @@ def talking(function: Callable[..., None]) -> Callable[..., None]:
         limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
         function(framing=Framing(framing), limits=limits, **rest)
 
-    for decorate in (*_LIMITS, _FRAMING):
-        collected = decorate(collected)
-    return collected
-
-
-def judging(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what is judged: ``profile``, ``revision`` and ``strict``."""
-    return about(STRICT(function))
+    return together(_TALKING, _FRAMING)(collected)
 
 
 def _other_texts() -> list[str]:
@@ -196,38 +185,35 @@ def _other_texts() -> list[str]:
     ]
 
 
-def about(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what it is about: ``profile`` and ``revision``."""
-    for decorate in (
-        click.option(
-            "--revision",
-            type=click.Choice(list(revisions())),
-            default=CURRENT,
-            show_default=True,
-            help=" ".join(["Which revision of the text is judged.", *_other_texts()]),
-        ),
-        click.option(
-            "--profile",
-            type=click.Choice(PROFILES),
-            default=default().rules.full,
-            show_default=True,
-            help=default().words.profiles,
-        ),
-    ):
-        function = decorate(function)
-    return function
-
-
+about = together(
+    click.option(
+        "--revision",
+        type=click.Choice(list(revisions())),
+        default=CURRENT,
+        show_default=True,
+        help=" ".join(["Which revision of the text is judged.", *_other_texts()]),
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        default=default().rules.full,
+        show_default=True,
+        help=default().words.profiles,
+    ),
+)
+"""The options that say what a command is about: ``profile`` and ``revision``."""
+STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+judging = together(STRICT, about)
+"""Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
     "--save",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("counterexamples"),
     show_default=True,
     metavar="DIR",
     help="Where counterexamples are kept; made only if there is one.",
 )
-STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
 
 
 def animated(err: Console) -> bool:
@@ -247,7 +233,7 @@ def _participants(context: click.Context, parameter: click.Parameter, value: str
     return bounds
 
 
-def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> int:
+def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int:
     """A number, or "random"."""
     if value == "random":
         return secrets.randbelow(1 << 32)
@@ -260,45 +246,39 @@ def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> i
     return seed
 
 
-def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which schedules are generated, and who plays in them."""
-    for decorate in (
-        click.option(
-            "--passage",
-            "passages",
-            type=click.Choice(list(_USUAL.passages)),
-            multiple=True,
-            metavar="NAME",
-            help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
-        ),
-        click.option(
-            "--participants",
-            callback=_participants,
-            default="3-8",
-            show_default=True,
-            metavar="N-M",
-            help="How many there are in a schedule.",
-        ),
-        click.option(
-            "--cast",
-            "casting",
-            type=click.Choice([casting.value for casting in Casting]),
-            default=Casting.TOGETHER.value,
-            show_default=True,
-            help="All participants of the implementation in one process, each apart in its own, or one among "
-            "references.",
-        ),
-        click.option(
-            "--seed",
-            callback=seed_of,
-            default="0",
-            show_default=True,
-            metavar="N",
-            help="Which ones; `random` for others each time, the seed is printed.",
-        ),
-    ):
-        function = decorate(function)
-    return function
+def which_seed(what: str, metavar: str = "N") -> Decorator:
+    """The option ``seed``; ``what`` says of what."""
+    return click.option("--seed", callback=_seed, default="0", show_default=True, metavar=metavar, help=what)
+
+
+which_schedules = together(
+    click.option(
+        "--passage",
+        "passages",
+        type=click.Choice(list(_USUAL.passages)),
+        multiple=True,
+        metavar="NAME",
+        help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
+    ),
+    click.option(
+        "--participants",
+        callback=_participants,
+        default="3-8",
+        show_default=True,
+        metavar="N-M",
+        help="How many there are in a schedule.",
+    ),
+    click.option(
+        "--cast",
+        "casting",
+        type=click.Choice([casting.value for casting in Casting]),
+        default=Casting.TOGETHER.value,
+        show_default=True,
+        help="All participants of the implementation in one process, each apart in its own, or one among references.",
+    ),
+    which_seed(SEED_HELP),
+)
+"""The options that say which schedules are generated, and who plays in them."""
 
 
 def exit_code(tally: Tally) -> int:

@@ -21,7 +21,7 @@ from ..judging.exits import Exit
 from ..judging.verdict import RANK, Verdict
 from ..protocols import repertoire_of
 from ..telling.story import labelled, show_errors
-from .options import CURRENT, STRICT, Driven, console, driving
+from .options import CURRENT, FILE, FOLDER, STRICT, Driven, console, driving
 from .showing import (
     driven_or_ended,
     not_played,
@@ -46,7 +46,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 
 
 @click.command("replay", epilog=_EPILOG)
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option(
     "--cast",
     "casting",
@@ -59,13 +59,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @STRICT
-@click.option(
-    "--save",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Write schedule, trace, picture and story to DIR.",
-)
+@click.option("--save", "folder", type=FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the story.")
 @driving
 def replay_command(

@@ -18,7 +18,7 @@ from ..judging.rules import Rules, UnknownDialect
 from ..protocols import default
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .options import CURRENT, FOLDER, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
 from .showing import print_json, steps_bar
 
 _EPILOG = """
@@ -60,7 +60,7 @@ the conversation is shown message by message.
 @click.option(
     "--report",
     "report_dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     metavar="DIR",
     help="Write report.json, report.jsonl and traces to DIR.",
 )

@@ -18,7 +18,7 @@ from ..judging.catalogue import Requirement
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
-from .options import console
+from .options import FILE, console
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
@@ -84,12 +84,7 @@ class Proof:
     help="Declare this capability in no run, for example observe; may be repeated.",
 )
 @tabled
-@click.option(
-    "--check",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Fail if FILE is not what --markdown would write.",
-)
+@click.option("--check", type=FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
 def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],

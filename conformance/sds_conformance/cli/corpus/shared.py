@@ -13,7 +13,7 @@ from rich.console import Console
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..options import PROFILES, console, memory_size, progress_bar
+from ..options import PROFILES, console, memory_size, progress_bar, together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
     names = ["--spark-memory"] if _has_memory(function) else ["--memory", "--spark-memory"]
-    for decorate in (
+    return together(
         click.option(
             *names,
             "spark_memory",
@@ -60,9 +60,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             metavar="URL",
             help="Where Spark runs: in this process, on a cluster (spark://...), or through Spark Connect (sc://...).",
         ),
-    ):
-        collected = decorate(collected)
-    return collected
+    )(collected)
 
 
 def _has_memory(function: Callable[..., None]) -> bool:

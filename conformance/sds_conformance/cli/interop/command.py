@@ -18,7 +18,7 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
-from ..options import CURRENT, SAVE, Driven, console, program, seed_of, talking
+from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, talking, which_seed
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
@@ -55,19 +55,12 @@ Exit codes:
     metavar="N",
     help="How many generated schedules all of them play in one group after that; 0 for none.",
 )
-@click.option(
-    "--seed",
-    callback=seed_of,
-    default="0",
-    show_default=True,
-    metavar="S",
-    help="Which ones; `random` for others each time, the seed is printed.",
-)
+@which_seed(SEED_HELP, "S")
 @SAVE
 @click.option(
     "--replay",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
 )
