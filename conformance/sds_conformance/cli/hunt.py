@@ -11,11 +11,11 @@ from statistics import median
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
 from ..protocols import repertoire_of
+from ..telling.story import plain_table
 from .options import CURRENT, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
@@ -133,9 +133,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
 
 
 def _show(out: Console, bag: Bag) -> None:
-    table = Table("Mutant", "Requirement", "Found by", box=None, pad_edge=False, header_style="bold")
-    table.add_column("after", justify="right")
-    table.add_column("steps", justify="right")
+    table = plain_table("Mutant", "Requirement", "Found by", right=("after", "steps"))
     for catch in _ordered(bag.catches):
         by = Text(catch.found_by, "green") if catch.found_after else Text(_away(catch), "dim")
         if catch in bag.away:

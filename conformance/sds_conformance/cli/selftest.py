@@ -11,13 +11,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..judging.catalogue import Requirement
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
+from ..telling.story import plain_table
 from .options import FILE, console
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
@@ -164,14 +164,14 @@ def _as_json(proof: Proof) -> dict[str, object]:
 
 
 def _show(out: Console, proof: Proof) -> None:
-    table = _table("Mutant", "Requirement", "Verdict", "Others")
+    table = plain_table("Mutant", "Requirement", "Verdict", "Others")
     for kill in sorted(proof.kills, key=lambda k: (not k.alive, k.killed, k.requirement)):
         style = "green" if kill.killed else "dim" if kill.skipped else "bold red"
         table.add_row(kill.mutant, kill.requirement, Text(_said(kill), style), str(len(kill.also) or "·"))
     if proof.kills:
         out.print(table)
         out.print()
-    table = _table("Legal variant", "Passed", "Verdict")
+    table = plain_table("Legal variant", "Passed", "Verdict")
     for acceptance in proof.acceptances:
         style = "bold red" if acceptance.refused else "green"
         table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
@@ -186,13 +186,6 @@ def _show(out: Console, proof: Proof) -> None:
         out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
     for title, checks in _uncovered(proof):
         out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 def _said(kill: Kill) -> str:

@@ -25,18 +25,19 @@ from ..telling.story import labelled, lines_labelled, show_breakdown
 from .options import Driven, progress_bar
 
 
-def print_json(data: object) -> None:
-    """The outcome for programs, on stdout."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
+    """The outcome for programs, on stdout; ``told`` says what JSON does not know."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=told))
 
 
 @contextmanager
-def steps_bar(err: Console, chars: int, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says in so many characters what is done now; it takes that, its number and how many there are."""
+def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says what is done now, in so many characters unless they are 0; it takes that, its number and how
+    many there are."""
     with progress_bar(err, width) as bar:
         task = bar.add_task("starting", total=None)
         yield lambda what, number, total: bar.update(
-            task, description=f"{what[:chars]:<{chars}}", completed=number, total=total
+            task, description=f"{what[: chars or None]:<{chars}}", completed=number, total=total
         )
 
 

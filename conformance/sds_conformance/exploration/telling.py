@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
-from ..telling.story import STYLES, labelled, lines_labelled, show_softened
+from ..telling.story import headline, labelled, lines_labelled, plain_table, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM, Scope
@@ -97,13 +97,7 @@ def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -
 def show_head(console: Console, finding: Finding) -> None:
     """What is violated, and the rule."""
     where, rule = rule_of(finding.requirement)
-    console.print(
-        Text.assemble(
-            (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
-            (f" {finding.requirement}", "bold"),
-            f"  {where}",
-        )
-    )
+    console.print(headline(finding.severity, finding.requirement, where))
     labelled(console, "Rule", Text(rule))
 
 
@@ -111,10 +105,7 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
     if not tally.schedules:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Reached", no_wrap=True)
-    table.add_column("schedules", justify="right")
-    table.add_column("", justify="right")
+    table = plain_table(Column("Reached", no_wrap=True), right=("schedules", ""))
     for key, words in scope.repertoire.situations.items():
         count = tally.situations[key]
         percent = 100 * count / tally.schedules

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from sds_harness.declaration import Declaration
@@ -72,12 +72,7 @@ def show_findings(console: Console, outcome: Certification, how: Invocation) -> 
 
 def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
     requirement = verdict.requirement
-    head = Text.assemble(
-        (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
-        (f" {requirement.id}", "bold"),
-        f"  {requirement.level}, section {requirement.anchor!r}",
-    )
-    console.print(head)
+    console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
     labelled(console, "Rule", Text(requirement.statement))
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(verdict.reason))
@@ -193,11 +188,9 @@ def show_notes(console: Console, outcome: Certification) -> None:
 def show_summary(console: Console, outcome: Certification) -> None:
     """The table by section, and the last line."""
     titles = {section.id: section.title for section in outcome.plan.catalogue.sections}
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Section", no_wrap=True)
     columns = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
-    for verdict in columns:
-        table.add_column({Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value), justify="right")
+    heads = [{Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value) for verdict in columns]
+    table = plain_table(Column("Section", no_wrap=True), right=heads)
     for section, title in titles.items():
         rows = [v for v in outcome.verdicts if v.requirement.section == section]
         if rows:
@@ -287,6 +280,17 @@ def _show_hex(console: Console, raw: bytes) -> None:
     shown = raw[:48].hex(" ", -4)
     more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
+
+
+def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
+    """The first line about a requirement, or about another thing that fails."""
+    return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
+
+
+def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
+    """A table without lines: columns of words, and after them columns of numbers."""
+    words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
+    return Table(*words, *(Column(title, justify="right") for title in right), box=None, pad_edge=False)
 
 
 def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 import time
@@ -20,8 +19,9 @@ from ...exploration.telling import finding_json, last_line, show_coverage, show_
 from ...judging.certification import plan
 from ...judging.verdict import RANK
 from ...protocols import protocol_of, revisions
-from ...telling.story import labelled, show_certificate, show_softened
+from ...telling.story import labelled, show_certificate, show_errors, show_softened
 from ..options import CURRENT, console, exit_code, program
+from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def check_command(
         tally = check(spark, corpus, scope, progress)
     tally.seconds = time.monotonic() - began
     if json_wanted:
-        click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
+        print_json(_json(tally, manifest, scope, judged, profile))
     else:
         show_certificate(
             out,
@@ -81,8 +81,7 @@ def check_command(
         )
         _tell(out, tally, folder)
         show_coverage(out, tally, scope)
-        for where, what in tally.errors.items():
-            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        show_errors(out, tally.errors)
         out.print(last_line(tally, manifest.name))
     sys.exit(exit_code(tally))
 

@@ -18,7 +18,7 @@ from ...exploration.telling import proof_of, show_again, show_unstable
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
-from ...telling.story import STYLES, labelled, lines_labelled, show_errors
+from ...telling.story import STYLES, headline, labelled, lines_labelled, show_errors
 from ..options import program, progress_bar
 from ..showing import found_bar, not_kept
 from .shared import BAR_WIDTH, lines_of, show_violation
@@ -183,15 +183,9 @@ class MixedGroups:
 
 def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
     what = "not shown again" if example is None else str(files.get("story", "not kept"))
-    severity = discovery.finding.severity
-    out.print(
-        Text.assemble(
-            (f"{severity.value.upper():5}", STYLES[severity]),
-            (f" {discovery.name or 'the group'}: {discovery.what}", "bold"),
-            (f"  {what}", "blue" if files else "dim"),
-        ),
-        soft_wrap=True,
-    )
+    whose = f"{discovery.name or 'the group'}: {discovery.what}"
+    line = headline(discovery.finding.severity, whose, Text(what, "blue" if files else "dim"))
+    out.print(line, soft_wrap=True)
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:

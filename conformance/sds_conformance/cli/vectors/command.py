@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
+from ...telling.story import plain_table
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
@@ -24,6 +24,7 @@ from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
 from ..options import console, program
+from ..showing import print_json
 from .run import run_command
 from .shared import LONGEST, MATERIAL
 
@@ -178,15 +179,13 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
         rows = [{name: file[name] for name in names} for file in files]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
     console().print(_tests(rows) if groups else _groups(files))
 
 
 def _tests(rows: list[dict[str, str]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name.capitalize(), overflow="fold")
+    table = plain_table(*(name.capitalize() for name in rows[0]))
     for row in rows:
         table.add_row(*map(Text, row.values()))
     return table

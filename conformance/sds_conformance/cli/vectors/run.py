@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_harness.faults import TesteeFault
 
 from ...judging.exits import Exit
-from ...judging.runner import PATIENCE, BrokenRun
-from ...telling.story import show_breakdown
+from ...judging.runner import PATIENCE
+from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
 from ...vectors.running.asking import Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
-from ..options import Driven, console, driving, program, progress_bar
+from ..options import Driven, console, driving, program
+from ..showing import driven_or_ended, print_json, steps_bar
 from .shared import LONGEST, MATERIAL
 
 _EPILOG = """
@@ -85,28 +83,14 @@ def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: 
         )
     files = list(chosen(whole, revision, groups))
     examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
-    try:
-        outcome = _examine(err, examiner, files)
-    except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(Exit.NOT_DRIVEN)
+    with driven_or_ended(err, driven), steps_bar(err) as bar:
+        outcome = examiner.examine(files, bar)
     if as_json:
-        click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
+        print_json(_report(outcome, manifest))
     else:
         _show(out, outcome)
         _show_again(out, outcome, driven, groups, folder)
     sys.exit(outcome.exit_code)
-
-
-def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) -> Examination:
-    with progress_bar(err) as bar:
-        task = bar.add_task("vectors", total=None)
-
-        def progress(group: str, number: int, total: int) -> None:
-            bar.update(task, description=group, completed=number, total=total)
-
-        return examiner.examine(files, progress)
 
 
 def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
@@ -230,11 +214,8 @@ _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKE
 
 
 def _table(outcome: Examination) -> Table:
-    table = Table(box=None, pad_edge=False)
     shown = [status for status in _TABLE if outcome.count(status) or status in (Status.PASS, Status.FAIL)]
-    table.add_column("Group")
-    for status in shown:
-        table.add_column(status.value, justify="right")
+    table = plain_table("Group", right=[status.value for status in shown])
     for group in outcome.groups:
         table.add_row(group, *(str(outcome.count(status, group) or "·") for status in shown))
     table.add_row("All", *(str(outcome.count(status)) for status in shown), style="bold")
