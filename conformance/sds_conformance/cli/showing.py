@@ -52,12 +52,20 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 
 @contextmanager
+def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
+    """A bar that says what is shrunk, after so many that are ``done``."""
+    with progress_bar(err, width) as bar:
+        bar.add_task(f"shrinking {what}", total=total, completed=done)
+        yield
+
+
+@contextmanager
 def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
     """Ends the command where the implementation cannot be driven, with what broke and the exit code for that."""
     try:
         yield
     except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
 

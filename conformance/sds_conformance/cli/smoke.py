@@ -49,7 +49,7 @@ def smoke_command(driven: Driven) -> None:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
     except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialect as error:
         err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")

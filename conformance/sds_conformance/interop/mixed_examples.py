@@ -10,14 +10,14 @@ from pathlib import Path
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
-from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, same, save, smallest
+from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, noted, same, save, smallest
 from ..exploration.judging import BREAKDOWN, STORM, Scope
 from ..exploration.telling import plain_story, svg_of
 from ..judging.quoting import short
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
-from .troupe import Roles, Troupe, noted
+from .troupe import Roles, Troupe, roles_to_note
 
 ATTEMPTS = 1_000
 """Schedules that are played to shrink one: each is played by processes, and often twice."""
@@ -100,7 +100,7 @@ class _Shrinking:
         name = self._discovery.name
         if name not in (GROUP, *roles.values()):
             return None
-        performance = self._troupe.play_afresh(candidate, roles)
+        performance = self._troupe.cast.play_afresh(candidate, roles)
         judged = judge(self._troupe, performance, roles, self._scope, twins=self._twins)[name]
         finding = same(self._discovery.finding, judged.findings)
         if finding is None:
@@ -116,21 +116,15 @@ class _Shrinking:
 
     def _notes(self, schedule: Schedule) -> tuple[tuple[str, str], ...]:
         """What a replay has to know, and whoever finds the file."""
-        found, roles = self._discovery, self._roles_in(schedule)
-        declarations = self._troupe.cast.declarations
-        notes = {
-            **noted(roles),
-            "shows": found.what,
-            "check": found.finding.check,
-            "severity": found.finding.severity.value,
-            "revision": self._troupe.cast.revision,
+        found, roles, cast = self._discovery, self._roles_in(schedule), self._troupe.cast
+        declared = {name: cast.declarations[name] for name in roles.values()}
+        more = {
+            **roles_to_note(roles),
+            **{f"{name} is": f"{one.name} {one.version}".strip() for name, one in declared.items()},
             "against": found.name,
-            "shrunk from": found.schedule.name,
             "suite": suite_version(),
         }
-        for name in dict.fromkeys(roles.values()):
-            notes[f"{name} is"] = f"{declarations[name].name} {declarations[name].version}".strip()
-        return tuple(sorted((key, value) for key, value in notes.items() if value))
+        return noted(found.finding, found.schedule, cast.revision, **more)
 
 
 def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:

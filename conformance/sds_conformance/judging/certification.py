@@ -200,7 +200,7 @@ def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str, strict: 
     for run in what.runs:
         judge.unplayed(run, "not played: the implementation could not be driven")
     out.verdicts = judge.verdicts()
-    out.breakdowns = [BrokenRun("handshake", 0, "", fault.breakdown)]
+    out.breakdowns = [BrokenRun.at("handshake", fault.breakdown)]
     return out
 
 

@@ -80,16 +80,17 @@ def summary(outcome: Certification) -> dict[str, Any]:
 
 def replay_command(requirement: str, finding: Finding | None, how: Invocation) -> str:
     """What to type to see it again."""
-    options = ["--select", requirement]
-    if finding is not None:
-        options += ["--scenario", finding.scenario]
-        options += ["--environment", finding.environment] if finding.environment != PLAIN.name else []
-    return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
+    options = ("--select", requirement)
+    return _typed(how, *options) if finding is None else play_command(finding.run, finding.environment, how, *options)
 
 
-def play_command(run: str, environment: str, how: Invocation) -> str:
+def play_command(run: str, environment: str, how: Invocation, *options: str) -> str:
     """What to type to play one run again."""
-    options = ["--scenario", scenario_of(run), *(["--environment", environment] if environment != PLAIN.name else [])]
+    where = ("--environment", environment) if environment != PLAIN.name else ()
+    return _typed(how, *options, "--scenario", scenario_of(run), *where)
+
+
+def _typed(how: Invocation, *options: str) -> str:
     return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
 
 
@@ -127,7 +128,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "expected": finding.expected,
         "seen": finding.seen,
         "position": finding.position,
-        "again": replay_command(finding.requirement, finding, how).encode("utf-8", "backslashreplace").decode(),
+        "again": _text(replay_command(finding.requirement, finding, how)),
     }
 
 

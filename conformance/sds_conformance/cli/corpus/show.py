@@ -22,7 +22,7 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
-from ..options import console
+from ..options import FOLDER, console
 from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
@@ -62,7 +62,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 @click.option(
     "--save",
     "saved",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("shown"),
     show_default=True,
     metavar="DIR",

@@ -19,8 +19,8 @@ from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
 from ...telling.story import STYLES, headline, labelled, lines_labelled, show_errors
-from ..options import program, progress_bar
-from ..showing import found_bar, not_kept
+from ..options import program
+from ..showing import found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -100,8 +100,7 @@ class MixedGroups:
             return
         total = len(mixed.ordered)
         for number, discovery in enumerate(mixed.ordered):
-            with progress_bar(self._err, BAR_WIDTH) as bar:
-                bar.add_task(f"shrinking {discovery.what}", total=total, completed=number)
+            with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                 try:
                     example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)
                 except NotPlayed:

@@ -23,10 +23,10 @@ from ...vectors.generating import changelog_gap, differences, released_otherwise
 from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
-from ..options import console, program
+from ..options import FOLDER, Decorator, console, program
 from ..showing import print_json
 from .run import run_command
-from .shared import LONGEST, MATERIAL
+from .shared import LONGEST, MATERIAL, VECTORS
 
 _EPILOG = """
 \b
@@ -64,6 +64,10 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
     return told
 
 
+def _out(kind: click.Path, what: str) -> Decorator:
+    return click.option("--out", "folder", type=kind, metavar="DIR", help=what)
+
+
 def _complain(sentences: list[str]) -> None:
     err = console(stderr=True)
     for sentence in sentences[:_MANY]:
@@ -81,13 +85,7 @@ def _refuse(sentences: list[str]) -> None:
 
 @vectors_command.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.",
-)
+@_out(FOLDER, "The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
     """Write all files, or --check that they are current.
@@ -121,9 +119,7 @@ def generate(check: bool, folder: Path | None) -> None:
 
 
 @vectors_command.command()
-@click.argument(
-    "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="[DIR]"
-)
+@click.argument("folder", required=False, type=VECTORS, metavar="[DIR]")
 @_telling
 def lint(folder: Path | None) -> None:
     """Hold the files to what their README promises.
@@ -137,13 +133,7 @@ def lint(folder: Path | None) -> None:
 
 @vectors_command.command()
 @click.argument("version")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="The folder of vectors, by default vectors/ of the checkout.",
-)
+@_out(VECTORS, "The folder of vectors, by default vectors/ of the checkout.")
 @_telling
 def release(version: str, folder: Path | None) -> None:
     """Write into the ledger that VERSION is released.
@@ -212,7 +202,7 @@ def _groups(files: list[dict[str, Any]]) -> Table:
 
 
 @vectors_command.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@click.argument("folder", type=FOLDER, metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
 @_telling
 def export(folder: Path, overwrite: bool) -> None:

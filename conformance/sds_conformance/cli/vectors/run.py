@@ -23,7 +23,7 @@ from ...vectors.running.asking import Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
 from ..options import Driven, console, driving, program
 from ..showing import driven_or_ended, print_json, steps_bar
-from .shared import LONGEST, MATERIAL
+from .shared import LONGEST, MATERIAL, VECTORS
 
 _EPILOG = """
 \b
@@ -56,11 +56,7 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
     help="Which revision of the text the vectors are of.",
 )
 @click.option(
-    "--vectors",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="The folder of vectors, by default those of this suite.",
+    "--vectors", "folder", type=VECTORS, metavar="DIR", help="The folder of vectors, by default those of this suite."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
 @driving
