@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -22,6 +22,8 @@ from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, ta
 
 OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
+_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
+"""To programs, of what became of a mutant."""
 _EPILOG = """
 \b
 Examples:
@@ -117,27 +119,20 @@ def _as_json(bag: Bag) -> dict[str, object]:
         "seed": bag.seed,
         "examples": bag.examples,
         "mutants": [
-            {
-                "mutant": c.mutant,
-                "requirement": c.requirement,
-                "found_after": c.found_after,
-                "found_by": c.found_by,
-                "operations": c.operations,
-                "participants": c.participants,
-                "out_of_reach": OUT_OF_REACH.get(c.mutant, ""),
-            }
-            for c in _ordered(bag.catches)
+            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": OUT_OF_REACH.get(catch.mutant, "")}
+            for catch in _ordered(bag.catches)
         ],
-        "variants": [{"variant": p.variant, "schedules": p.schedules, "accused": list(p.accused)} for p in bag.peaces],
+        "variants": [asdict(peace) for peace in bag.peaces],
     }
 
 
 def _show(out: Console, bag: Bag) -> None:
     table = plain_table("Mutant", "Requirement", "Found by", right=("after", "steps"))
     for catch in _ordered(bag.catches):
-        by = Text(catch.found_by, "green") if catch.found_after else Text(_away(catch), "dim")
-        if catch in bag.away:
-            by = Text("NOT FOUND", "bold red")
+        by = Text("NOT FOUND", "bold red")
+        if catch not in bag.away:
+            reach = f"out of reach: {OUT_OF_REACH.get(catch.mutant)}"
+            by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
     if bag.catches:
         out.print(table)
@@ -145,10 +140,6 @@ def _show(out: Console, bag: Bag) -> None:
     for peace in bag.disturbed:
         out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
     out.print(bag.totals, style="bold red" if bag.away or bag.disturbed else "bold green")
-
-
-def _away(catch: Catch) -> str:
-    return f"out of reach: {OUT_OF_REACH[catch.mutant]}" if catch.mutant in OUT_OF_REACH else "not found"
 
 
 _INTRODUCTION = """\

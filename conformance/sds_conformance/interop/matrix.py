@@ -131,7 +131,8 @@ class Interop:
 def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
     """Start a cast, let each ordered pair of it play all exchanges, and close it."""
     cast.start()
-    sides = {name: _side(cast, name) for name in cast.driven}
+    dialects = {name: cast.dialect(name) for name in cast.driven}
+    sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)
     out = Interop(exchanges, tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
     pairs = [Pair(sender, receiver) for sender in sides.values() for receiver in sides.values()]
@@ -144,11 +145,6 @@ def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -
     cast.close()
     progress("done", total, total)
     return out
-
-
-def _side(cast: Cast, name: str) -> Side:
-    dialect = cast.dialect(name)
-    return Side(name, cast.declarations[name], dialect.name if dialect is not None else "")
 
 
 def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:

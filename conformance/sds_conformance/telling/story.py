@@ -66,8 +66,8 @@ def show_findings(console: Console, outcome: Certification, how: Invocation) -> 
     alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
-    for group in alike.values():
-        show_breakdown(console, group[0], [broken.where for broken in group[1:]], outcome.traces, how)
+    for first, *others in alike.values():
+        show_breakdown(console, first, [broken.where for broken in others], outcome.traces, how)
 
 
 def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:

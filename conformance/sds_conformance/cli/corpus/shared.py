@@ -42,7 +42,9 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
-    names = ["--spark-memory"] if _has_memory(function) else ["--memory", "--spark-memory"]
+    # The memory of an implementation has the shorter name where one is driven.
+    taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
+    names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
     return together(
         click.option(
             *names,
@@ -61,11 +63,6 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             help="Where Spark runs: in this process, on a cluster (spark://...), or through Spark Connect (sc://...).",
         ),
     )(collected)
-
-
-def _has_memory(function: Callable[..., None]) -> bool:
-    """Has the command a --memory already, that of the implementation?"""
-    return any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
 
 
 @contextmanager
