@@ -13,8 +13,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
-from ..protocols import repertoire_of
+from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..protocols import default, repertoire_of
 from ..telling.story import plain_table
 from .options import CURRENT, console, which_seed
 from .showing import print_json
@@ -110,7 +110,7 @@ def hunt_command(
 
 
 def _ordered(catches: Iterable[Catch]) -> list[Catch]:
-    order = list(hunted().rules.catalogue.requirements)
+    order = list(default().rules.catalogue.requirements)
     return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
 
 

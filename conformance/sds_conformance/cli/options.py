@@ -175,14 +175,11 @@ def talking(function: Callable[..., None]) -> Callable[..., None]:
     return together(_TALKING, _FRAMING)(collected)
 
 
-def _other_texts() -> list[str]:
-    """A sentence for each revision of another text than the current one."""
-    usual = revisions()[CURRENT].prefix
-    return [
-        f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
-        for name, revision in revisions().items()
-        if revision.prefix != usual
-    ]
+_OTHER_TEXTS = [
+    f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
+    for name, revision in revisions().items()
+    if revision.prefix != PREFIXES[0]
+]
 
 
 about = together(
@@ -191,7 +188,7 @@ about = together(
         type=click.Choice(list(revisions())),
         default=CURRENT,
         show_default=True,
-        help=" ".join(["Which revision of the text is judged.", *_other_texts()]),
+        help=" ".join(["Which revision of the text is judged.", *_OTHER_TEXTS]),
     ),
     click.option(
         "--profile",
@@ -221,13 +218,18 @@ def animated(err: Console) -> bool:
     return err.is_terminal and err.color_system is not None
 
 
+def span(context: click.Context, parameter: click.Parameter, value: str, usual: str) -> tuple[int, int]:
+    """The ends of "3-8", which are the same for "4"; ``usual`` is an example. Raises BadParameter."""
+    first, _, last = value.partition("-")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example {usual}", context, parameter) from None
+
+
 def _participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
     """ "3-8" or "4"."""
-    least, _, most = value.partition("-")
-    try:
-        bounds = int(least), int(most or least)
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
+    bounds = span(context, parameter, value, "3-8, or 4")
     if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
         raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
     return bounds

@@ -14,6 +14,7 @@ from sds_harness.schedules.files import read
 from ..judging.verdict import RANK, Finding
 from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
+from ..telling.report import write_whole
 from .campaign import Order
 from .casting import Company
 from .judging import BREAKDOWN, assess, judged_revision
@@ -160,9 +161,5 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     }
     out = {}
     for what, (suffix, text) in texts.items():
-        path = folder / f"{example.slug}{suffix}"
-        half = path.with_name(f"{path.name}.tmp")
-        half.write_text(text, "utf-8", errors="backslashreplace")
-        half.replace(path)
-        out[what] = path
+        out[what] = write_whole(folder / f"{example.slug}{suffix}", text)
     return out

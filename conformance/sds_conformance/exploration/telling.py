@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
+from ..judging.quoting import counted
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
 from ..telling.story import headline, labelled, lines_labelled, plain_table, show_softened
@@ -71,8 +72,7 @@ def show_counterexample(
     finding = example.finding
     show_head(console, finding)
     before, after = len(example.original.operations), len(example.schedule.operations)
-    steps = "1 step" if after == 1 else f"{after} steps"
-    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
+    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {counted(after, 'step')}"
     labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
     lines_labelled(console, "Story", story(example.performance, example.act))
     lines_labelled(console, "Proof", proof_of(example))

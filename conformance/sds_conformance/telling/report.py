@@ -153,19 +153,20 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
     lines += [{"type": "breakdown", **row} for row in data["breakdowns"]]
     lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
     written = [
-        _write(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
-        _write(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
+        write_whole(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
+        write_whole(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
     ]
     found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
     found |= {broken.where for broken in outcome.breakdowns}
     for name in sorted(found & set(outcome.traces)):
         (folder / "traces").mkdir(exist_ok=True)
         text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
-        written.append(_write(folder / "traces" / f"{name}.jsonl", text))
+        written.append(write_whole(folder / "traces" / f"{name}.jsonl", text))
     return written
 
 
-def _write(path: Path, text: str) -> Path:
+def write_whole(path: Path, text: str) -> Path:
+    """Write a file that appears whole or not at all. Raises OSError."""
     # A surrogate can reach us in an ID; it must not cost the report.
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(text, "utf-8", errors="backslashreplace")

@@ -16,6 +16,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification, Plan
+from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
@@ -209,26 +210,24 @@ def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
     ]
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    played = f"{_count(outcome.scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
+    played = (
+        f"{counted(outcome.scenarios, 'scenario')}, {counted(outcome.runs, 'run')}, {counted(outcome.steps, 'step')}"
+    )
     played += f", {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
     match outcome.exit_code:
         case 0:
             warnings = outcome.count(Verdict.WARN)
-            but = f", with {_count(warnings, 'warning')}" if warnings else ""
+            but = f", with {counted(warnings, 'warning')}" if warnings else ""
             words, rules = protocol_of(outcome.plan.revision).words, outcome.plan.rules
             forgone = words.forgone(outcome.declaration, outcome.plan.revision)
             asked = [v for v in outcome.verdicts if rules.part_of(v.requirement) != forgone or v.exercised]
             judged = sum(v.exercised > 0 for v in asked)
-            of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""
+            of = f", {judged} of {counted(len(asked), 'requirement')}" if judged < len(asked) else ""
             within = outcome.plan.profile in (rules.full, forgone)
             of += f", without {words.parts[forgone]}" if forgone and within else ""
             return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
@@ -241,7 +240,7 @@ def verdict_line(outcome: Certification) -> Text:
                 text
                 for n, text in (
                     (outcome.count(Verdict.FAIL), f"{outcome.count(Verdict.FAIL)} failed"),
-                    (len(outcome.breakdowns), _count(len(outcome.breakdowns), "breakdown")),
+                    (len(outcome.breakdowns), counted(len(outcome.breakdowns), "breakdown")),
                     (outcome.count(Verdict.ERROR), f"{outcome.count(Verdict.ERROR)} by a fault of ours"),
                 )
                 if n

@@ -22,7 +22,7 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
-from ..options import FOLDER, console
+from ..options import FOLDER, console, span
 from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
@@ -45,11 +45,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
     """ "40-60" or "40"."""
     if value is None:
         return None
-    first, _, last = value.partition("-")
-    try:
-        bounds = int(first), int(last or first)
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 40-60, or 40", context, parameter) from None
+    bounds = span(context, parameter, value, "40-60, or 40")
     if not 1 <= bounds[0] <= bounds[1]:
         raise click.BadParameter(f"{value!r}: there are no such steps", context, parameter)
     return bounds

@@ -18,6 +18,7 @@ from ...exploration.telling import proof_of, show_again, show_unstable
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
+from ...judging.quoting import counted
 from ...telling.story import STYLES, headline, labelled, lines_labelled, show_errors
 from ..options import program
 from ..showing import found_bar, not_kept, shrinking_bar
@@ -163,8 +164,7 @@ class MixedGroups:
         if example is None:
             show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
             return
-        left = len(example.schedule.operations)
-        steps = f"{left} step{'' if left == 1 else 's'}"
+        steps = counted(len(example.schedule.operations), "step")
         schedules = f"{discovery.schedules:,} schedule{'' if discovery.schedules == 1 else 's'}"
         found = f"by {discovery.schedule.name} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"
         labelled(out, "Found", Text(found))

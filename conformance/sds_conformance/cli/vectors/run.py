@@ -16,6 +16,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
+from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
 from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
@@ -229,15 +230,13 @@ def _sentence(outcome: Examination) -> Text:
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
     said = []
     if outcome.count(Status.FAIL):
-        said.append(f"{name} gives the wrong answer to {_vectors(outcome.count(Status.FAIL))}.")
+        said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}.")
     if outcome.count(Status.BROKEN):
-        said.append(f"{name} broke down at {_vectors(outcome.count(Status.BROKEN))} instead of answering.")
+        said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
     if outcome.unasked:
-        said.append(f"{_vectors(outcome.unasked)} not asked: after {PATIENCE} breakdowns in a row a group is left.")
+        said.append(
+            f"{counted(outcome.unasked, 'vector')} not asked: after {PATIENCE} breakdowns in a row a group is left."
+        )
     if outcome.count(Status.ERROR):
-        said.append(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}: please report that.")
+        said.append(f"The suite itself failed at {counted(outcome.count(Status.ERROR), 'vector')}: please report that.")
     return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
-
-
-def _vectors(count: int) -> str:
-    return "1 vector" if count == 1 else f"{count} vectors"
