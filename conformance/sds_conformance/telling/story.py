@@ -16,6 +16,7 @@ from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification, Plan
+from ..judging.exits import Exit
 from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
@@ -136,17 +137,15 @@ def show_breakdown(
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
-    trace = (traces or {}).get(broken.where)
-    protocol = protocol_of(trace.revision.name) if trace is not None else None
-    environment = (
-        protocol.rules.environments[trace.environment] if trace is not None and protocol is not None else PLAIN
-    )
+    trace, environment = (traces or {}).get(broken.where), PLAIN
+    if trace is not None:
+        environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
         told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
         labelled(console, "Played in", Text(told))
-    if trace is not None and protocol is not None and trace.steps:
-        narrator, step = protocol.words.narrator(trace), trace.steps[-1]
+    if trace is not None and trace.steps:
+        narrator, step = protocol_of(trace.revision.name).words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     lines_labelled(console, "stderr", breakdown.stderr, "dim")
     labelled(console, "Ask", Text(breakdown.advice))
@@ -159,18 +158,11 @@ def show_breakdown(
 
 def show_notes(console: Console, outcome: Certification) -> None:
     """What is told and not judged, and what could not be judged."""
-    notes: dict[str, list[Finding]] = {}
-    for verdict in outcome.verdicts:
-        found = [finding for finding in verdict.findings if finding.severity is Verdict.PASS]
-        if found and verdict.verdict is Verdict.PASS:
-            notes[verdict.requirement.id] = found
-    for requirement_id, findings in notes.items():
-        seen = (
-            findings[0].seen
-            if not findings[0].expected
-            else f"expected {findings[0].expected}; seen: {findings[0].seen}"
-        )
-        labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
+    passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
+    notes = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
+    for note in notes:
+        seen = f"expected {note.expected}; seen: {note.seen}" if note.expected else note.seen
+        labelled(console, "Note", Text.assemble((f"{note.requirement} ", "bold"), seen))
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
         reasons: dict[str, list[str]] = {}
         for verdict in outcome.verdicts:
@@ -213,14 +205,12 @@ def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    played = (
-        f"{counted(outcome.scenarios, 'scenario')}, {counted(outcome.runs, 'run')}, {counted(outcome.steps, 'step')}"
-    )
-    played += f", {outcome.seconds:.1f} s"
+    counts = ((outcome.scenarios, "scenario"), (outcome.runs, "run"), (outcome.steps, "step"))
+    played = f"{', '.join(counted(*count) for count in counts)}, {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
     match outcome.exit_code:
-        case 0:
+        case Exit.CONFORMANT:
             warnings = outcome.count(Verdict.WARN)
             but = f", with {counted(warnings, 'warning')}" if warnings else ""
             words, rules = protocol_of(outcome.plan.revision).words, outcome.plan.rules
@@ -231,20 +221,15 @@ def verdict_line(outcome: Certification) -> Text:
             within = outcome.plan.profile in (rules.full, forgone)
             of += f", without {words.parts[forgone]}" if forgone and within else ""
             return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
-        case 4:
+        case Exit.NOTHING_EXERCISED:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
-        case 3:
+        case Exit.NOT_DRIVEN:
             return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
         case _:
-            reasons = [
-                text
-                for n, text in (
-                    (outcome.count(Verdict.FAIL), f"{outcome.count(Verdict.FAIL)} failed"),
-                    (len(outcome.breakdowns), counted(len(outcome.breakdowns), "breakdown")),
-                    (outcome.count(Verdict.ERROR), f"{outcome.count(Verdict.ERROR)} by a fault of ours"),
-                )
-                if n
-            ]
+            failed, errors = outcome.count(Verdict.FAIL), outcome.count(Verdict.ERROR)
+            reasons = [f"{failed} failed"] if failed else []
+            reasons += [counted(len(outcome.breakdowns), "breakdown")] if outcome.breakdowns else []
+            reasons += [f"{errors} by a fault of ours"] if errors else []
             return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
 
 
