@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ def _seconds(name: str, default: float, what: str) -> Decorator:
     return click.option(name, type=time, default=default, show_default=True, metavar="SECONDS", help=what)
 
 
-_TALKING = together(
+_LIMITS = together(
     click.option(
         "--memory",
         callback=memory_size,
@@ -130,19 +130,22 @@ def spoken(revision: str | None) -> Protocol:
     return protocol_of(revision or CURRENT)
 
 
+def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
+    """Give a command the options on how to talk to whatever is driven, as ``driven``, and ``more`` among them."""
+
+    @wraps(function)
+    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
+        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
+        function(driven=Driven((), Framing(framing), "", limits), **rest)
+
+    return together(_LIMITS, *more, _FRAMING)(collected)
+
+
 def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
     @wraps(function)
-    def collected(
-        framing: str,
-        dialect: str,
-        start_timeout: float,
-        timeout: float,
-        memory: int,
-        command: tuple[str, ...],
-        **rest: Any,
-    ) -> None:
+    def collected(driven: Driven, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
             try:
@@ -152,27 +155,14 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         if not command:
             command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
-        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-        function(driven=Driven(command, Framing(framing), dialect, limits), **rest)
+        function(driven=replace(driven, command=command, dialect=dialect), **rest)
 
     dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
-    return together(
-        click.argument("command", nargs=-1, type=click.UNPROCESSED),
-        _TALKING,
+    return talking(
+        collected,
         click.option("--dialect", default="", metavar="NAME", help=dialects),
-        _FRAMING,
-    )(collected)
-
-
-def talking(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options on how to talk to several implementations, as ``framing`` and ``limits``."""
-
-    @wraps(function)
-    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
-        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-        function(framing=Framing(framing), limits=limits, **rest)
-
-    return together(_TALKING, _FRAMING)(collected)
+        click.argument("command", nargs=-1, type=click.UNPROCESSED),
+    )
 
 
 _OTHER_TEXTS = [
@@ -180,8 +170,6 @@ _OTHER_TEXTS = [
     for name, revision in revisions().items()
     if revision.prefix != PREFIXES[0]
 ]
-
-
 about = together(
     click.option(
         "--revision",

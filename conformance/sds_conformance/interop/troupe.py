@@ -67,10 +67,6 @@ class Troupe:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def play(self, schedule: Schedule, roles: Roles) -> Performance:
-        """Raises NotPlayed."""
-        return self.cast.play(schedule, roles)
-
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
         """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
         other = f"{STAND_IN} of {name}"

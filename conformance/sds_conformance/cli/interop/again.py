@@ -56,7 +56,7 @@ def play_again(out: Console, err: Console, cast: Cast, schedule: Schedule, roles
         return Exit.NOT_DRIVEN
     with Troupe(cast) as troupe:
         try:
-            performance = troupe.play(schedule, roles)
+            performance = troupe.cast.play(schedule, roles)
         except NotPlayed as reason:
             return not_played(err, reason)
         judged = judge(troupe, performance, roles, Scope.of(), twins=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.cells import cell_len
 
 from sds_harness.declaration import printable
-from sds_harness.link import Limits
-from sds_testee.framing import Framing
 
 from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
@@ -67,14 +66,7 @@ Exit codes:
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @talking
 def interop_command(
-    named: tuple[str, ...],
-    examples: int,
-    seed: int,
-    folder: Path,
-    file: Path | None,
-    as_json: bool,
-    framing: Framing,
-    limits: Limits,
+    named: tuple[str, ...], examples: int, seed: int, folder: Path, file: Path | None, as_json: bool, driven: Driven
 ) -> None:
     """See what implementations understand of each other.
 
@@ -88,11 +80,11 @@ def interop_command(
     if file is not None:
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
-        with Cast((_implementation(name, commands[name], framing, limits) for name in names), CURRENT) as cast:
+        with Cast((_implementation(name, commands[name], driven) for name in names), CURRENT) as cast:
             code = play_again(out, err, cast, schedule, roles, as_json=as_json)
         sys.exit(code)
     started = time.monotonic()
-    with Cast((_implementation(name, command, framing, limits) for name, command in commands.items()), CURRENT) as cast:
+    with Cast((_implementation(name, command, driven) for name, command in commands.items()), CURRENT) as cast:
         with steps_bar(err, 40, BAR_WIDTH) as bar:
             outcome = explore(cast, bar)
         # What breaks from here on is told elsewhere.
@@ -100,7 +92,7 @@ def interop_command(
         show_undriven(err, outcome.undriven)
         if not as_json:
             InteropStory(out, outcome).show(time.monotonic() - started)
-        groups = MixedGroups(out, err, cast, commands, Driven((), framing, "", limits).options)
+        groups = MixedGroups(out, err, cast, commands, driven.options)
         if examples:
             groups.play(seed, examples, folder, quiet=as_json)
     code = _exit_code(outcome, groups)
@@ -124,8 +116,8 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     return outcome.exit_code
 
 
-def _implementation(name: str, command: tuple[str, ...], framing: Framing, limits: Limits) -> Implementation:
-    return Implementation(name, Driven(command, framing, "", limits).connect, limits)
+def _implementation(name: str, command: tuple[str, ...], driven: Driven) -> Implementation:
+    return Implementation(name, replace(driven, command=command).connect, driven.limits)
 
 
 def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:
