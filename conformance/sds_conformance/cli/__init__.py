@@ -13,18 +13,21 @@ import click
 
 from sds_testee.version import suite_version
 
-from ..judging.certification import EXIT_INTERRUPTED
-from .corpus import corpus
-from .fuzz import fuzz
-from .hunt import hunt_command
-from .interop import interop
-from .replay import replay
-from .requirements import requirements
-from .run import run
-from .selftest import selftest
-from .smoke import smoke
-from .vectors import vectors
+from ..judging.exits import Exit
+from .later import Commands
 
+_COMMANDS = {
+    "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
+    "fuzz": "Play generated schedules and judge everything in them.",
+    "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
+    "interop": "See what implementations understand of each other.",
+    "replay": "Play the schedule in FILE again, on the implementation that it was found with or on any other.",
+    "requirements": "List the requirements, and how each is tested.",
+    "run": "Drive an implementation and judge every requirement.",
+    "selftest": "Prove that the checks can fail, and that they accept what is legal.",
+    "smoke": "See whether an adapter works at all, before anything is judged.",
+    "vectors": "Golden vectors: inputs and legal outcomes as plain JSON files.",
+}
 _EPILOG = """
 \b
 Exit codes:
@@ -37,7 +40,7 @@ Exit codes:
 EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
-class Suite(click.Group):
+class Suite(Commands):
     """Commands that end in order when they are interrupted or terminated: no process of an implementation stays."""
 
     def invoke(self, ctx: click.Context) -> object:
@@ -47,7 +50,7 @@ class Suite(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+            ctx.exit(Exit.INTERRUPTED)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -55,7 +58,11 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 @click.group(
-    cls=Suite, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80}
+    cls=Suite,
+    package=__name__,
+    said=_COMMANDS,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.version_option(suite_version(), prog_name="sds-conformance")
 def main() -> None:
@@ -68,8 +75,3 @@ def main() -> None:
         # A terminal that cannot show a character gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-for command in (run, fuzz, replay, interop, corpus, smoke, requirements, selftest, vectors):
-    main.add_command(command)
-main.add_command(hunt_command, "hunt")

@@ -10,10 +10,11 @@ import click
 from rich.console import Console
 
 from ..exploration.campaign import Order, Tally, explore
-from ..exploration.casting import Casting, Company
+from ..exploration.casting import Casting
 from ..exploration.casts import NotPlayed
-from ..exploration.counterexample import Counterexample, counterexample_of, save
+from ..exploration.counterexample import counterexample_of, save
 from ..exploration.telling import (
+    Shrunk,
     as_json,
     last_line,
     plain_story,
@@ -23,15 +24,13 @@ from ..exploration.telling import (
     show_unstable,
     svg_of,
 )
-from ..judging.certification import (
-    EXIT_USAGE,
-    plan,
-)
+from ..judging.certification import plan
+from ..judging.exits import Exit
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
-from .options import SAVE, Driven, animated, console, driving, exit_code, judging, program, which_schedules
-from .showing import driven_or_ended, found_bar, not_kept, print_json
+from .options import SAVE, Driven, console, driving, exit_code, judging, program, which_schedules
+from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
 _EPILOG = """
 \b
@@ -47,7 +46,7 @@ this or on any other implementation.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("fuzz", epilog=_EPILOG)
 @click.option(
     "--examples", type=click.IntRange(1, 10_000_000), default=500, show_default=True, help="How many schedules."
 )
@@ -69,7 +68,7 @@ this or on any other implementation.
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
 @driving
-def fuzz(
+def fuzz_command(
     driven: Driven,
     examples: int,
     seed: int,
@@ -120,11 +119,9 @@ def fuzz(
             driven.dialect or tally.declaration.profile("dialect"),
             plan(protocol_of(revision).rules, (), (), profile, revision),
         )
-    examples_found: dict[str, Counterexample] = {}
-    files: dict[str, dict[str, Path]] = {}
-    written = _tell(out, err, order, tally, driven, folder, examples_found, files, quiet=json_wanted)
+    shrunk = _tell(out, err, order, tally, driven, folder, quiet=json_wanted)
     if json_wanted:
-        print_json(as_json(tally, order, examples_found, files))
+        print_json(as_json(tally, order, shrunk or {}))
     else:
         show_coverage(out, tally, order.scope)
         show_errors(out, tally.errors)
@@ -132,61 +129,41 @@ def fuzz(
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         out.print(last_line(tally, name))
-    sys.exit(EXIT_USAGE if not written else exit_code(tally))
+    sys.exit(Exit.USAGE if shrunk is None else exit_code(tally))
 
 
 def _tell(
-    out: Console,
-    err: Console,
-    order: Order,
-    tally: Tally,
-    driven: Driven,
-    folder: Path,
-    examples: dict[str, Counterexample],
-    files: dict[str, dict[str, Path]],
-    *,
-    quiet: bool,
-) -> bool:
-    """Shrink, keep and tell what was found, the worst first. False if it could not be written."""
+    out: Console, err: Console, order: Order, tally: Tally, driven: Driven, folder: Path, *, quiet: bool
+) -> Shrunk | None:
+    """Shrink, keep and tell what was found, the worst first. None if it could not be written."""
     ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what))
+    shrunk: Shrunk = {}
     company = order.company()
-    status = err.status("") if animated(err) else None
     try:
         if ordered:
             company.start()
-        for number, what in enumerate(ordered, 1):
-            if status is not None:
-                status.start()
-                status.update(f"shrinking {what} ({number} of {len(ordered)})")
-            example = _shrunk(order, company, tally, what)
-            if status is not None:
-                status.stop()
-            if example is None:
+        for number, what in enumerate(ordered):
+            finding = tally.found[what]
+            with shrinking_bar(err, what, number, len(ordered)):
+                try:
+                    example = counterexample_of(order, company, tally.found_at[what], finding)
+                except NotPlayed:
+                    example = None
+            if example is not None:
+                try:
+                    files = save(example, folder, svg_of(example), plain_story(example))
+                except OSError as error:
+                    not_kept(err, folder, error)
+                    return None
+                shrunk[what] = example, files
                 if not quiet:
-                    show_head(out, tally.found[what])
-                    found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
-                    show_unstable(out, tally.found[what], found_by, "the implementation")
-                continue
-            examples[what] = example
-            try:
-                files[what] = save(example, folder, svg_of(example), plain_story(example))
-            except OSError as error:
-                not_kept(err, folder, error)
-                return False
-            if not quiet:
-                again = driven.typed("replay", str(files[what]["schedule"]))
-                show_counterexample(out, example, tally, files[what], again)
+                    show_counterexample(out, example, tally, files, driven.typed("replay", str(files["schedule"])))
+            elif not quiet:
+                show_head(out, finding)
+                found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
+                show_unstable(out, finding, found_by, "the implementation")
     except KeyboardInterrupt:
         tally.interrupted = True
     finally:
-        if status is not None:
-            status.stop()
         company.kill()
-    return True
-
-
-def _shrunk(order: Order, company: Company, tally: Tally, what: str) -> Counterexample | None:
-    try:
-        return counterexample_of(order, company, tally.found_at[what], tally.found[what])
-    except NotPlayed:
-        return None
+    return shrunk

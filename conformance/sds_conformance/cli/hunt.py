@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, hunted, leave_in_peace, unhunted
-from ..protocols import repertoire_of
-from .options import CURRENT, console, seed_of
+from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
+from ..protocols import default, repertoire_of
+from ..telling.story import plain_table
+from .options import CURRENT, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
 OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
+_TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
+"""To programs, of what became of a mutant."""
 _EPILOG = """
 \b
 Examples:
@@ -67,7 +69,7 @@ class Bag:
         return ", ".join(parts) + "."
 
 
-@click.command(epilog=_EPILOG)
+@click.command("hunt", epilog=_EPILOG)
 @ONLY
 @click.option(
     "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Schedules against each mutant."
@@ -75,7 +77,7 @@ class Bag:
 @click.option(
     "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
 )
-@click.option("--seed", callback=seed_of, default="0", show_default=True, metavar="N", help="Which schedules.")
+@which_seed("Which schedules.")
 @tabled
 def hunt_command(
     only: tuple[str, ...], examples: int, peaceful: int, seed: int, jobs: int, as_json: bool, write: Path | None
@@ -108,7 +110,7 @@ def hunt_command(
 
 
 def _ordered(catches: Iterable[Catch]) -> list[Catch]:
-    order = list(hunted().rules.catalogue.requirements)
+    order = list(default().rules.catalogue.requirements)
     return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
 
 
@@ -117,29 +119,20 @@ def _as_json(bag: Bag) -> dict[str, object]:
         "seed": bag.seed,
         "examples": bag.examples,
         "mutants": [
-            {
-                "mutant": c.mutant,
-                "requirement": c.requirement,
-                "found_after": c.found_after,
-                "found_by": c.found_by,
-                "operations": c.operations,
-                "participants": c.participants,
-                "out_of_reach": OUT_OF_REACH.get(c.mutant, ""),
-            }
-            for c in _ordered(bag.catches)
+            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": OUT_OF_REACH.get(catch.mutant, "")}
+            for catch in _ordered(bag.catches)
         ],
-        "variants": [{"variant": p.variant, "schedules": p.schedules, "accused": list(p.accused)} for p in bag.peaces],
+        "variants": [asdict(peace) for peace in bag.peaces],
     }
 
 
 def _show(out: Console, bag: Bag) -> None:
-    table = Table("Mutant", "Requirement", "Found by", box=None, pad_edge=False, header_style="bold")
-    table.add_column("after", justify="right")
-    table.add_column("steps", justify="right")
+    table = plain_table("Mutant", "Requirement", "Found by", right=("after", "steps"))
     for catch in _ordered(bag.catches):
-        by = Text(catch.found_by, "green") if catch.found_after else Text(_away(catch), "dim")
-        if catch in bag.away:
-            by = Text("NOT FOUND", "bold red")
+        by = Text("NOT FOUND", "bold red")
+        if catch not in bag.away:
+            reach = f"out of reach: {OUT_OF_REACH.get(catch.mutant)}"
+            by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
     if bag.catches:
         out.print(table)
@@ -147,10 +140,6 @@ def _show(out: Console, bag: Bag) -> None:
     for peace in bag.disturbed:
         out.print(f"Accused though legal: {peace.variant}: {'; '.join(peace.accused)}", style="bold red")
     out.print(bag.totals, style="bold red" if bag.away or bag.disturbed else "bold green")
-
-
-def _away(catch: Catch) -> str:
-    return f"out of reach: {OUT_OF_REACH[catch.mutant]}" if catch.mutant in OUT_OF_REACH else "not found"
 
 
 _INTRODUCTION = """\

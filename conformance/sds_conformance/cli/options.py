@@ -8,8 +8,8 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, replace
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,7 @@ from sds_testee.framing import Framing
 from ..exploration.campaign import Tally
 from ..exploration.casting import Casting
 from ..judging.catalogue import POSITIONS
-from ..judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOTHING_EXERCISED,
-)
+from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
@@ -38,6 +33,7 @@ CURRENT = default().rules.current
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
 """The parts of a protocol that can be judged by themselves."""
 _USUAL = repertoire_of(CURRENT)
+SEED_HELP = "Which ones; `random` for others each time, the seed is printed."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 
@@ -90,7 +86,22 @@ class Driven:
         return shlex.join(self.command)
 
 
-_LIMITS = (
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Options of a command as one decorator; the last stands first in the help."""
+    return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
+
+
+def _seconds(name: str, default: float, what: str) -> Decorator:
+    time = click.FloatRange(min=0.05)
+    return click.option(name, type=time, default=default, show_default=True, metavar="SECONDS", help=what)
+
+
+_LIMITS = together(
     click.option(
         "--memory",
         callback=memory_size,
@@ -99,22 +110,8 @@ _LIMITS = (
         show_default=True,
         help="Resident memory the implementation may use.",
     ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0.05),
-        default=10.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long one command may take.",
-    ),
-    click.option(
-        "--start-timeout",
-        type=click.FloatRange(min=0.05),
-        default=30.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long the first answer of a fresh process may take.",
-    ),
+    _seconds("--timeout", 10.0, "How long one command may take."),
+    _seconds("--start-timeout", 30.0, "How long the first answer of a fresh process may take."),
 )
 _FRAMING = click.option(
     "--framing",
@@ -133,19 +130,22 @@ def spoken(revision: str | None) -> Protocol:
     return protocol_of(revision or CURRENT)
 
 
+def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., None]:
+    """Give a command the options on how to talk to whatever is driven, as ``driven``, and ``more`` among them."""
+
+    @wraps(function)
+    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
+        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
+        function(driven=Driven((), Framing(framing), "", limits), **rest)
+
+    return together(_LIMITS, *more, _FRAMING)(collected)
+
+
 def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
     @wraps(function)
-    def collected(
-        framing: str,
-        dialect: str,
-        start_timeout: float,
-        timeout: float,
-        memory: int,
-        command: tuple[str, ...],
-        **rest: Any,
-    ) -> None:
+    def collected(driven: Driven, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
             try:
@@ -155,84 +155,50 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         if not command:
             command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
-        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-        function(driven=Driven(command, Framing(framing), dialect, limits), **rest)
+        function(driven=replace(driven, command=command, dialect=dialect), **rest)
 
-    for decorate in (
+    dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
+    return talking(
+        collected,
+        click.option("--dialect", default="", metavar="NAME", help=dialects),
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
-        *_LIMITS,
-        click.option(
-            "--dialect",
-            default="",
-            metavar="NAME",
-            help=f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file.",
-        ),
-        _FRAMING,
-    ):
-        collected = decorate(collected)
-    return collected
+    )
 
 
-def talking(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options on how to talk to several implementations, as ``framing`` and ``limits``."""
-
-    @wraps(function)
-    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
-        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-        function(framing=Framing(framing), limits=limits, **rest)
-
-    for decorate in (*_LIMITS, _FRAMING):
-        collected = decorate(collected)
-    return collected
-
-
-def judging(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what is judged: ``profile``, ``revision`` and ``strict``."""
-    return about(STRICT(function))
-
-
-def _other_texts() -> list[str]:
-    """A sentence for each revision of another text than the current one."""
-    usual = revisions()[CURRENT].prefix
-    return [
-        f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
-        for name, revision in revisions().items()
-        if revision.prefix != usual
-    ]
-
-
-def about(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what it is about: ``profile`` and ``revision``."""
-    for decorate in (
-        click.option(
-            "--revision",
-            type=click.Choice(list(revisions())),
-            default=CURRENT,
-            show_default=True,
-            help=" ".join(["Which revision of the text is judged.", *_other_texts()]),
-        ),
-        click.option(
-            "--profile",
-            type=click.Choice(PROFILES),
-            default=default().rules.full,
-            show_default=True,
-            help=default().words.profiles,
-        ),
-    ):
-        function = decorate(function)
-    return function
-
-
+_OTHER_TEXTS = [
+    f"{name} is {revision.title}, with requirements of its own, {revision.prefix}-01 and so on."
+    for name, revision in revisions().items()
+    if revision.prefix != PREFIXES[0]
+]
+about = together(
+    click.option(
+        "--revision",
+        type=click.Choice(list(revisions())),
+        default=CURRENT,
+        show_default=True,
+        help=" ".join(["Which revision of the text is judged.", *_OTHER_TEXTS]),
+    ),
+    click.option(
+        "--profile",
+        type=click.Choice(PROFILES),
+        default=default().rules.full,
+        show_default=True,
+        help=default().words.profiles,
+    ),
+)
+"""The options that say what a command is about: ``profile`` and ``revision``."""
+STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
+judging = together(STRICT, about)
+"""Those that say what is judged: ``profile``, ``revision`` and ``strict``."""
 SAVE = click.option(
     "--save",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("counterexamples"),
     show_default=True,
     metavar="DIR",
     help="Where counterexamples are kept; made only if there is one.",
 )
-STRICT = click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
 
 
 def animated(err: Console) -> bool:
@@ -240,19 +206,24 @@ def animated(err: Console) -> bool:
     return err.is_terminal and err.color_system is not None
 
 
+def span(context: click.Context, parameter: click.Parameter, value: str, usual: str) -> tuple[int, int]:
+    """The ends of "3-8", which are the same for "4"; ``usual`` is an example. Raises BadParameter."""
+    first, _, last = value.partition("-")
+    try:
+        return int(first), int(last or first)
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example {usual}", context, parameter) from None
+
+
 def _participants(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, int]:
     """ "3-8" or "4"."""
-    least, _, most = value.partition("-")
-    try:
-        bounds = int(least), int(most or least)
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 3-8, or 4", context, parameter) from None
+    bounds = span(context, parameter, value, "3-8, or 4")
     if not 1 <= bounds[0] <= bounds[1] <= len(_USUAL.names):
         raise click.BadParameter(f"{value!r}: from 1 to {len(_USUAL.names)} there can be", context, parameter)
     return bounds
 
 
-def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> int:
+def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int:
     """A number, or "random"."""
     if value == "random":
         return secrets.randbelow(1 << 32)
@@ -265,55 +236,49 @@ def seed_of(context: click.Context, parameter: click.Parameter, value: str) -> i
     return seed
 
 
-def which_schedules(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which schedules are generated, and who plays in them."""
-    for decorate in (
-        click.option(
-            "--passage",
-            "passages",
-            type=click.Choice(list(_USUAL.passages)),
-            multiple=True,
-            metavar="NAME",
-            help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
-        ),
-        click.option(
-            "--participants",
-            callback=_participants,
-            default="3-8",
-            show_default=True,
-            metavar="N-M",
-            help="How many there are in a schedule.",
-        ),
-        click.option(
-            "--cast",
-            "casting",
-            type=click.Choice([casting.value for casting in Casting]),
-            default=Casting.TOGETHER.value,
-            show_default=True,
-            help="All participants of the implementation in one process, each apart in its own, or one among "
-            "references.",
-        ),
-        click.option(
-            "--seed",
-            callback=seed_of,
-            default="0",
-            show_default=True,
-            metavar="N",
-            help="Which ones; `random` for others each time, the seed is printed.",
-        ),
-    ):
-        function = decorate(function)
-    return function
+def which_seed(what: str, metavar: str = "N") -> Decorator:
+    """The option ``seed``; ``what`` says of what."""
+    return click.option("--seed", callback=_seed, default="0", show_default=True, metavar=metavar, help=what)
+
+
+which_schedules = together(
+    click.option(
+        "--passage",
+        "passages",
+        type=click.Choice(list(_USUAL.passages)),
+        multiple=True,
+        metavar="NAME",
+        help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
+    ),
+    click.option(
+        "--participants",
+        callback=_participants,
+        default="3-8",
+        show_default=True,
+        metavar="N-M",
+        help="How many there are in a schedule.",
+    ),
+    click.option(
+        "--cast",
+        "casting",
+        type=click.Choice([casting.value for casting in Casting]),
+        default=Casting.TOGETHER.value,
+        show_default=True,
+        help="All participants of the implementation in one process, each apart in its own, or one among references.",
+    ),
+    which_seed(SEED_HELP),
+)
+"""The options that say which schedules are generated, and who plays in them."""
 
 
 def exit_code(tally: Tally) -> int:
     """As for every other command."""
     if tally.interrupted:
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return EXIT_NOTHING_EXERCISED
+        return Exit.NOTHING_EXERCISED
     bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
-    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
+    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:

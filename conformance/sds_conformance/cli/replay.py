@@ -17,11 +17,11 @@ from ..exploration.casts import NotPlayed
 from ..exploration.counterexample import Counterexample, save
 from ..exploration.judging import Assessment, assess
 from ..exploration.telling import plain_story, show_head, svg_of
-from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOTHING_EXERCISED
+from ..judging.exits import Exit
 from ..judging.verdict import RANK, Verdict
 from ..protocols import repertoire_of
 from ..telling.story import labelled, show_errors
-from .options import CURRENT, STRICT, Driven, console, driving
+from .options import CURRENT, FILE, FOLDER, STRICT, Driven, console, driving
 from .showing import (
     driven_or_ended,
     not_played,
@@ -45,8 +45,8 @@ Without COMMAND the bundled reference model plays it: does that do better?
 """
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.command("replay", epilog=_EPILOG)
+@click.argument("file", type=FILE)
 @click.option(
     "--cast",
     "casting",
@@ -59,16 +59,10 @@ Without COMMAND the bundled reference model plays it: does that do better?
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @STRICT
-@click.option(
-    "--save",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Write schedule, trace, picture and story to DIR.",
-)
+@click.option("--save", "folder", type=FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the story.")
 @driving
-def replay(
+def replay_command(
     driven: Driven,
     file: Path,
     casting: str | None,
@@ -122,8 +116,8 @@ def replay(
         _show(out, performance, examples, assessment, noted)
     bad = assessment.errors or any(finding.severity is Verdict.FAIL for finding in findings)
     if not assessment.exercised and not bad:
-        sys.exit(EXIT_NOTHING_EXERCISED)
-    sys.exit(EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT)
+        sys.exit(Exit.NOTHING_EXERCISED)
+    sys.exit(Exit.NON_CONFORMANT if bad else Exit.CONFORMANT)
 
 
 def _show(

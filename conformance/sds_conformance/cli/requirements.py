@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
@@ -23,6 +24,8 @@ from .showing import print_json
 Sightings = Mapping[str, Mapping[str, int]]
 """By requirement: the runs in which it was exercised, and how often."""
 
+_TOLD = ("id", "section", "anchor", "level", "keyword", "observable", "statement")
+"""Of a requirement as it stands in the catalogue."""
 _STYLES = {"checked": "green", "untestable": "dim"}
 _EPILOG = """
 \b
@@ -35,11 +38,11 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("requirements", epilog=_EPILOG)
 @click.argument("ids", nargs=-1, metavar="[GLOB]...")
 @click.option("--no-run", is_flag=True, help="Play nothing, and leave out in how many runs each was exercised.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def requirements(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
+def requirements_command(ids: tuple[str, ...], no_run: bool, as_json: bool) -> None:
     """List the requirements, and how each is tested.
 
     For each: its level, the numbers of checks, scenarios and mutants, in how many runs of the reference model it was
@@ -92,13 +95,7 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
     status, reason = ("checked", "") if checks else ("untestable", protocol.rules.untestable[requirement.id])
     exercised = None if sightings is None else dict(sightings.get(requirement.id, {}))
     return {
-        "id": requirement.id,
-        "section": requirement.section,
-        "anchor": requirement.anchor,
-        "level": requirement.level,
-        "keyword": requirement.keyword,
-        "observable": requirement.observable,
-        "statement": requirement.statement,
+        **{key: getattr(requirement, key) for key in _TOLD},
         "positions": list(requirement.positions),
         "softened": requirement.softened,
         "status": status,
@@ -114,13 +111,7 @@ def row(protocol: Protocol, requirement: Requirement, sightings: Sightings | Non
 def position_row(catalogue: Catalogue, position: Position) -> dict[str, Any]:
     """Everything that is known about one position."""
     concerned = [r.id for r in catalogue.requirements.values() if position.id in r.positions]
-    return {
-        "id": position.id,
-        "question": position.question,
-        "position": position.position,
-        "verdict": position.verdict,
-        "requirements": concerned,
-    }
+    return {**asdict(position), "requirements": concerned}
 
 
 def _sightings(err: Console) -> Sightings:

@@ -12,20 +12,13 @@ from rich.console import Console
 from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
 
-from ..judging.certification import (
-    EXIT_NOT_DRIVEN,
-    EXIT_NOTHING_EXERCISED,
-    EXIT_USAGE,
-    Certification,
-    certify,
-    not_driven,
-    plan,
-)
+from ..judging.certification import Certification, certify, not_driven, plan
+from ..judging.exits import Exit
 from ..judging.rules import Rules, UnknownDialect
 from ..protocols import default
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
-from .options import CURRENT, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .options import CURRENT, FOLDER, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
 from .showing import print_json, steps_bar
 
 _EPILOG = """
@@ -45,7 +38,7 @@ the conversation is shown message by message.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("run", epilog=_EPILOG)
 @click.option(
     "--select",
     multiple=True,
@@ -67,13 +60,13 @@ the conversation is shown message by message.
 @click.option(
     "--report",
     "report_dir",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     metavar="DIR",
     help="Write report.json, report.jsonl and traces to DIR.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
 @driving
-def run(
+def run_command(
     driven: Driven,
     select: tuple[str, ...],
     deselect: tuple[str, ...],
@@ -114,7 +107,7 @@ def run(
     except UnknownDialect as error:
         sentence = f"The implementation declares a dialect that is not known here: {error}"
         err.print(sentence, style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.framing.value, tuple(repeated), program())
@@ -127,7 +120,7 @@ def run(
         print_json(data)
     elif outcome.driven:
         _show(out, outcome, how)
-    sys.exit(outcome.exit_code if written else EXIT_USAGE)
+    sys.exit(outcome.exit_code if written else Exit.USAGE)
 
 
 def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
@@ -171,5 +164,5 @@ def _show(out: Console, outcome: Certification, how: Invocation) -> None:
     if outcome.gave_up:
         out.print("The rest was not played: the implementation broke down too often in a row.\n", style="yellow")
     show_summary(out, outcome)
-    if outcome.exit_code == EXIT_NOTHING_EXERCISED:
+    if outcome.exit_code == Exit.NOTHING_EXERCISED:
         out.print("Look at the reasons above: capabilities are declared in the handshake.")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..judging.catalogue import Requirement
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, unguarded, unproven
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
-from .options import console
+from ..telling.story import plain_table
+from .options import FILE, console
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
@@ -49,14 +49,6 @@ class Proof:
     """Checks that no mutant makes fail."""
 
     @property
-    def killed(self) -> int:
-        return sum(kill.killed for kill in self.kills)
-
-    @property
-    def skipped(self) -> int:
-        return sum(bool(kill.skipped) for kill in self.kills)
-
-    @property
     def accepted(self) -> int:
         return sum(not acceptance.refused for acceptance in self.acceptances)
 
@@ -68,13 +60,14 @@ class Proof:
     @property
     def totals(self) -> str:
         """One line that says it all."""
-        parts = [f"{self.killed} of {len(self.kills)} mutants killed by their requirement"]
-        parts += [f"{self.skipped} skipped"] if self.skipped else []
+        skipped = sum(bool(kill.skipped) for kill in self.kills)
+        parts = [f"{sum(kill.killed for kill in self.kills)} of {len(self.kills)} mutants killed by their requirement"]
+        parts += [f"{skipped} skipped"] if skipped else []
         parts += [f"{self.accepted} of {len(self.acceptances)} legal variants accepted"]
         return ", ".join(parts) + "."
 
 
-@click.command(epilog=_EPILOG)
+@click.command("selftest", epilog=_EPILOG)
 @ONLY
 @click.option(
     "--without",
@@ -84,13 +77,8 @@ class Proof:
     help="Declare this capability in no run, for example observe; may be repeated.",
 )
 @tabled
-@click.option(
-    "--check",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Fail if FILE is not what --markdown would write.",
-)
-def selftest(
+@click.option("--check", type=FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
+def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
     jobs: int,
@@ -169,14 +157,14 @@ def _as_json(proof: Proof) -> dict[str, object]:
 
 
 def _show(out: Console, proof: Proof) -> None:
-    table = _table("Mutant", "Requirement", "Verdict", "Others")
+    table = plain_table("Mutant", "Requirement", "Verdict", "Others")
     for kill in sorted(proof.kills, key=lambda k: (not k.alive, k.killed, k.requirement)):
         style = "green" if kill.killed else "dim" if kill.skipped else "bold red"
         table.add_row(kill.mutant, kill.requirement, Text(_said(kill), style), str(len(kill.also) or "·"))
     if proof.kills:
         out.print(table)
         out.print()
-    table = _table("Legal variant", "Passed", "Verdict")
+    table = plain_table("Legal variant", "Passed", "Verdict")
     for acceptance in proof.acceptances:
         style = "bold red" if acceptance.refused else "green"
         table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
@@ -191,13 +179,6 @@ def _show(out: Console, proof: Proof) -> None:
         out.print(f"Requirements without a mutant: {', '.join(proof.unguarded)}", style="bold red")
     for title, checks in _uncovered(proof):
         out.print(f"{title}: {', '.join(f'{check.name} ({check.requirement})' for check in checks)}", style="yellow")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
 
 
 def _said(kill: Kill) -> str:

@@ -19,24 +19,25 @@ from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError
 from ..drawing.proof import story
 from ..exploration.counterexample import Counterexample, load
 from ..exploration.telling import proof_of
-from ..judging.certification import EXIT_NOT_DRIVEN
+from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
 from ..telling.story import labelled, lines_labelled, show_breakdown
 from .options import Driven, progress_bar
 
 
-def print_json(data: object) -> None:
-    """The outcome for programs, on stdout."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
+    """The outcome for programs, on stdout; ``told`` says what JSON does not know."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=told))
 
 
 @contextmanager
-def steps_bar(err: Console, chars: int, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says in so many characters what is done now; it takes that, its number and how many there are."""
+def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says what is done now, in so many characters unless they are 0; it takes that, its number and how
+    many there are."""
     with progress_bar(err, width) as bar:
         task = bar.add_task("starting", total=None)
         yield lambda what, number, total: bar.update(
-            task, description=f"{what[:chars]:<{chars}}", completed=number, total=total
+            task, description=f"{what[: chars or None]:<{chars}}", completed=number, total=total
         )
 
 
@@ -51,20 +52,28 @@ def found_bar(err: Console, what: str, total: int, width: int = 40) -> Iterator[
 
 
 @contextmanager
+def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 40) -> Iterator[None]:
+    """A bar that says what is shrunk, after so many that are ``done``."""
+    with progress_bar(err, width) as bar:
+        bar.add_task(f"shrinking {what}", total=total, completed=done)
+        yield
+
+
+@contextmanager
 def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
     """Ends the command where the implementation cannot be driven, with what broke and the exit code for that."""
     try:
         yield
     except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
+        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
 
 
 def not_played(err: Console, reason: Exception) -> int:
     """Says why a schedule was not played; the exit code for that."""
     err.print(f"Not played: {reason}.", style="bold red", soft_wrap=True)
-    return EXIT_NOT_DRIVEN
+    return Exit.NOT_DRIVEN
 
 
 def schedule_in(file: Path) -> Schedule:

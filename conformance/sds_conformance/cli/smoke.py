@@ -9,7 +9,8 @@ from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 
-from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, plan
+from ..judging.certification import plan
+from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import show_breakdown, show_certificate
@@ -23,9 +24,9 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command("smoke", epilog=_EPILOG)
 @driving
-def smoke(driven: Driven) -> None:
+def smoke_command(driven: Driven) -> None:
     """See whether an adapter works at all, before anything is judged.
 
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
@@ -48,18 +49,18 @@ def smoke(driven: Driven) -> None:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
     except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        sys.exit(EXIT_NOT_DRIVEN)
+        show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
+        sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialect as error:
         err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
-        sys.exit(EXIT_NOT_DRIVEN)
+        sys.exit(Exit.NOT_DRIVEN)
     finally:
         runner.kill()
     out.print()
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     if runner.breakdowns:
-        sys.exit(EXIT_NON_CONFORMANT)
+        sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     out.print(f"  {driven.typed('run')}", soft_wrap=True)
-    sys.exit(EXIT_CONFORMANT)
+    sys.exit(Exit.CONFORMANT)

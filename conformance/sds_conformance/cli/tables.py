@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from .options import animated
+from .options import FILE, animated, together
 
 R = TypeVar("R")
 
@@ -23,23 +23,14 @@ ONLY = click.option(
 )
 
 
-def tabled(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
-    for decorate in (
-        click.option(
-            "--markdown",
-            "write",
-            type=click.Path(dir_okay=False, path_type=Path),
-            metavar="FILE",
-            help="Write the tables, too.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
-        click.option(
-            "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
-        ),
-    ):
-        function = decorate(function)
-    return function
+tabled = together(
+    click.option("--markdown", "write", type=FILE, metavar="FILE", help="Write the tables, too."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+    click.option(
+        "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default="cores", help="Processes."
+    ),
+)
+"""The options ``jobs``, ``as_json`` and ``write``, the file for the tables."""
 
 
 def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:

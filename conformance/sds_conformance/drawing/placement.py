@@ -142,21 +142,16 @@ class Placement:
 
     def _fold(self) -> None:
         """Find runs of quiet sync messages that are told in one line."""
-        run: list[Packet] = []
+        runs: list[list[Packet]] = [[]]
         for act in self.show.acts:
             packets = self.course.broadcasts.get(act.number, [])
             if act.step.command == "receive" and act.packet is not None and not packets and self._is_quiet(act.packet):
                 continue
             if packets and not self.course.signalled[act.number] and all(self._is_quiet(packet) for packet in packets):
-                run += packets
+                runs[-1] += packets
             elif self._shows(act):
-                self._end_run(run)
-                run = []
-        self._end_run(run)
-
-    def _end_run(self, run: list[Packet]) -> None:
-        if len(run) >= FOLDED:
-            self._folded.update(packet.number for packet in run)
+                runs.append([])
+        self._folded = {packet.number for run in runs if len(run) >= FOLDED for packet in run}
 
     # ---- rows ------------------------------------------------------------------------------------------------------
 
@@ -223,13 +218,8 @@ class Placement:
             row += 1
         spot.row = row
         above = (5 if spot.above else 7) + sum(line_height(css) for css, _ in spot.above)
-        self._row(
-            row,
-            at_ms,
-            above,
-            4 + sum(line_height(css) for css, _ in spot.below) if spot.below else 0,
-            spot.act.number if spot.act else 0,
-        )
+        below = 4 + sum(line_height(css) for css, _ in spot.below) if spot.below else 0
+        self._row(row, at_ms, above, below, spot.act.number if spot.act else 0)
         self._last[spot.column] = row
         self._next = row + 1 if alone else row
         self.spots.append(spot)
@@ -267,8 +257,7 @@ class Placement:
                 continue
             self._end_quiet()
             shape = self.course.look(packet)
-            said = [(shape, f"says {self.course.name(packet)}")]
-            label = [line for css, text in said for line in self._lines(css, text)]
+            label = self._lines(shape, f"says {self.course.name(packet)}")
             spot = self._put(Spot(0, self._column[packet.sender], shape, above=label), packet.at_ms, alone=True)
             self._leave(packet, spot)
 
@@ -292,10 +281,8 @@ class Placement:
         if packet is not None:
             kind = self.course.look(packet)
             self.flights.append(Flight(packet, column, spot.row, kind, act, stray=origin is None))
-            if kind not in ("sync", "noise") or origin is None:
-                self.rows[spot.row].above = max(self.rows[spot.row].above, 15)
-            else:
-                self.rows[spot.row].above = max(self.rows[spot.row].above, 11)
+            faint = kind in ("sync", "noise") and origin is not None
+            self.rows[spot.row].above = max(self.rows[spot.row].above, 11 if faint else 15)
         for broadcast in sent:
             self._leave(broadcast, spot)
 

@@ -184,7 +184,8 @@ class _Artist:
             points[-1] = (bx + (ex - bx) * along, by + (ey - by) * along)
             end = cross(*points[-1])
         else:
-            end, points[-1] = head(points[-2], points[-1], 5 if flight.act and self._is_marked(flight.act) else 0)
+            marked = flight.act is not None and flight.act.number in self._marked
+            end, points[-1] = head(points[-2], points[-1], 5 if marked else 0)
         loud = flight.kind != "sync"
         kind = "stray" if stray and flight.kind != "noise" else flight.kind
         title = self._flight_title(flight)
@@ -198,9 +199,6 @@ class _Artist:
         if late and y1 - y0 > STRAIGHT_AFTER:
             return [(x0, y0), (x1, y1)]
         return [(x0, y0), (x1 - (1 if x1 > x0 else -1) * 0.62 * self._pitch, y0), (x1, y1)]
-
-    def _is_marked(self, act: Act) -> bool:
-        return act.number in self._marked
 
     def _flight_title(self, flight: Flight) -> str:
         course, packet = self._course, flight.packet

@@ -70,6 +70,10 @@ class Company:
         """Raises NotPlayed when the implementation was given up."""
         return self.cast.play(schedule, self._roles(schedule))
 
+    def play_afresh(self, schedule: Schedule) -> Performance:
+        """Even if it was given up: a breakdown that is shrunk breaks it too often. Raises NotPlayed."""
+        return self.cast.play_afresh(schedule, self._roles(schedule))
+
     def judged(self, schedule: Schedule) -> tuple[str, ...]:
         """The participants that are under test."""
         return under_test(self.casting, schedule)

@@ -83,15 +83,17 @@ class Cast:
                 self.declarations[name] = self._session(name).declaration
                 self.dialect(name)
             except TesteeFault as fault:
-                self._undriven(name, fault.breakdown)
+                self.undriven[name] = fault.breakdown
             except UnknownDialect as error:
                 unknown = TesteeFault(FaultKind.WRONG_ANSWER, f"hello names a dialect that is not known here: {error}")
-                self._undriven(name, unknown.breakdown)
+                self.undriven[name] = unknown.breakdown
             else:
                 try:
                     self._session(name).probe_honesty()
                 except TesteeFault as fault:
                     self._broke(name, "honesty probe", None, fault.breakdown)
+                continue
+            self._kill(name)
 
     @property
     def driven(self) -> tuple[str, ...]:
@@ -125,6 +127,15 @@ class Cast:
                 self._in_a_row[name] = 0
         return show
 
+    def play_afresh(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
+        """Even if somebody was given up who broke too often: a breakdown that is shrunk does just that."""
+        try:
+            return self.play(schedule, roles)
+        except NotPlayed:
+            self.kill()
+            self._in_a_row.clear()
+            return self.play(schedule, roles)
+
     def broken_in(self, show: Performance, roles: Mapping[str, str]) -> tuple[str, Breakdown] | None:
         """The implementation that broke in a performance, and how."""
         for member, trace in show.cast.items():
@@ -138,7 +149,7 @@ class Cast:
             try:
                 self._sessions.pop(name).close()
             except TesteeFault as fault:
-                self.breakdowns.append((name, BrokenRun("end of the session", 0, "", fault.breakdown)))
+                self.breakdowns.append((name, BrokenRun.at("end of the session", fault.breakdown)))
 
     def kill(self) -> None:
         """End all sessions at once."""
@@ -175,16 +186,10 @@ class Cast:
                 stage.now_ms = stage.trace.start_ms = now_ms
         return stages
 
-    def _undriven(self, name: str, breakdown: Breakdown) -> None:
-        self.undriven[name] = breakdown
-        self._kill(name)
-
     def _broke(self, name: str, where: str, trace: Trace[Any] | None, breakdown: Breakdown) -> None:
         self._kill(name)
         self._in_a_row[name] = self._in_a_row.get(name, 0) + 1
-        step = trace.steps[-1] if trace is not None and trace.steps else None
-        run = BrokenRun(where, step.index if step else 0, step.command if step else "", breakdown)
-        self.breakdowns.append((name, run))
+        self.breakdowns.append((name, BrokenRun.at(where, breakdown, trace)))
 
     def _kill(self, name: str) -> None:
         session = self._sessions.pop(name, None)

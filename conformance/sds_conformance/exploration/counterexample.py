@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import read
 
 from ..judging.verdict import RANK, Finding
 from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
+from ..telling.report import write_whole
 from .campaign import Order
 from .casting import Company
-from .casts import NotPlayed
 from .judging import BREAKDOWN, assess, judged_revision
 from .shrinking import MAX_ATTEMPTS, shrink
 
@@ -108,27 +107,16 @@ def counterexample(
     twin = found.requirement in scope.properties and found.requirement not in {r.id for r in scope.requirements}
 
     def shown(candidate: Schedule) -> tuple[Performance, Finding] | None:
-        performance = _played(order, company, candidate)
+        performance = company.play_afresh(candidate)
         replay = company.play if twin and performance.breakdown is None else None
         finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
         return (performance, finding) if finding is not None else None
 
     repertoire = order.scope.repertoire
-    return smallest(schedule, shown, lambda _: _notes(order, company, found, schedule), repertoire, max_attempts)
-
-
-def _played(order: Order, company: Company, schedule: Schedule) -> Performance:
-    """Who breaks many times in a row is given up; but a breakdown that is shrunk does just that."""
-    try:
-        return company.play(schedule)
-    except NotPlayed as given_up:
-        company.kill()
-        company.cast = order.company().cast
-        try:
-            company.start()
-        except TesteeFault:
-            raise given_up from None
-        return company.play(schedule)
+    declared = company.declaration
+    implementation = f"{declared.name} {declared.version}".strip()
+    notes = noted(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
+    return smallest(schedule, shown, lambda _: notes, repertoire, max_attempts)
 
 
 def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | None:
@@ -136,17 +124,15 @@ def counterexample_of(order: Order, company: Company, index: int, found: Finding
     return counterexample(order, company, order.schedule(index), found)
 
 
-def _notes(order: Order, company: Company, found: Finding, schedule: Schedule) -> tuple[tuple[str, str], ...]:
-    """What a replay has to know, and whoever finds the file."""
-    declared = company.declaration
+def noted(found: Finding, schedule: Schedule, revision: str, **more: str) -> tuple[tuple[str, str], ...]:
+    """What a replay has to know, and whoever finds the file: what was found in a schedule that was shrunk, and more."""
     notes = {
         "shows": found.requirement,
         "check": found.check,
         "severity": found.severity.value,
-        "cast": order.casting.value,
-        "revision": order.revision,
-        "implementation": f"{declared.name} {declared.version}".strip(),
+        "revision": revision,
         "shrunk from": schedule.name,
+        **more,
     }
     return tuple(sorted((key, value) for key, value in notes.items() if value))
 
@@ -175,9 +161,5 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     }
     out = {}
     for what, (suffix, text) in texts.items():
-        path = folder / f"{example.slug}{suffix}"
-        half = path.with_name(f"{path.name}.tmp")
-        half.write_text(text, "utf-8", errors="backslashreplace")
-        half.replace(path)
-        out[what] = path
+        out[what] = write_whole(folder / f"{example.slug}{suffix}", text)
     return out

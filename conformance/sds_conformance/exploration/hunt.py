@@ -21,15 +21,10 @@ EXAMPLES = 1_000
 
 def huntable() -> tuple[list[str], list[str]]:
     """The mutants and the legal variants of the revisions that schedules are about."""
-    protocol = hunted()
+    protocol = default()
     known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol)
     mutants = [name for name, m in model.mutants.items() if known[m.requirement].revisions[0] in scheduled]
     return mutants, [name for name in model.variants if model.chosen_in(name)[0][0] in scheduled]
-
-
-def hunted() -> Protocol:
-    """The protocol whose mutants are hunted."""
-    return default()
 
 
 def _scheduled(protocol: Protocol) -> tuple[str, ...]:
@@ -55,7 +50,7 @@ class Catch:
 
 def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Order:
     """A campaign against a mutant, in this process, under the revision that its requirement belongs to."""
-    protocol = hunted()
+    protocol = default()
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
     observe = protocol.rules.language.number_of(OBSERVE)
     without = frozenset({observe}) if mutant.unseen and observe is not None else NOTHING
@@ -69,7 +64,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
     First its own requirement alone is judged; if that finds nothing, whatever finds something counts. Every other
     schedule is played among reference participants: a fault that all share may hide.
     """
-    mutant, missed = hunted().model.mutants[name], unhunted(name)
+    mutant, missed = default().model.mutants[name], unhunted(name)
     orders = [order_for(mutant, casting, seed) for casting in (Casting.TOGETHER, Casting.AMONG)]
     companies = [order.company() for order in orders]
     for company in companies:
@@ -97,7 +92,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
 
 def unhunted(name: str) -> Catch:
     """A mutant that nothing has found."""
-    mutant = hunted().model.mutants[name]
+    mutant = default().model.mutants[name]
     return Catch(name, mutant.requirement, mutant.summary)
 
 
@@ -123,7 +118,7 @@ class Peace:
 
 def leave_in_peace(name: str, examples: int, seed: int = 0) -> Peace:
     """Play schedules with a legal variant, under every revision that they are about."""
-    protocol = hunted()
+    protocol = default()
     scheduled = _scheduled(protocol)
     accused: dict[str, None] = {}
     for revision in sorted(scheduled):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sds_harness.declaration import printable
@@ -61,13 +61,8 @@ class Scope:
 
     def only(self, what: str) -> Scope:
         """Narrowed down to one requirement or property."""
-        return Scope(
-            self.revision,
-            tuple(r for r in self.requirements if r.id == what),
-            tuple(p for p in self.properties if p == what),
-            self.strict,
-            self.told,
-        )
+        requirements = tuple(requirement for requirement in self.requirements if requirement.id == what)
+        return replace(self, requirements=requirements, properties=tuple(p for p in self.properties if p == what))
 
 
 @dataclass

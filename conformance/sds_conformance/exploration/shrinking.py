@@ -118,13 +118,10 @@ class _Shrinker:
                 operations = self.best.operations
                 again = any(
                     self._try(self._with(operations=(*operations[:index], simpler, *operations[index + 1 :])))
-                    for simpler in self._simpler(operations[index])
+                    for source in (simpler_operations, self._repertoire.simpler)
+                    for simpler in source(operations[index], self.best)
                 )
             index -= 1
-
-    def _simpler(self, operation: Operation) -> Iterator[Operation]:
-        yield from simpler_operations(operation, self.best)
-        yield from self._repertoire.simpler(operation, self.best)
 
     def _merge_waits(self) -> None:
         """One wait in place of two that follow each other."""
@@ -134,8 +131,6 @@ class _Shrinker:
                     operations = self.best.operations
                     merged = (*operations[:index], Wait(first + second), *operations[index + 2 :])
                     self._try(self._with(operations=merged))
-                case _:
-                    pass
 
     # ---- everything else -------------------------------------------------------------------------------------------
 
@@ -245,8 +240,6 @@ def simpler_operations(operation: Operation, schedule: Schedule) -> Iterator[Ope
             for fewer in (1, 2, rounds // 2, rounds - 1):
                 if 0 < fewer < rounds:
                     yield operation.changed(rounds=fewer)
-        case _:
-            pass
 
 
 def _smaller_route(operation: Operation) -> Iterator[Operation]:

@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
+from ..judging.quoting import counted
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
-from ..telling.story import STYLES, labelled, lines_labelled, show_softened
+from ..telling.story import headline, labelled, lines_labelled, plain_table, show_softened
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM, Scope
 
+Shrunk = dict[str, tuple[Counterexample, dict[str, Path]]]
+"""By requirement or property: the counterexample, and the files that it is kept in."""
 RARE_PERCENT = 2
 """What fewer of a hundred schedules reach is told."""
 
@@ -69,8 +72,7 @@ def show_counterexample(
     finding = example.finding
     show_head(console, finding)
     before, after = len(example.original.operations), len(example.schedule.operations)
-    steps = "1 step" if after == 1 else f"{after} steps"
-    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {steps}"
+    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {counted(after, 'step')}"
     labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
     lines_labelled(console, "Story", story(example.performance, example.act))
     lines_labelled(console, "Proof", proof_of(example))
@@ -89,21 +91,20 @@ def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -
     """What stands under the head of a finding that did not show when its schedule was played again."""
     labelled(console, "Found", Text(f"by {found_by}, and not when that was played again:"))
     labelled(console, "", Text(f"{who} does not do the same twice, so nothing could be shrunk."))
+    show_seen(console, finding)
+    console.print()
+
+
+def show_seen(console: Console, finding: Finding) -> None:
+    """What was expected, and what was seen instead."""
     labelled(console, "Expected", Text(finding.expected or "-"))
     labelled(console, "Seen", Text(finding.seen, "bold"))
-    console.print()
 
 
 def show_head(console: Console, finding: Finding) -> None:
     """What is violated, and the rule."""
     where, rule = rule_of(finding.requirement)
-    console.print(
-        Text.assemble(
-            (f"{finding.severity.value.upper():5}", STYLES[finding.severity]),
-            (f" {finding.requirement}", "bold"),
-            f"  {where}",
-        )
-    )
+    console.print(headline(finding.severity, finding.requirement, where))
     labelled(console, "Rule", Text(rule))
 
 
@@ -111,10 +112,7 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
     if not tally.schedules:
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Reached", no_wrap=True)
-    table.add_column("schedules", justify="right")
-    table.add_column("", justify="right")
+    table = plain_table(Column("Reached", no_wrap=True), right=("schedules", ""))
     for key, words in scope.repertoire.situations.items():
         count = tally.situations[key]
         percent = 100 * count / tally.schedules
@@ -170,36 +168,49 @@ def finding_json(tally: Tally, what: str) -> dict[str, Any]:
     }
 
 
-def as_json(tally: Tally, order: Order, examples: dict[str, Counterexample], files: dict[str, dict[str, Path]]) -> Any:
-    """The outcome for programs."""
-    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
+def worst_first(tally: Tally) -> list[str]:
+    """What was found, of the same severity by the schedules that found it."""
+    return sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
+
+
+def head_json(tally: Tally, revision: str, profile: str, cast: str, seed: int) -> dict[str, Any]:
+    """What was played, and how."""
     return {
         "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
-        "revision": order.revision,
-        "profile": order.profile,
-        "cast": order.casting.value,
-        "seed": order.seed,
+        "revision": revision,
+        "profile": profile,
+        "cast": cast,
+        "seed": seed,
         "schedules": tally.schedules,
         "steps": tally.steps,
         "seconds": round(tally.seconds, 3),
+    }
+
+
+def reached_json(tally: Tally, scope: Scope) -> dict[str, Any]:
+    """What was exercised and in how many schedules, and what was not."""
+    judged = [*(requirement.id for requirement in scope.requirements), *scope.properties]
+    return {
+        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
+        "not_exercised": [what for what in judged if not tally.exercised[what]],
+    }
+
+
+def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
+    """The outcome for programs."""
+    findings = []
+    for what in worst_first(tally):
+        example, files = shrunk.get(what, (None, {}))
+        told = {**finding_json(tally, what), **_example_json(example, tally.found[what])}
+        findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
+    return {
+        **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),
         "interrupted": tally.interrupted,
         "out_of_time": tally.out_of_time,
         "gave_up": tally.gave_up,
         "errors": tally.errors,
-        "findings": [
-            {
-                **finding_json(tally, what),
-                **_example_json(examples.get(what), tally.found[what]),
-                "files": {key: str(path) for key, path in files.get(what, {}).items()},
-            }
-            for what in ordered
-        ],
-        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
-        "not_exercised": [
-            what
-            for what in [*(r.id for r in order.scope.requirements), *order.scope.properties]
-            if not tally.exercised[what]
-        ],
+        "findings": findings,
+        **reached_json(tally, order.scope),
         "situations": {what: tally.situations[what] for what in repertoire_of(order.revision).situations},
     }
 

@@ -11,7 +11,7 @@ from sds_harness.faults import Breakdown
 from sds_harness.schedules import Performance
 
 from ..exploration.casts import Cast, NotPlayed
-from ..judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN, EXIT_NOTHING_EXERCISED
+from ..judging.exits import Exit
 from ..judging.runner import SOFT_FAULTS, BrokenRun
 from ..protocols import exchanges_of
 from ..protocols.exchanges import RECEIVER, Cell, Exchange, Exchanges, Mark, Pair, Side, left_open, no
@@ -72,11 +72,11 @@ class Interop:
         """0 all is understood, 1 something is not, 3 an implementation could not be driven, 4 nothing got through
         although nothing went wrong."""
         if self.undriven:
-            return EXIT_NOT_DRIVEN
+            return Exit.NOT_DRIVEN
         hard = [run for _, run in self.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
         if hard or any(meeting.misunderstood for meeting in self.meetings.values()):
-            return EXIT_NON_CONFORMANT
-        return EXIT_CONFORMANT if not self.misunderstandings else EXIT_NOTHING_EXERCISED
+            return Exit.NON_CONFORMANT
+        return Exit.CONFORMANT if not self.misunderstandings else Exit.NOTHING_EXERCISED
 
     def to_json(self) -> dict[str, Any]:
         """For programs; all strings that come from an implementation are bounded."""
@@ -131,7 +131,8 @@ class Interop:
 def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
     """Start a cast, let each ordered pair of it play all exchanges, and close it."""
     cast.start()
-    sides = {name: _side(cast, name) for name in cast.driven}
+    dialects = {name: cast.dialect(name) for name in cast.driven}
+    sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)
     out = Interop(exchanges, tuple(cast.implementations), sides, cast.undriven, breakdowns=cast.breakdowns)
     pairs = [Pair(sender, receiver) for sender in sides.values() for receiver in sides.values()]
@@ -144,11 +145,6 @@ def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -
     cast.close()
     progress("done", total, total)
     return out
-
-
-def _side(cast: Cast, name: str) -> Side:
-    dialect = cast.dialect(name)
-    return Side(name, cast.declarations[name], dialect.name if dialect is not None else "")
 
 
 def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:

@@ -47,7 +47,9 @@ def judge(
     schedule = performance.schedule
     if performance.storm:
         scope = replace(scope, properties=())  # of thousands of messages that mean nothing
-    replay = _Replay(lambda changed: troupe.play(changed, roles)) if twins and performance.breakdown is None else None
+    replay = (
+        _Replay(lambda changed: troupe.cast.play(changed, roles)) if twins and performance.breakdown is None else None
+    )
     out: dict[str, Assessment] = {}
     doubtful: dict[str, Finding] = {}
     for name in dict.fromkeys(roles[member] for member in schedule.names):
@@ -226,7 +228,7 @@ def _play_one(troupe: Troupe, mixed: Mixed, index: int, schedule: Schedule, scop
     while len(names := tuple(name for name in mixed.names if name not in mixed.given_up)) > 1:
         roles = roles_for(schedule, names, index)
         try:
-            performance = troupe.play(schedule, roles)
+            performance = troupe.cast.play(schedule, roles)
         except NotPlayed as reason:
             mixed.given_up[reason.name] = reason.reason
             continue

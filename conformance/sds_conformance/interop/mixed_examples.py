@@ -10,14 +10,14 @@ from pathlib import Path
 from sds_harness.schedules import Performance, Schedule
 from sds_testee.version import suite_version
 
-from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, same, save, smallest
+from ..exploration.counterexample import BROKEN_ATTEMPTS, Counterexample, noted, same, save, smallest
 from ..exploration.judging import BREAKDOWN, STORM, Scope
 from ..exploration.telling import plain_story, svg_of
 from ..judging.quoting import short
 from ..judging.verdict import Finding
 from ..protocols import property_of
 from .mixed import GROUP, Discovery, judge
-from .troupe import Roles, Troupe, noted
+from .troupe import Roles, Troupe, roles_to_note
 
 ATTEMPTS = 1_000
 """Schedules that are played to shrink one: each is played by processes, and often twice."""
@@ -70,67 +70,48 @@ def shrunk(troupe: Troupe, discovery: Discovery, scope: Scope, max_attempts: int
 
     Raises NotPlayed when an implementation cannot be started again.
     """
-    return _Shrinking(troupe, discovery, scope).run(max_attempts)
+    # Nobody may be to blame for what is held against the group.
+    narrowed = scope if discovery.name == GROUP else scope.only(discovery.what)
+    held = property_of(discovery.what)
+    twins = held is not None and held.twin is not None
+    limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(discovery.what, max_attempts)
+    cast, best, played_by = troupe.cast, discovery.schedule, discovery.roles
 
+    def roles_in(candidate: Schedule) -> dict[str, str]:
+        """Everybody keeps its role: by name where participants are dropped, by place where all are renamed."""
+        if len(candidate.names) == len(best.names):
+            return {new: played_by[old] for new, old in zip(candidate.names, best.names, strict=True)}
+        return {name: played_by[name] for name in candidate.names}
 
-class _Shrinking:
-    def __init__(self, troupe: Troupe, discovery: Discovery, scope: Scope) -> None:
-        self._troupe = troupe
-        self._discovery = discovery
-        what = discovery.what
-        # Nobody may be to blame for what is held against the group.
-        self._scope = scope if discovery.name == GROUP else scope.only(what)
-        held = property_of(what)
-        self._twins = held is not None and held.twin is not None
-        self._best = discovery.schedule
-        self._roles: Roles = discovery.roles
-
-    def run(self, max_attempts: int) -> MixedExample | None:
-        found = self._discovery
-        limit = {BREAKDOWN: BROKEN_ATTEMPTS, STORM: STORM_ATTEMPTS}.get(found.what, max_attempts)
-        repertoire = self._scope.repertoire
-        small = smallest(found.schedule, self._shown, self._notes, repertoire, min(max_attempts, limit))
-        if small is None:
+    def shown(candidate: Schedule) -> tuple[Performance, Finding] | None:
+        nonlocal best, played_by
+        roles = roles_in(candidate)
+        if discovery.name not in (GROUP, *roles.values()):
             return None
-        parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}
-        return MixedExample(**parts, name=found.name, roles=self._roles_in(small.schedule))
-
-    def _shown(self, candidate: Schedule) -> tuple[Performance, Finding] | None:
-        roles = self._roles_in(candidate)
-        name = self._discovery.name
-        if name not in (GROUP, *roles.values()):
-            return None
-        performance = self._troupe.play_afresh(candidate, roles)
-        judged = judge(self._troupe, performance, roles, self._scope, twins=self._twins)[name]
-        finding = same(self._discovery.finding, judged.findings)
+        performance = cast.play_afresh(candidate, roles)
+        judged = judge(troupe, performance, roles, narrowed, twins=twins)[discovery.name]
+        finding = same(discovery.finding, judged.findings)
         if finding is None:
             return None
-        self._best, self._roles = candidate, roles
+        best, played_by = candidate, roles
         return performance, finding
 
-    def _roles_in(self, candidate: Schedule) -> dict[str, str]:
-        """Everybody keeps its role: by name where participants are dropped, by place where all are renamed."""
-        if len(candidate.names) == len(self._best.names):
-            return {new: self._roles[old] for new, old in zip(candidate.names, self._best.names, strict=True)}
-        return {name: self._roles[name] for name in candidate.names}
-
-    def _notes(self, schedule: Schedule) -> tuple[tuple[str, str], ...]:
-        """What a replay has to know, and whoever finds the file."""
-        found, roles = self._discovery, self._roles_in(schedule)
-        declarations = self._troupe.cast.declarations
-        notes = {
-            **noted(roles),
-            "shows": found.what,
-            "check": found.finding.check,
-            "severity": found.finding.severity.value,
-            "revision": self._troupe.cast.revision,
-            "against": found.name,
-            "shrunk from": found.schedule.name,
+    def notes(schedule: Schedule) -> tuple[tuple[str, str], ...]:
+        roles = roles_in(schedule)
+        declared = {name: cast.declarations[name] for name in roles.values()}
+        more = {
+            **roles_to_note(roles),
+            **{f"{name} is": f"{one.name} {one.version}".strip() for name, one in declared.items()},
+            "against": discovery.name,
             "suite": suite_version(),
         }
-        for name in dict.fromkeys(roles.values()):
-            notes[f"{name} is"] = f"{declarations[name].name} {declarations[name].version}".strip()
-        return tuple(sorted((key, value) for key, value in notes.items() if value))
+        return noted(discovery.finding, discovery.schedule, cast.revision, **more)
+
+    small = smallest(discovery.schedule, shown, notes, narrowed.repertoire, min(max_attempts, limit))
+    if small is None:
+        return None
+    parts = {field.name: getattr(small, field.name) for field in fields(Counterexample)}
+    return MixedExample(**parts, name=discovery.name, roles=roles_in(small.schedule))
 
 
 def keep(example: MixedExample, folder: Path) -> Mapping[str, Path]:

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ..judging.certification import EXIT_NOT_DRIVEN
-from ..judging.runner import SOFT_FAULTS
+from ..judging.exits import Exit
+from ..judging.runner import SOFT_FAULTS, BrokenRun
 from ..protocols.exchanges import Mark, Side
 from ..telling.story import hanging, show_breakdown
 from .matrix import Interop
@@ -127,15 +127,12 @@ class InteropStory:
         return f"{sender} {'→' if _fits(self._console, '→') else '->'} {receiver}"
 
     def _show_breakdowns(self) -> None:
-        seen: dict[tuple[str, str, str], list[str]] = {}
+        alike: dict[tuple[str, str, str], list[BrokenRun]] = {}
         for name, run in self._outcome.breakdowns:
-            key = (name, run.breakdown.kind.value, run.breakdown.detail)
-            seen.setdefault(key, []).append(run.where)
-        for name, run in self._outcome.breakdowns:
-            where = seen.pop((name, run.breakdown.kind.value, run.breakdown.detail), None)
-            if where is not None:
-                self._console.print(Text(name, "bold"))
-                show_breakdown(self._console, run, list(dict.fromkeys(where[1:])))
+            alike.setdefault((name, run.breakdown.kind.value, run.breakdown.detail), []).append(run)
+        for (name, _, _), (run, *others) in alike.items():
+            self._console.print(Text(name, "bold"))
+            show_breakdown(self._console, run, list(dict.fromkeys(other.where for other in others)))
 
     def _show_overall(self, seconds: float) -> None:
         """The last lines: who agrees, or who does not understand whom."""
@@ -144,7 +141,7 @@ class InteropStory:
         for name in outcome.undriven:
             self._console.print(Text(f"{name} could not be driven: nothing was learnt of it.", "bold red"))
         hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
-        if not outcome.misunderstandings and not hard and outcome.exit_code != EXIT_NOT_DRIVEN:
+        if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             who = _NUMBERS.get(number, f"All {number}")
             hanging(self._console, Text(), Text(f"{who} agree ({played}).", "bold green"))

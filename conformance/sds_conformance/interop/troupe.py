@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sds_harness.link import Limits
 from sds_harness.schedules import Member, Performance, Schedule
 
 from ..exploration.casts import Cast, Implementation, NotPlayed
@@ -38,7 +37,7 @@ def configured(schedule: Schedule, in_common: Mapping[str, int]) -> Schedule:
     return replace(schedule, configuration=tuple(sorted((dict(schedule.configuration) | {**in_common}).items())))
 
 
-def noted(roles: Roles) -> dict[str, str]:
+def roles_to_note(roles: Roles) -> dict[str, str]:
     """Roles as notes of a schedule."""
     return {"cast": MIXED, **{f"{_PLAYS}{member}": name for member, name in roles.items()}}
 
@@ -60,7 +59,6 @@ class Troupe:
     def __init__(self, cast: Cast) -> None:
         """``cast`` has been started, and whoever started it ends it."""
         self.cast = cast
-        self._own: list[Cast] = []
         self._among: dict[str, Cast] = {}
 
     def __enter__(self) -> Troupe:
@@ -69,28 +67,14 @@ class Troupe:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def play(self, schedule: Schedule, roles: Roles) -> Performance:
-        """Raises NotPlayed."""
-        return self.cast.play(schedule, roles)
-
-    def play_afresh(self, schedule: Schedule, roles: Roles) -> Performance:
-        """Even if somebody was given up who broke too often: a breakdown that is shrunk does just that."""
-        try:
-            return self.cast.play(schedule, roles)
-        except NotPlayed:
-            self.cast.kill()
-            self.cast = self._started(Cast(self.cast.implementations.values(), self.cast.revision))
-            return self.cast.play(schedule, roles)
-
     def play_among_references(self, name: str, schedule: Schedule, roles: Roles) -> Performance:
         """With a reference in place of everybody else, one with the filters and times of ``name``. Raises NotPlayed."""
+        other = f"{STAND_IN} of {name}"
         if name not in self._among:
             declared = self.cast.declarations[name]
-            others = Implementation(
-                f"{STAND_IN} of {name}", lambda _: repertoire_of(self.cast.revision).stand_in(declared), Limits()
-            )
-            self._among[name] = self._started(Cast([self.cast.implementations[name], others], self.cast.revision))
-        other = f"{STAND_IN} of {name}"
+            others = Implementation(other, lambda _: repertoire_of(self.cast.revision).stand_in(declared))
+            self._among[name] = Cast([self.cast.implementations[name], others], self.cast.revision)
+            self._among[name].start()
         return self._among[name].play(schedule, {m: name if r == name else other for m, r in roles.items()})
 
     def fixed(self) -> dict[str, int]:
@@ -111,10 +95,5 @@ class Troupe:
 
     def kill(self) -> None:
         """End what was started here."""
-        for cast in self._own:
+        for cast in self._among.values():
             cast.kill()
-
-    def _started(self, cast: Cast) -> Cast:
-        self._own.append(cast)
-        cast.start()
-        return cast

@@ -16,17 +16,11 @@ from sds_harness.revision import Revision
 from sds_harness.trace import Trace
 
 from .catalogue import Catalogue
+from .exits import Exit
 from .registry import Run, Scenario, scenario_of
 from .rules import Rules
 from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
 from .verdict import Judge, RequirementVerdict, Verdict
-
-EXIT_CONFORMANT = 0
-EXIT_NON_CONFORMANT = 1
-EXIT_USAGE = 2
-EXIT_NOT_DRIVEN = 3
-EXIT_NOTHING_EXERCISED = 4
-EXIT_INTERRUPTED = 130
 
 Progress = Callable[[str, int, int], None]
 """Called with the run that starts, its number and how many there are."""
@@ -100,12 +94,12 @@ class Certification:
     def exit_code(self) -> int:
         """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 130 interrupted."""
         if self.interrupted:
-            return EXIT_INTERRUPTED
+            return Exit.INTERRUPTED
         hard = [b for b in self.breakdowns if b.breakdown.kind not in SOFT_FAULTS or self.strict]
         if not any(v.exercised for v in self.verdicts):
-            return EXIT_NOT_DRIVEN if hard else EXIT_NOTHING_EXERCISED
+            return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
         bad = self.count(Verdict.FAIL) + self.count(Verdict.ERROR)
-        return EXIT_NON_CONFORMANT if bad or hard else EXIT_CONFORMANT
+        return Exit.NON_CONFORMANT if bad or hard else Exit.CONFORMANT
 
 
 def plan(
@@ -206,7 +200,7 @@ def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str, strict: 
     for run in what.runs:
         judge.unplayed(run, "not played: the implementation could not be driven")
     out.verdicts = judge.verdicts()
-    out.breakdowns = [BrokenRun("handshake", 0, "", fault.breakdown)]
+    out.breakdowns = [BrokenRun.at("handshake", fault.breakdown)]
     return out
 
 

@@ -18,26 +18,6 @@ NOTHING = frozenset[int]()
 """No capabilities."""
 
 
-class Fault(Protocol):
-    """A mutant: the model with exactly one fault."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def requirement(self) -> str:
-        """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
-        ...
-
-    @property
-    def summary(self) -> str: ...
-
-    @property
-    def unseen(self) -> bool:
-        """It does not show its state, so that only what it sends and signals can give it away."""
-        ...
-
-
 class Choice(Protocol):
     """A legal variant: the model with another choice where the text leaves one."""
 
@@ -46,6 +26,20 @@ class Choice(Protocol):
 
     @property
     def summary(self) -> str: ...
+
+
+class Fault(Choice, Protocol):
+    """A mutant: the model with exactly one fault."""
+
+    @property
+    def requirement(self) -> str:
+        """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+        ...
+
+    @property
+    def unseen(self) -> bool:
+        """It does not show its state, so that only what it sends and signals can give it away."""
+        ...
 
 
 Start = Callable[[frozenset[int]], Link]

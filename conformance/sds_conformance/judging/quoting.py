@@ -25,6 +25,11 @@ def identifier(message_id: str) -> str:
     return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something, in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def short(name: str) -> str:
     """A name that a stranger chose, fit to be shown."""
     return printable(name, LONGEST_NAME)

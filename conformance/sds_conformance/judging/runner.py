@@ -34,6 +34,12 @@ class BrokenRun:
     command: str
     breakdown: Breakdown
 
+    @classmethod
+    def at(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
+        """At the last step of a trace, as far as there is one."""
+        step = trace.steps[-1] if trace is not None and trace.steps else None
+        return cls(where, step.index if step else 0, step.command if step else "", breakdown)
+
 
 class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
@@ -106,7 +112,7 @@ class Runner:
             try:
                 session.close()
             except TesteeFault as fault:
-                self.breakdowns.append(BrokenRun("end of the session", 0, "", fault.breakdown))
+                self.breakdowns.append(BrokenRun.at("end of the session", fault.breakdown))
 
     def kill(self) -> None:
         """End the session at once."""
@@ -126,12 +132,9 @@ class Runner:
 
     def _broke(self, where: str, trace: Trace[Any] | None, fault: TesteeFault) -> None:
         self.kill()
-        step = trace.steps[-1] if trace is not None and trace.steps else None
         if trace is not None and trace.breakdown is None:
             trace.breakdown = fault.breakdown
-        self.breakdowns.append(
-            BrokenRun(where, step.index if step else 0, step.command if step else "", fault.breakdown)
-        )
+        self.breakdowns.append(BrokenRun.at(where, fault.breakdown, trace))
 
 
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)

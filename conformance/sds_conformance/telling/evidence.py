@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_harness.trace import Step, Trace
 
-from ..judging.quoting import LONG_ID, clock, identifier
+from ..judging.quoting import LONG_ID, clock, counted, identifier
 from ..judging.verdict import Finding
 from ..protocols.words import Words
 
@@ -97,7 +97,7 @@ class Evidence:
         if not steps:
             return []
         sweeps = sum(step.command == "tick" for step in steps)
-        count = f"{len(steps)} more step{'s' if len(steps) > 1 else ''}"
+        count = counted(len(steps), "more step")
         return [Exhibit(None, f"{count}, {sweeps} of them periodic work" if sweeps else count)]
 
     def _exhibit(self, step: Step) -> Exhibit:

@@ -80,16 +80,17 @@ def summary(outcome: Certification) -> dict[str, Any]:
 
 def replay_command(requirement: str, finding: Finding | None, how: Invocation) -> str:
     """What to type to see it again."""
-    options = ["--select", requirement]
-    if finding is not None:
-        options += ["--scenario", finding.scenario]
-        options += ["--environment", finding.environment] if finding.environment != PLAIN.name else []
-    return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
+    options = ("--select", requirement)
+    return _typed(how, *options) if finding is None else play_command(finding.run, finding.environment, how, *options)
 
 
-def play_command(run: str, environment: str, how: Invocation) -> str:
+def play_command(run: str, environment: str, how: Invocation, *options: str) -> str:
     """What to type to play one run again."""
-    options = ["--scenario", scenario_of(run), *(["--environment", environment] if environment != PLAIN.name else [])]
+    where = ("--environment", environment) if environment != PLAIN.name else ()
+    return _typed(how, *options, "--scenario", scenario_of(run), *where)
+
+
+def _typed(how: Invocation, *options: str) -> str:
     return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
 
 
@@ -127,7 +128,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "expected": finding.expected,
         "seen": finding.seen,
         "position": finding.position,
-        "again": replay_command(finding.requirement, finding, how).encode("utf-8", "backslashreplace").decode(),
+        "again": _text(replay_command(finding.requirement, finding, how)),
     }
 
 
@@ -152,19 +153,20 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
     lines += [{"type": "breakdown", **row} for row in data["breakdowns"]]
     lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
     written = [
-        _write(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
-        _write(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
+        write_whole(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
+        write_whole(folder / "report.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)),
     ]
     found = {finding.run for verdict in outcome.verdicts for finding in verdict.findings}
     found |= {broken.where for broken in outcome.breakdowns}
     for name in sorted(found & set(outcome.traces)):
         (folder / "traces").mkdir(exist_ok=True)
         text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
-        written.append(_write(folder / "traces" / f"{name}.jsonl", text))
+        written.append(write_whole(folder / "traces" / f"{name}.jsonl", text))
     return written
 
 
-def _write(path: Path, text: str) -> Path:
+def write_whole(path: Path, text: str) -> Path:
+    """Write a file that appears whole or not at all. Raises OSError."""
     # A surrogate can reach us in an ID; it must not cost the report.
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(text, "utf-8", errors="backslashreplace")

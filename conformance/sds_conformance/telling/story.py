@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from sds_harness.declaration import Declaration
@@ -16,6 +16,8 @@ from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 
 from ..judging.certification import Certification, Plan
+from ..judging.exits import Exit
+from ..judging.quoting import counted
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
@@ -66,18 +68,13 @@ def show_findings(console: Console, outcome: Certification, how: Invocation) -> 
     alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
-    for group in alike.values():
-        show_breakdown(console, group[0], [broken.where for broken in group[1:]], outcome.traces, how)
+    for first, *others in alike.values():
+        show_breakdown(console, first, [broken.where for broken in others], outcome.traces, how)
 
 
 def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
     requirement = verdict.requirement
-    head = Text.assemble(
-        (f"{verdict.verdict.value.upper():5}", STYLES[verdict.verdict]),
-        (f" {requirement.id}", "bold"),
-        f"  {requirement.level}, section {requirement.anchor!r}",
-    )
-    console.print(head)
+    console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
     labelled(console, "Rule", Text(requirement.statement))
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(verdict.reason))
@@ -140,17 +137,15 @@ def show_breakdown(
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
-    trace = (traces or {}).get(broken.where)
-    protocol = protocol_of(trace.revision.name) if trace is not None else None
-    environment = (
-        protocol.rules.environments[trace.environment] if trace is not None and protocol is not None else PLAIN
-    )
+    trace, environment = (traces or {}).get(broken.where), PLAIN
+    if trace is not None:
+        environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
     if environment is not PLAIN:
         variables = ", ".join(f"{name}={value}" for name, value in environment.variables.items())
         told = f"{environment.name}: {environment.summary}" + (f" ({variables})" if variables else "")
         labelled(console, "Played in", Text(told))
-    if trace is not None and protocol is not None and trace.steps:
-        narrator, step = protocol.words.narrator(trace), trace.steps[-1]
+    if trace is not None and trace.steps:
+        narrator, step = protocol_of(trace.revision.name).words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     lines_labelled(console, "stderr", breakdown.stderr, "dim")
     labelled(console, "Ask", Text(breakdown.kind.advice))
@@ -163,18 +158,11 @@ def show_breakdown(
 
 def show_notes(console: Console, outcome: Certification) -> None:
     """What is told and not judged, and what could not be judged."""
-    notes: dict[str, list[Finding]] = {}
-    for verdict in outcome.verdicts:
-        found = [finding for finding in verdict.findings if finding.severity is Verdict.PASS]
-        if found and verdict.verdict is Verdict.PASS:
-            notes[verdict.requirement.id] = found
-    for requirement_id, findings in notes.items():
-        seen = (
-            findings[0].seen
-            if not findings[0].expected
-            else f"expected {findings[0].expected}; seen: {findings[0].seen}"
-        )
-        labelled(console, "Note", Text.assemble((f"{requirement_id} ", "bold"), seen))
+    passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
+    notes = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
+    for note in notes:
+        seen = f"expected {note.expected}; seen: {note.seen}" if note.expected else note.seen
+        labelled(console, "Note", Text.assemble((f"{note.requirement} ", "bold"), seen))
     for kind in (Verdict.INCONCLUSIVE, Verdict.SKIPPED):
         reasons: dict[str, list[str]] = {}
         for verdict in outcome.verdicts:
@@ -193,11 +181,9 @@ def show_notes(console: Console, outcome: Certification) -> None:
 def show_summary(console: Console, outcome: Certification) -> None:
     """The table by section, and the last line."""
     titles = {section.id: section.title for section in outcome.plan.catalogue.sections}
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Section", no_wrap=True)
     columns = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
-    for verdict in columns:
-        table.add_column({Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value), justify="right")
+    heads = [{Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value) for verdict in columns]
+    table = plain_table(Column("Section", no_wrap=True), right=heads)
     for section, title in titles.items():
         rows = [v for v in outcome.verdicts if v.requirement.section == section]
         if rows:
@@ -216,43 +202,34 @@ def _cells(counts: list[int], columns: Sequence[Verdict]) -> list[Text]:
     ]
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def verdict_line(outcome: Certification) -> Text:
     """One sentence that says it all."""
     name = outcome.declaration.name
-    played = f"{_count(outcome.scenarios, 'scenario')}, {_count(outcome.runs, 'run')}, {_count(outcome.steps, 'step')}"
-    played += f", {outcome.seconds:.1f} s"
+    counts = ((outcome.scenarios, "scenario"), (outcome.runs, "run"), (outcome.steps, "step"))
+    played = f"{', '.join(counted(*count) for count in counts)}, {outcome.seconds:.1f} s"
     if outcome.interrupted:
         return Text(f"Interrupted after {played}: no verdict on {name} as a whole.", "yellow")
     match outcome.exit_code:
-        case 0:
+        case Exit.CONFORMANT:
             warnings = outcome.count(Verdict.WARN)
-            but = f", with {_count(warnings, 'warning')}" if warnings else ""
+            but = f", with {counted(warnings, 'warning')}" if warnings else ""
             words, rules = protocol_of(outcome.plan.revision).words, outcome.plan.rules
             forgone = words.forgone(outcome.declaration, outcome.plan.revision)
             asked = [v for v in outcome.verdicts if rules.part_of(v.requirement) != forgone or v.exercised]
             judged = sum(v.exercised > 0 for v in asked)
-            of = f", {judged} of {_count(len(asked), 'requirement')}" if judged < len(asked) else ""
+            of = f", {judged} of {counted(len(asked), 'requirement')}" if judged < len(asked) else ""
             within = outcome.plan.profile in (rules.full, forgone)
             of += f", without {words.parts[forgone]}" if forgone and within else ""
             return Text(f"{name} conforms to what was tested{of}{but} ({played}).", "bold green")
-        case 4:
+        case Exit.NOTHING_EXERCISED:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
-        case 3:
+        case Exit.NOT_DRIVEN:
             return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
         case _:
-            reasons = [
-                text
-                for n, text in (
-                    (outcome.count(Verdict.FAIL), f"{outcome.count(Verdict.FAIL)} failed"),
-                    (len(outcome.breakdowns), _count(len(outcome.breakdowns), "breakdown")),
-                    (outcome.count(Verdict.ERROR), f"{outcome.count(Verdict.ERROR)} by a fault of ours"),
-                )
-                if n
-            ]
+            failed, errors = outcome.count(Verdict.FAIL), outcome.count(Verdict.ERROR)
+            reasons = [f"{failed} failed"] if failed else []
+            reasons += [counted(len(outcome.breakdowns), "breakdown")] if outcome.breakdowns else []
+            reasons += [f"{errors} by a fault of ours"] if errors else []
             return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
 
 
@@ -287,6 +264,17 @@ def _show_hex(console: Console, raw: bytes) -> None:
     shown = raw[:48].hex(" ", -4)
     more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
+
+
+def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
+    """The first line about a requirement, or about another thing that fails."""
+    return Text.assemble((f"{severity.value.upper():{width}}", STYLES[severity]), (f" {what}", "bold"), "  ", more)
+
+
+def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
+    """A table without lines: columns of words, and after them columns of numbers."""
+    words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
+    return Table(*words, *(Column(title, justify="right") for title in right), box=None, pad_edge=False)
 
 
 def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.cli import main
+from sds_conformance.cli.later import Commands, Later
 from sds_conformance.judging.certification import Certification
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import MUTANT, too_wide, typed, words
@@ -41,6 +42,16 @@ def test_help_shows_examples_that_can_be_typed(name: str) -> None:
         _, command, *arguments = shlex.split(example)
         assert command == name
         COMMANDS[name].make_context(name, arguments)
+
+
+def test_help_of_a_group_begins_as_that_of_its_commands() -> None:
+    corpus = COMMANDS["corpus"]
+    assert isinstance(corpus, Later)
+    group = corpus.command
+    assert isinstance(group, Commands)
+    for later in (*COMMANDS.values(), *group.commands.values()):
+        assert isinstance(later, Later)
+        assert words(later.command.help or "").startswith(later.help or "?")
 
 
 def test_help_of_the_program_names_commands_and_exit_codes() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from played import reference_command
 from sds_conformance.cli import main
+from sds_conformance.cli.later import Later
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
 from sds_conformance.vectors.folder import PROSE
@@ -31,7 +32,9 @@ def _of_the_current_revision(group: str) -> int:
 
 
 def _group() -> click.Group:
-    command = main.commands["vectors"]
+    later = main.commands["vectors"]
+    assert isinstance(later, Later)
+    command = later.command
     assert isinstance(command, click.Group)
     return command
 

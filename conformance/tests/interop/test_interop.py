@@ -9,12 +9,7 @@ import pytest
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
 from sds_conformance.interop.matrix import Interop, explore
-from sds_conformance.judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOT_DRIVEN,
-    EXIT_NOTHING_EXERCISED,
-)
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.protocols.exchanges import Mark
 from sds_conformance.protocols.sds.catalogue import CURRENT
@@ -73,7 +68,7 @@ def test_two_references_understand_everything() -> None:
     assert set(outcome.meetings) == {("one", "one"), ("one", "two"), ("two", "one"), ("two", "two")}
     for names in outcome.meetings:
         assert marked(outcome, *names, mark=Mark.YES) == set(Aspect)
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
     assert (outcome.notes, outcome.breakdowns, outcome.misunderstandings) == ([], [], [])
 
 
@@ -81,13 +76,13 @@ def test_two_references_understand_everything() -> None:
 def test_a_legal_choice_is_understood(name: str) -> None:
     outcome = met(ref=reference, other=lambda: reference(VARIANTS[name].configure(Config())))
     assert outcome.misunderstandings == []
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
 
 
 def test_other_hashes_of_repairs_are_told_and_are_no_fault() -> None:
     repair = RepairConfig(hash_profile=HASH_PROFILES["farmhash64-nim"])
     outcome = met(ref=reference, nim=lambda: reference(Config(repair=repair)))
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
     [note] = outcome.notes
     assert "ref declares sha256-be64, nim farmhash64-nim. T_req" in note
 
@@ -104,12 +99,12 @@ def test_a_private_wire_layout_is_one_fault_and_hides_nothing() -> None:
         assert "nim must act" in reason(outcome, *names, Aspect.WIRE)
         assert "refuses the bytes" in reason(outcome, *names, Aspect.WIRE)
     assert outcome.meetings["nim", "nim"].understood
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_who_shares_a_private_wire_layout_needs_no_translation() -> None:
     outcome = met(one=lambda: reference(dialect="nim-sds"), two=lambda: reference(dialect="nim-sds"))
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
     assert not any(meeting.pair.translated for meeting in outcome.meetings.values())
 
 
@@ -161,7 +156,7 @@ def test_a_fault_is_seen_where_it_is(name: str, sender: str, receiver: str, aspe
     assert aspect in marked(outcome, sender, receiver)
     assert "bad" in reason(outcome, sender, receiver, aspect)
     assert outcome.meetings["ref", "ref"].understood
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_content_is_compared() -> None:
@@ -192,7 +187,7 @@ def test_a_breakdown_is_that_ones_and_the_others_go_on() -> None:
     assert "bad must act: it broke down (crash: " in reason(outcome, "one", "bad", Aspect.CONTENT)
     assert "bad broke down 4 times in a row" in reason(outcome, "two", "bad", Aspect.CONTENT)
     assert all("\x1b" not in cell.reason for meeting in outcome.meetings.values() for cell in meeting.cells.values())
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_after_a_breakdown_it_is_started_again() -> None:
@@ -206,7 +201,7 @@ def test_one_that_cannot_be_driven_is_named_and_the_others_are_played() -> None:
     outcome = met(one=reference, bad=crashing("hello"), two=reference)
     assert set(outcome.undriven) == {"bad"}
     assert outcome.meetings["one", "two"].understood
-    assert outcome.exit_code == EXIT_NOT_DRIVEN
+    assert outcome.exit_code == Exit.NOT_DRIVEN
 
 
 def test_a_dialect_that_is_not_known_cannot_be_driven() -> None:
@@ -216,7 +211,7 @@ def test_a_dialect_that_is_not_known_cannot_be_driven() -> None:
 
     outcome = met(one=reference, odd=lambda: altered(declares))
     assert "klingon" in outcome.undriven["odd"].detail
-    assert outcome.exit_code == EXIT_NOT_DRIVEN
+    assert outcome.exit_code == Exit.NOT_DRIVEN
 
 
 # ---- what is not declared ------------------------------------------------------------------------------------------
@@ -248,7 +243,7 @@ def test_what_is_not_declared_is_left_open_and_no_fault(without: Iterable[int], 
     assert marked(outcome, "lesser", "ref", Mark.OPEN) | marked(outcome, "ref", "lesser", Mark.OPEN) == open_
     for aspect in open_ & marked(outcome, "lesser", "ref", Mark.OPEN):
         assert "lesser" in reason(outcome, "lesser", "ref", aspect)
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
 
 
 def test_nothing_that_gets_through_is_no_agreement() -> None:
@@ -259,7 +254,7 @@ def test_nothing_that_gets_through_is_no_agreement() -> None:
     outcome = met(one=lambda: altered(refuses), two=lambda: altered(refuses))
     assert all(mark is Mark.OPEN for m in outcome.meetings.values() for mark in (c.mark for c in m.cells.values()))
     assert "no room" in reason(outcome, "one", "two", Aspect.CONTENT)
-    assert outcome.exit_code == EXIT_NOTHING_EXERCISED
+    assert outcome.exit_code == Exit.NOTHING_EXERCISED
 
 
 # ---- casts ---------------------------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ def test_who_answers_without_end_is_to_blame_for_the_storm() -> None:
     schedule = Schedule((Member("alice"), Member("bob"), Member("carol")), (Send("alice", "m1"),))
     roles = {"alice": "bad", "bob": "ref", "carol": "bad"}
     with cast_of({"ref": reference, "bad": mutant("answers-by-itself")}) as cast, Troupe(cast) as troupe:
-        judged = judge(troupe, troupe.play(schedule, roles), roles, SCOPE)
+        judged = judge(troupe, troupe.cast.play(schedule, roles), roles, SCOPE)
     assert STORM in {finding.requirement for finding in judged["bad"].findings}
     assert judged["ref"].findings == judged[GROUP].findings == []
 
@@ -233,7 +233,7 @@ def test_everybody_keeps_the_role_while_it_is_shrunk(tmp_path: Path) -> None:
     assert (notes["cast"], notes["against"], notes["shows"]) == ("mixed", "bad", what)
     assert roles_noted(again) == dict(example.roles)
     with cast_of(starts) as cast, Troupe(cast) as troupe:
-        judged = judge(troupe, troupe.play(again, roles_noted(again)), roles_noted(again), SCOPE)
+        judged = judge(troupe, troupe.cast.play(again, roles_noted(again)), roles_noted(again), SCOPE)
     assert what in {finding.requirement for finding in judged["bad"].findings}
 
 

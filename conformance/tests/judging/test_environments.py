@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from played import OF_SDS, SHORT, certified, odd_adapter, plan, reference, verdict_on, with_verdict
 from sds_conformance.cli import main
-from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Certification, certify
+from sds_conformance.judging.certification import Certification, certify
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.registry import Run
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import SCENARIOS
@@ -138,7 +139,7 @@ def test_a_fault_of_the_process_is_found_where_it_shows(
 def test_the_reference_passes_in_every_environment() -> None:
     outcome = certified(reference, environments=["*"], scenarios=["*"])
     assert with_verdict(outcome, Verdict.PASS) == {v.requirement.id for v in outcome.verdicts}
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
     long = sum(scenario.long for scenario in OF_SDS.values())
     assert outcome.runs == len(ENVIRONMENTS) * (len(OF_SDS) - long) + long
     assert set(outcome.traces) == set(OF_SDS)
@@ -238,6 +239,6 @@ def test_a_finding_is_shown_again_where_it_was_found() -> None:
     result = CliRunner(env={"TZ": "UTC"}).invoke(
         main, ["run", "--scenario", "every-kind*", "--environment", "turkish", "--", *command]
     )
-    assert result.exit_code == EXIT_NON_CONFORMANT
+    assert result.exit_code == Exit.NON_CONFORMANT
     assert "--environment turkish --" in result.stdout
     assert "Istanbul" in result.stdout

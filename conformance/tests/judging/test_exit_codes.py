@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from played import ALL_CAPABILITIES, OF_SDS, certified, plan, reference, verdict_on, with_verdict
-from sds_conformance.judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOT_DRIVEN,
-    EXIT_NOTHING_EXERCISED,
-    Certification,
-)
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import BrokenRun
 from sds_conformance.judging.verdict import RequirementVerdict, Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
@@ -39,18 +34,18 @@ def summed_up(
 @pytest.mark.parametrize(
     ("verdicts", "broken", "expected"),
     [
-        ((Verdict.PASS,), (), EXIT_CONFORMANT),
-        ((Verdict.PASS, Verdict.WARN), (), EXIT_CONFORMANT),
-        ((Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE), (), EXIT_CONFORMANT),
-        ((Verdict.PASS, Verdict.FAIL), (), EXIT_NON_CONFORMANT),
-        ((Verdict.PASS, Verdict.ERROR), (), EXIT_NON_CONFORMANT),
-        ((Verdict.PASS,), (FaultKind.HANG,), EXIT_NON_CONFORMANT),
-        ((Verdict.PASS,), (FaultKind.NEVER_EXITS,), EXIT_CONFORMANT),
-        ((Verdict.PASS,), (FaultKind.NEVER_EXITS, FaultKind.CRASH), EXIT_NON_CONFORMANT),
-        ((Verdict.INCONCLUSIVE, Verdict.SKIPPED), (), EXIT_NOTHING_EXERCISED),
-        ((), (), EXIT_NOTHING_EXERCISED),
-        ((Verdict.INCONCLUSIVE,), (FaultKind.CRASH,), EXIT_NOT_DRIVEN),
-        ((Verdict.INCONCLUSIVE,), (FaultKind.NEVER_EXITS,), EXIT_NOTHING_EXERCISED),
+        ((Verdict.PASS,), (), Exit.CONFORMANT),
+        ((Verdict.PASS, Verdict.WARN), (), Exit.CONFORMANT),
+        ((Verdict.PASS, Verdict.SKIPPED, Verdict.INCONCLUSIVE), (), Exit.CONFORMANT),
+        ((Verdict.PASS, Verdict.FAIL), (), Exit.NON_CONFORMANT),
+        ((Verdict.PASS, Verdict.ERROR), (), Exit.NON_CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.HANG,), Exit.NON_CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.NEVER_EXITS,), Exit.CONFORMANT),
+        ((Verdict.PASS,), (FaultKind.NEVER_EXITS, FaultKind.CRASH), Exit.NON_CONFORMANT),
+        ((Verdict.INCONCLUSIVE, Verdict.SKIPPED), (), Exit.NOTHING_EXERCISED),
+        ((), (), Exit.NOTHING_EXERCISED),
+        ((Verdict.INCONCLUSIVE,), (FaultKind.CRASH,), Exit.NOT_DRIVEN),
+        ((Verdict.INCONCLUSIVE,), (FaultKind.NEVER_EXITS,), Exit.NOTHING_EXERCISED),
     ],
 )
 def test_the_exit_code_follows_from_verdicts_and_breakdowns(
@@ -60,14 +55,14 @@ def test_the_exit_code_follows_from_verdicts_and_breakdowns(
 
 
 def test_a_process_that_never_exits_counts_when_the_run_is_strict(outcome: Certification) -> None:
-    assert summed_up(outcome, Verdict.PASS, broken=(FaultKind.NEVER_EXITS,), strict=True) == EXIT_NON_CONFORMANT
+    assert summed_up(outcome, Verdict.PASS, broken=(FaultKind.NEVER_EXITS,), strict=True) == Exit.NON_CONFORMANT
 
 
 @pytest.mark.parametrize("capability", sorted(ALL_CAPABILITIES), ids=SDS.name_of)
 def test_an_implementation_that_lacks_a_capability_does_not_fail(capability: int) -> None:
     outcome = certified(lambda: reference(without=[capability]))
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
-    assert outcome.exit_code == EXIT_CONFORMANT
+    assert outcome.exit_code == Exit.CONFORMANT
     for verdict in outcome.verdicts:
         if verdict.verdict is Verdict.SKIPPED:
             assert SDS.name_of(capability) in verdict.reason

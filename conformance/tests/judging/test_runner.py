@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from played import Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
-from sds_conformance.judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, Plan, certify
+from sds_conformance.judging.certification import Plan, certify
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.registry import Run, Scenario
 from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
 from sds_conformance.judging.verdict import Verdict
@@ -134,7 +135,7 @@ def test_a_requirement_is_judged_by_the_scenarios_that_did_not_break() -> None:
     outcome = certified(start, scenarios=["*"])
     assert [broken.where for broken in outcome.breakdowns] == [name]
     assert outcome.count(Verdict.PASS) == len(what.requirements)
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_what_only_a_broken_scenario_would_have_shown_is_inconclusive_for_that_reason() -> None:
@@ -186,7 +187,7 @@ def test_a_certification_that_gave_up_says_so_and_does_not_conform() -> None:
     outcome = certified(lambda: altered(mute), scenarios=["*"])
     assert outcome.gave_up
     assert len(outcome.traces) < len(outcome.plan.scenarios)
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
     reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
     assert reasons
     assert [reason for reason in reasons if "broke down" not in reason and "not played" not in reason] == []
@@ -226,7 +227,7 @@ def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
 
 def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
     assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
-    for strict, code in ((False, EXIT_CONFORMANT), (True, EXIT_NON_CONFORMANT)):
+    for strict, code in ((False, Exit.CONFORMANT), (True, Exit.NON_CONFORMANT)):
         what = plan(["SDS-MSG-13"], scenarios=["two-channels"])
         outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)
         assert [broken.where for broken in outcome.breakdowns] == ["end of the session"]
@@ -247,7 +248,7 @@ def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None
     assert "we cannot count" in ours.reason
     assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
     assert outcome.breakdowns == []
-    assert outcome.exit_code == EXIT_NON_CONFORMANT
+    assert outcome.exit_code == Exit.NON_CONFORMANT
 
 
 def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from played import unguarded
 from sds_conformance.cli.requirements import row
-from sds_conformance.judging.certification import EXIT_CONFORMANT, Certification
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import Check, Scenario
 from sds_conformance.judging.rules import View
@@ -45,7 +46,7 @@ def revision_of(requirement: str) -> str:
 def test_the_reference_passes_every_requirement_that_has_a_check(outcomes: dict[str, Certification]) -> None:
     for outcome in outcomes.values():
         assert [v.requirement.id for v in outcome.verdicts if v.verdict is not Verdict.PASS] == []
-        assert outcome.exit_code == EXIT_CONFORMANT
+        assert outcome.exit_code == Exit.CONFORMANT
     assert {v.requirement.id for outcome in outcomes.values() for v in outcome.verdicts} == set(CHECKS)
     for revision in (CURRENT, FORUM):
         stated = {r for r in CHECKS if revision_of(r) == revision}

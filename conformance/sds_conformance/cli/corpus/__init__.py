@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
 
+from ..later import Commands
+
+_COMMANDS = {
+    "record": "Play generated schedules on an implementation and keep all that happens as a corpus.",
+    "check": "Judge every requirement and every property on a stored corpus, without the implementation.",
+    "diff": "Compare two corpora of the same schedules, and say whose fault each difference is.",
+    "show": "Show one schedule of a corpus: its steps as a table, and its space-time diagram.",
+}
+"""Imported when they are wanted: PySpark and Arrow are not for everybody."""
 _EPILOG = """
 \b
 Examples:
@@ -21,19 +28,6 @@ pip install 'sds-conformance[spark]'
 """
 
 
-class Commands(click.Group):
-    """The commands, each imported when it is wanted: PySpark and Arrow are not for everybody."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return ["record", "check", "diff", "show"]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.list_commands(ctx):
-            return None
-        command: click.Command = getattr(import_module(f".{name}", __name__), f"{name}_command")
-        return command
-
-
-@click.group(cls=Commands, epilog=_EPILOG)
-def corpus() -> None:
+@click.group("corpus", cls=Commands, package=__name__, said=_COMMANDS, epilog=_EPILOG)
+def corpus_command() -> None:
     """Record many schedules, judge them without the implementation, compare two implementations."""

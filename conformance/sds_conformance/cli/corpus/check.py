@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 import time
@@ -16,12 +15,22 @@ from sds_harness.declaration import printable
 
 from ...exploration.campaign import Tally
 from ...exploration.judging import Scope, judged_revision
-from ...exploration.telling import finding_json, last_line, show_coverage, show_head
+from ...exploration.telling import (
+    finding_json,
+    head_json,
+    last_line,
+    reached_json,
+    show_coverage,
+    show_head,
+    show_seen,
+    worst_first,
+)
 from ...judging.certification import plan
 from ...judging.verdict import RANK
 from ...protocols import protocol_of, revisions
-from ...telling.story import labelled, show_certificate, show_softened
+from ...telling.story import labelled, show_certificate, show_errors, show_softened
 from ..options import CURRENT, console, exit_code, program
+from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -71,7 +80,7 @@ def check_command(
         tally = check(spark, corpus, scope, progress)
     tally.seconds = time.monotonic() - began
     if json_wanted:
-        click.echo(json.dumps(_json(tally, manifest, scope, judged, profile), ensure_ascii=False, indent=2))
+        print_json(_json(tally, manifest, scope, judged, profile))
     else:
         show_certificate(
             out,
@@ -81,8 +90,7 @@ def check_command(
         )
         _tell(out, tally, folder)
         show_coverage(out, tally, scope)
-        for where, what in tally.errors.items():
-            out.print(f"Our fault: {where}: {what}", style="bold white on red", soft_wrap=True)
+        show_errors(out, tally.errors)
         out.print(last_line(tally, manifest.name))
     sys.exit(exit_code(tally))
 
@@ -93,8 +101,7 @@ def _tell(out: Console, tally: Tally, folder: str) -> None:
         show_head(out, finding)
         of = f"{tally.found_in[what]:,} of {tally.schedules:,} schedules, the first is number {index}"
         labelled(out, "Found", Text(f"in {of}, at step {finding.step} of {finding.participant or 'all'}"))
-        labelled(out, "Expected", Text(finding.expected or "-"))
-        labelled(out, "Seen", Text(finding.seen, "bold"))
+        show_seen(out, finding)
         show_softened(out, finding)
         again = shlex.join([program(), "corpus", "show", folder, str(index)])
         labelled(out, "Look", Text(again, "blue"), whole=True)
@@ -102,16 +109,8 @@ def _tell(out: Console, tally: Tally, folder: str) -> None:
 
 
 def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile: str) -> dict[str, Any]:
-    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], tally.found_at[what]))
     return {
-        "implementation": {"name": tally.declaration.name, "version": tally.declaration.version},
-        "revision": revision,
-        "profile": profile,
-        "cast": printable(manifest.casting),
-        "seed": manifest.seed,
-        "schedules": tally.schedules,
-        "steps": tally.steps,
-        "seconds": round(tally.seconds, 3),
+        **head_json(tally, revision, profile, printable(manifest.casting), manifest.seed),
         "errors": tally.errors,
         "findings": [
             {
@@ -121,11 +120,8 @@ def _json(tally: Tally, manifest: Manifest, scope: Scope, revision: str, profile
                 "expected": tally.found[what].expected,
                 "seen": tally.found[what].seen,
             }
-            for what in ordered
+            for what in worst_first(tally)
         ],
-        "exercised": {what: tally.exercised[what] for what in sorted(tally.exercised)},
-        "not_exercised": [
-            what for what in [*(r.id for r in scope.requirements), *scope.properties] if not tally.exercised[what]
-        ],
+        **reached_json(tally, scope),
         "situations": dict(sorted(tally.situations.items())),
     }

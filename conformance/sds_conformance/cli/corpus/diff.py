@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from ...exploration.judging import Scope, judged_revision
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT
-from ...telling.story import labelled
+from ...judging.exits import Exit
+from ...telling.story import labelled, plain_table
 from ..options import console, program
+from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -98,10 +98,10 @@ def diff_command(
     told = as_json(difference, samples)
     finish(difference, samples, told, place)
     if json_wanted:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
     else:
         _tell(out, difference, samples, place)
-    sys.exit(EXIT_CONFORMANT if difference.same else EXIT_NON_CONFORMANT)
+    sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
 
 
 def _tell(out: Console, difference: Difference, samples: list[Sample], place: Place) -> None:
@@ -111,10 +111,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
     labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
     out.print()
     total = difference.identical + difference.divergent
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Class", no_wrap=True)
-    table.add_column("schedules", justify="right")
-    table.add_column("", justify="right")
+    table = plain_table(Column("Class", no_wrap=True), right=("schedules", ""))
     table.add_column("")
     table.add_row("identical", f"{difference.identical:,}", _percent(difference.identical, total), "")
     for kind, count in difference.classes.items():

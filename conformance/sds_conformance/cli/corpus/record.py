@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from functools import partial
@@ -13,15 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.declaration import Declaration
-from sds_harness.faults import TesteeFault
 
 from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
-from ...judging.runner import BrokenRun
+from ...judging.exits import Exit
 from ...protocols import repertoire_of
-from ...telling.story import show_breakdown
 from ..options import Driven, about, console, driving, which_schedules
+from ..showing import driven_or_ended, print_json
 from .shared import on_spark, spark_job
 
 if TYPE_CHECKING:
@@ -116,18 +113,15 @@ def record_command(
         err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)
-    sys.exit(EXIT_NOT_DRIVEN if outcome.troubles else EXIT_CONFORMANT)
+    sys.exit(Exit.NOT_DRIVEN if outcome.troubles else Exit.CONFORMANT)
 
 
 def _declaration(err: Console, driven: Driven, order: Order) -> Declaration:
     """Is it there at all? Asked before anything is written, and before Spark takes its time to start."""
     company = order.company()
     try:
-        return company.start()
-    except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+        with driven_or_ended(err, driven):
+            return company.start()
     finally:
         company.kill()
 
@@ -150,7 +144,7 @@ def _tell(
             "complete": not outcome.troubles,
             "troubles": list(outcome.troubles),
         }
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
         return
     for trouble in outcome.troubles:
         err.print(trouble, style="bold red", soft_wrap=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from ...judging.certification import EXIT_USAGE
+from ...judging.exits import Exit
 from ...protocols import default
-from ..options import PROFILES, console, memory_size, progress_bar
+from ..options import PROFILES, console, memory_size, progress_bar, together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +42,10 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
             function(spark_options=SparkOptions(master, f"{spark_memory >> 20}m"), **rest)
 
-    names = ["--spark-memory"] if _has_memory(function) else ["--memory", "--spark-memory"]
-    for decorate in (
+    # The memory of an implementation has the shorter name where one is driven.
+    taken = any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
+    names = ["--spark-memory"] if taken else ["--memory", "--spark-memory"]
+    return together(
         click.option(
             *names,
             "spark_memory",
@@ -60,14 +62,7 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
             metavar="URL",
             help="Where Spark runs: in this process, on a cluster (spark://...), or through Spark Connect (sc://...).",
         ),
-    ):
-        collected = decorate(collected)
-    return collected
-
-
-def _has_memory(function: Callable[..., None]) -> bool:
-    """Has the command a --memory already, that of the implementation?"""
-    return any("--memory" in option.opts for option in getattr(function, "__click_params__", ()))
+    )(collected)
 
 
 @contextmanager
@@ -81,7 +76,7 @@ def corpus_errors(err: Console) -> Iterator[None]:
         yield
     except CorpusError as error:
         err.print(str(error), style="bold red", soft_wrap=True)
-        sys.exit(EXIT_USAGE)
+        sys.exit(Exit.USAGE)
     except ImportError as missing:
         if missing.name not in ("pyspark", "pyarrow", "pandas"):
             raise
@@ -94,7 +89,7 @@ def _without_extra(err: Console, missing: ImportError) -> None:
         style="bold red",
         soft_wrap=True,
     )
-    sys.exit(EXIT_USAGE)
+    sys.exit(Exit.USAGE)
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:

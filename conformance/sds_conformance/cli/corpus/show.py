@@ -19,10 +19,11 @@ from ...drawing.spacetime import spacetime_svg
 from ...exploration.counterexample import Counterexample
 from ...exploration.judging import Scope, assess, in_time, judged_revision
 from ...exploration.telling import in_words, proof_of, rule_of
-from ...judging.certification import EXIT_CONFORMANT
+from ...judging.exits import Exit
 from ...judging.verdict import RANK
-from ...telling.story import STYLES, labelled
-from ..options import console
+from ...telling.story import headline, labelled, plain_table
+from ..options import FOLDER, console, span
+from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
 if TYPE_CHECKING:
@@ -44,11 +45,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
     """ "40-60" or "40"."""
     if value is None:
         return None
-    first, _, last = value.partition("-")
-    try:
-        bounds = int(first), int(last or first)
-    except ValueError:
-        raise click.BadParameter(f"{value!r}: write for example 40-60, or 40", context, parameter) from None
+    bounds = span(context, parameter, value, "40-60, or 40")
     if not 1 <= bounds[0] <= bounds[1]:
         raise click.BadParameter(f"{value!r}: there are no such steps", context, parameter)
     return bounds
@@ -61,7 +58,7 @@ def steps_between(context: click.Context, parameter: click.Parameter, value: str
 @click.option(
     "--save",
     "saved",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("shown"),
     show_default=True,
     metavar="DIR",
@@ -81,10 +78,10 @@ def show_command(folder: str, index: int, steps: tuple[int, int] | None, saved: 
             raise click.UsageError(f"{folder} does not have schedule {index}.")
         rows = [row for row in stored.rows if steps is None or steps[0] <= row["step"] <= steps[1]]
         if json_wanted:
-            click.echo(json.dumps(_json(stored, rows), ensure_ascii=False, indent=2, default=bytes.hex))
+            print_json(_json(stored, rows), bytes.hex)
         else:
             _show(console(), stored, rows, saved)
-    sys.exit(EXIT_CONFORMANT)
+    sys.exit(Exit.CONFORMANT)
 
 
 def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path) -> None:
@@ -107,14 +104,9 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     blamed, caption = None, ""
     first = {finding.requirement: finding for finding in reversed(findings)}
     for finding in [f for f in findings if first[f.requirement] is f]:
-        example = Counterexample(
-            finding.requirement, finding, performance.schedule, performance, performance.schedule, 0
-        )
+        example = Counterexample.unshrunk(finding, performance)
         where, _ = rule_of(finding.requirement)
-        style = STYLES[finding.severity]
-        out.print(
-            Text.assemble((finding.severity.value.upper(), style), (f" {finding.requirement}", "bold"), f"  {where}")
-        )
+        out.print(headline(finding.severity, finding.requirement, where, width=0))
         labelled(out, "At", Text(f"step {example.act.number if example.act else 0} of {finding.participant}"))
         for line in proof_of(example)[:3] or [in_words(example)]:
             labelled(out, "", Text(line))
@@ -135,9 +127,9 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
 
 
 def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, justify in (("step", "right"), ("ms", "right"), ("who", "left"), ("does", "left"), ("what", "left")):
-        table.add_column(name, justify=justify, no_wrap=name != "what", overflow="fold")  # type: ignore[arg-type]
+    table = plain_table(right=("step", "ms"))
+    for name in ("who", "does", "what"):
+        table.add_column(name, no_wrap=name != "what", overflow="fold")
     for row in rows:
         table.add_row(
             str(row["step"] or "·"),

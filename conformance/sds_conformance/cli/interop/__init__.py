@@ -1,5 +1,5 @@
 """``sds-conformance interop``."""
 
-from .command import interop
+from .command import interop_command
 
-__all__ = ["interop"]
+__all__ = ["interop_command"]

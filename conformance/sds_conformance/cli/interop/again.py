@@ -16,7 +16,7 @@ from ...exploration.judging import Assessment, Scope
 from ...interop.mixed import GROUP, judge
 from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NON_CONFORMANT, EXIT_NOT_DRIVEN
+from ...judging.exits import Exit
 from ...judging.verdict import RANK, Verdict
 from ...telling.story import labelled, show_errors
 from ..showing import not_played, played_json, print_json, schedule_in, show_played, show_proof, unshrunk_json
@@ -53,10 +53,10 @@ def play_again(out: Console, err: Console, cast: Cast, schedule: Schedule, roles
     cast.start()
     show_undriven(err, cast.undriven)
     if cast.undriven:
-        return EXIT_NOT_DRIVEN
+        return Exit.NOT_DRIVEN
     with Troupe(cast) as troupe:
         try:
-            performance = troupe.play(schedule, roles)
+            performance = troupe.cast.play(schedule, roles)
         except NotPlayed as reason:
             return not_played(err, reason)
         judged = judge(troupe, performance, roles, Scope.of(), twins=True)
@@ -78,7 +78,7 @@ def play_again(out: Console, err: Console, cast: Cast, schedule: Schedule, roles
         labelled(out, "Played by", Text(MixedExample.told(roles)))
         _show(out, performance, examples, judged, shown)
     bad = errors or any(example.finding.severity is Verdict.FAIL for example in examples)
-    return EXIT_NON_CONFORMANT if bad else EXIT_CONFORMANT
+    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT
 
 
 def _show(

@@ -5,26 +5,19 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.cells import cell_len
 
 from sds_harness.declaration import printable
-from sds_harness.link import Limits
-from sds_testee.framing import Framing
 
 from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
-from ...judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOTHING_EXERCISED,
-    EXIT_USAGE,
-)
-from ..options import CURRENT, SAVE, Driven, console, program, seed_of, talking
+from ...judging.exits import Exit
+from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, talking, which_seed
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
@@ -51,7 +44,7 @@ Exit codes:
 
 
 # What looks like an option is mostly part of a COMMAND that was not quoted: that is said below.
-@click.command(epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.command("interop", epilog=_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.argument("named", nargs=-1, type=click.UNPROCESSED, metavar="NAME=COMMAND NAME=COMMAND...")
 @click.option(
     "--examples",
@@ -61,33 +54,19 @@ Exit codes:
     metavar="N",
     help="How many generated schedules all of them play in one group after that; 0 for none.",
 )
-@click.option(
-    "--seed",
-    callback=seed_of,
-    default="0",
-    show_default=True,
-    metavar="S",
-    help="Which ones; `random` for others each time, the seed is printed.",
-)
+@which_seed(SEED_HELP, "S")
 @SAVE
 @click.option(
     "--replay",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Only play this schedule of a mixed group again; who plays whom stands in it, by NAME.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @talking
-def interop(
-    named: tuple[str, ...],
-    examples: int,
-    seed: int,
-    folder: Path,
-    file: Path | None,
-    as_json: bool,
-    framing: Framing,
-    limits: Limits,
+def interop_command(
+    named: tuple[str, ...], examples: int, seed: int, folder: Path, file: Path | None, as_json: bool, driven: Driven
 ) -> None:
     """See what implementations understand of each other.
 
@@ -101,11 +80,11 @@ def interop(
     if file is not None:
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
-        with Cast((_implementation(name, commands[name], framing, limits) for name in names), CURRENT) as cast:
+        with Cast((_implementation(name, commands[name], driven) for name in names), CURRENT) as cast:
             code = play_again(out, err, cast, schedule, roles, as_json=as_json)
         sys.exit(code)
     started = time.monotonic()
-    with Cast((_implementation(name, command, framing, limits) for name, command in commands.items()), CURRENT) as cast:
+    with Cast((_implementation(name, command, driven) for name, command in commands.items()), CURRENT) as cast:
         with steps_bar(err, 40, BAR_WIDTH) as bar:
             outcome = explore(cast, bar)
         # What breaks from here on is told elsewhere.
@@ -113,7 +92,7 @@ def interop(
         show_undriven(err, outcome.undriven)
         if not as_json:
             InteropStory(out, outcome).show(time.monotonic() - started)
-        groups = MixedGroups(out, err, cast, commands, Driven((), framing, "", limits).options)
+        groups = MixedGroups(out, err, cast, commands, driven.options)
         if examples:
             groups.play(seed, examples, folder, quiet=as_json)
     code = _exit_code(outcome, groups)
@@ -129,16 +108,16 @@ def interop(
 def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     mixed = groups.mixed
     if mixed is not None and mixed.interrupted:
-        return EXIT_INTERRUPTED
+        return Exit.INTERRUPTED
     if groups.unkept:
-        return EXIT_USAGE
-    if outcome.exit_code in (EXIT_CONFORMANT, EXIT_NOTHING_EXERCISED) and mixed is not None and mixed.failing:
-        return EXIT_NON_CONFORMANT
+        return Exit.USAGE
+    if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None and mixed.failing:
+        return Exit.NON_CONFORMANT
     return outcome.exit_code
 
 
-def _implementation(name: str, command: tuple[str, ...], framing: Framing, limits: Limits) -> Implementation:
-    return Implementation(name, Driven(command, framing, "", limits).connect, limits)
+def _implementation(name: str, command: tuple[str, ...], driven: Driven) -> Implementation:
+    return Implementation(name, replace(driven, command=command).connect, driven.limits)
 
 
 def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:

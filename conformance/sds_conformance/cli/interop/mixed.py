@@ -18,9 +18,10 @@ from ...exploration.telling import proof_of, show_again, show_unstable
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
-from ...telling.story import STYLES, labelled, lines_labelled, show_errors
-from ..options import program, progress_bar
-from ..showing import found_bar, not_kept
+from ...judging.quoting import counted
+from ...telling.story import STYLES, headline, labelled, lines_labelled, show_errors
+from ..options import program
+from ..showing import found_bar, not_kept, shrinking_bar
 from .shared import BAR_WIDTH, lines_of, show_violation
 
 IN_FULL = 3
@@ -100,8 +101,7 @@ class MixedGroups:
             return
         total = len(mixed.ordered)
         for number, discovery in enumerate(mixed.ordered):
-            with progress_bar(self._err, BAR_WIDTH) as bar:
-                bar.add_task(f"shrinking {discovery.what}", total=total, completed=number)
+            with shrinking_bar(self._err, discovery.what, number, total, BAR_WIDTH):
                 try:
                     example = shrunk(troupe, discovery, self._scope, ATTEMPTS if number < IN_FULL else FEW_ATTEMPTS)
                 except NotPlayed:
@@ -164,8 +164,7 @@ class MixedGroups:
         if example is None:
             show_unstable(out, discovery.finding, discovery.schedule.name, "somebody")
             return
-        left = len(example.schedule.operations)
-        steps = f"{left} step{'' if left == 1 else 's'}"
+        steps = counted(len(example.schedule.operations), "step")
         schedules = f"{discovery.schedules:,} schedule{'' if discovery.schedules == 1 else 's'}"
         found = f"by {discovery.schedule.name} of {whole} steps, shrunk to {steps}; shown by {schedules} in all"
         labelled(out, "Found", Text(found))
@@ -183,15 +182,9 @@ class MixedGroups:
 
 def _show_line(out: Console, discovery: Discovery, example: MixedExample | None, files: Mapping[str, Path]) -> None:
     what = "not shown again" if example is None else str(files.get("story", "not kept"))
-    severity = discovery.finding.severity
-    out.print(
-        Text.assemble(
-            (f"{severity.value.upper():5}", STYLES[severity]),
-            (f" {discovery.name or 'the group'}: {discovery.what}", "bold"),
-            (f"  {what}", "blue" if files else "dim"),
-        ),
-        soft_wrap=True,
-    )
+    whose = f"{discovery.name or 'the group'}: {discovery.what}"
+    line = headline(discovery.finding.severity, whose, Text(what, "blue" if files else "dim"))
+    out.print(line, soft_wrap=True)
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:

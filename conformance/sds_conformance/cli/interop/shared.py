@@ -22,7 +22,7 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
     """The implementations that could not be driven, and why."""
     for name, breakdown in undriven.items():
         err.print(name, style="bold")
-        show_breakdown(err, BrokenRun("handshake", 0, "", breakdown))
+        show_breakdown(err, BrokenRun.at("handshake", breakdown))
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:

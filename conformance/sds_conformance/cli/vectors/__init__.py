@@ -1,5 +1,5 @@
 """``sds-conformance vectors``."""
 
-from .command import vectors
+from .command import vectors_command
 
-__all__ = ["vectors"]
+__all__ = ["vectors_command"]

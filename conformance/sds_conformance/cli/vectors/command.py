@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -16,16 +15,18 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 
-from ...judging.certification import EXIT_NON_CONFORMANT
+from ...judging.exits import Exit
+from ...telling.story import plain_table
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
 from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
 from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
-from ..options import console, program
-from .run import run
-from .shared import LONGEST, MATERIAL
+from ..options import FOLDER, Decorator, console, program
+from ..showing import print_json
+from .run import run_command
+from .shared import LONGEST, MATERIAL, VECTORS
 
 _EPILOG = """
 \b
@@ -42,8 +43,8 @@ _MANY = 20
 """So many complaints are shown at most."""
 
 
-@click.group(epilog=_EPILOG)
-def vectors() -> None:
+@click.group("vectors", epilog=_EPILOG)
+def vectors_command() -> None:
     """Golden vectors: inputs and legal outcomes as plain JSON files.
 
     For implementers in any language; vectors/README.md explains each group.
@@ -63,6 +64,10 @@ def _telling(function: Callable[..., None]) -> Callable[..., None]:
     return told
 
 
+def _out(kind: click.Path, what: str) -> Decorator:
+    return click.option("--out", "folder", type=kind, metavar="DIR", help=what)
+
+
 def _complain(sentences: list[str]) -> None:
     err = console(stderr=True)
     for sentence in sentences[:_MANY]:
@@ -75,18 +80,12 @@ def _refuse(sentences: list[str]) -> None:
     """End a command if there is anything to complain of."""
     _complain(sentences)
     if sentences:
-        sys.exit(EXIT_NON_CONFORMANT)
+        sys.exit(Exit.NON_CONFORMANT)
 
 
-@vectors.command()
+@vectors_command.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.",
-)
+@_out(FOLDER, "The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
     """Write all files, or --check that they are current.
@@ -104,7 +103,7 @@ def generate(check: bool, folder: Path | None) -> None:
         if found:
             console(stderr=True).print(f"Write them: {program()} vectors generate", soft_wrap=True)
         if found or gap:
-            sys.exit(EXIT_NON_CONFORMANT)
+            sys.exit(Exit.NON_CONFORMANT)
         out.print(f"{len(wanted)} files are current.")
         return
     if released_otherwise(folder, wanted[MANIFEST]):
@@ -119,10 +118,8 @@ def generate(check: bool, folder: Path | None) -> None:
         out.print(gap, style="yellow", soft_wrap=True)
 
 
-@vectors.command()
-@click.argument(
-    "folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True), metavar="[DIR]"
-)
+@vectors_command.command()
+@click.argument("folder", required=False, type=VECTORS, metavar="[DIR]")
 @_telling
 def lint(folder: Path | None) -> None:
     """Hold the files to what their README promises.
@@ -134,15 +131,9 @@ def lint(folder: Path | None) -> None:
     console().print(f"{sum(1 for _ in (folder / MATERIAL.folder).glob('*.json'))} files of vectors are in order.")
 
 
-@vectors.command()
+@vectors_command.command()
 @click.argument("version")
-@click.option(
-    "--out",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="The folder of vectors, by default vectors/ of the checkout.",
-)
+@_out(VECTORS, "The folder of vectors, by default vectors/ of the checkout.")
 @_telling
 def release(version: str, folder: Path | None) -> None:
     """Write into the ledger that VERSION is released.
@@ -157,7 +148,7 @@ def release(version: str, folder: Path | None) -> None:
     console().print(f"Version {version} is released: commit {LEDGER} with the files.", soft_wrap=True)
 
 
-@vectors.command("list")
+@vectors_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
 @_telling
@@ -178,15 +169,13 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
         rows = [{name: file[name] for name in names} for file in files]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
     console().print(_tests(rows) if groups else _groups(files))
 
 
 def _tests(rows: list[dict[str, str]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in rows[0]:
-        table.add_column(name.capitalize(), overflow="fold")
+    table = plain_table(*(name.capitalize() for name in rows[0]))
     for row in rows:
         table.add_row(*map(Text, row.values()))
     return table
@@ -212,8 +201,8 @@ def _groups(files: list[dict[str, Any]]) -> Table:
     return table
 
 
-@vectors.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
+@vectors_command.command()
+@click.argument("folder", type=FOLDER, metavar="DIR")
 @click.option("--overwrite", is_flag=True, help="Replace a folder that is there already.")
 @_telling
 def export(folder: Path, overwrite: bool) -> None:
@@ -245,4 +234,4 @@ def _exported(source: Path) -> list[Path]:
     return sorted([*parts, *(source / name for name in (MANIFEST, LEDGER, *PROSE))])
 
 
-vectors.add_command(run)
+vectors_command.add_command(run_command)

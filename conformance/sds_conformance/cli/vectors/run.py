@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +14,17 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
-from sds_harness.faults import TesteeFault
 
-from ...judging.certification import EXIT_CONFORMANT, EXIT_NOT_DRIVEN
-from ...judging.runner import PATIENCE, BrokenRun
-from ...telling.story import show_breakdown
+from ...judging.exits import Exit
+from ...judging.quoting import counted
+from ...judging.runner import PATIENCE
+from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
 from ...vectors.running.asking import Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
-from ..options import Driven, console, driving, program, progress_bar
-from .shared import LONGEST, MATERIAL
+from ..options import Driven, console, driving, program
+from ..showing import driven_or_ended, print_json, steps_bar
+from .shared import LONGEST, MATERIAL, VECTORS
 
 _EPILOG = """
 \b
@@ -48,7 +47,7 @@ _HEADLINES = {Status.BROKEN: "BROKE DOWN at", Status.ERROR: "ERROR OF THE SUITE 
 _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bold red", Status.WARN: "yellow"}
 
 
-@click.command(epilog=_EPILOG)
+@click.command("run", epilog=_EPILOG)
 @click.option("--group", "groups", multiple=True, metavar="GLOB", help="Ask only these groups; may be repeated.")
 @click.option(
     "--revision",
@@ -58,15 +57,11 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
     help="Which revision of the text the vectors are of.",
 )
 @click.option(
-    "--vectors",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    metavar="DIR",
-    help="The folder of vectors, by default those of this suite.",
+    "--vectors", "folder", type=VECTORS, metavar="DIR", help="The folder of vectors, by default those of this suite."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
 @driving
-def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
+def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
     """Ask an implementation the vectors, and judge its answers.
 
     Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
@@ -85,28 +80,14 @@ def run(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | N
         )
     files = list(chosen(whole, revision, groups))
     examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
-    try:
-        outcome = _examine(err, examiner, files)
-    except TesteeFault as fault:
-        show_breakdown(err, BrokenRun("handshake", 0, "", fault.breakdown))
-        err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
-        sys.exit(EXIT_NOT_DRIVEN)
+    with driven_or_ended(err, driven), steps_bar(err) as bar:
+        outcome = examiner.examine(files, bar)
     if as_json:
-        click.echo(json.dumps(_report(outcome, manifest), ensure_ascii=False, indent=2))
+        print_json(_report(outcome, manifest))
     else:
         _show(out, outcome)
         _show_again(out, outcome, driven, groups, folder)
     sys.exit(outcome.exit_code)
-
-
-def _examine(err: Console, examiner: Examiner, files: Iterable[dict[str, Any]]) -> Examination:
-    with progress_bar(err) as bar:
-        task = bar.add_task("vectors", total=None)
-
-        def progress(group: str, number: int, total: int) -> None:
-            bar.update(task, description=group, completed=number, total=total)
-
-        return examiner.examine(files, progress)
 
 
 def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
@@ -230,11 +211,8 @@ _TABLE = (Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL, Status.BROKE
 
 
 def _table(outcome: Examination) -> Table:
-    table = Table(box=None, pad_edge=False)
     shown = [status for status in _TABLE if outcome.count(status) or status in (Status.PASS, Status.FAIL)]
-    table.add_column("Group")
-    for status in shown:
-        table.add_column(status.value, justify="right")
+    table = plain_table("Group", right=[status.value for status in shown])
     for group in outcome.groups:
         table.add_row(group, *(str(outcome.count(status, group) or "·") for status in shown))
     table.add_row("All", *(str(outcome.count(status)) for status in shown), style="bold")
@@ -246,21 +224,19 @@ def _sentence(outcome: Examination) -> Text:
     name = outcome.declaration.name
     if outcome.interrupted:
         return Text(f"Interrupted: {outcome.unasked} vectors were not asked.", "bold yellow")
-    if outcome.exit_code == EXIT_CONFORMANT:
+    if outcome.exit_code == Exit.CONFORMANT:
         skipped = outcome.count(Status.SKIPPED)
         asked = f" What was skipped says nothing: {skipped} of {len(outcome.asked)}." if skipped else ""
         return Text.assemble((f"Every answer of {name} is legal.", "bold green"), asked)
     said = []
     if outcome.count(Status.FAIL):
-        said.append(f"{name} gives the wrong answer to {_vectors(outcome.count(Status.FAIL))}.")
+        said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}.")
     if outcome.count(Status.BROKEN):
-        said.append(f"{name} broke down at {_vectors(outcome.count(Status.BROKEN))} instead of answering.")
+        said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
     if outcome.unasked:
-        said.append(f"{_vectors(outcome.unasked)} not asked: after {PATIENCE} breakdowns in a row a group is left.")
+        said.append(
+            f"{counted(outcome.unasked, 'vector')} not asked: after {PATIENCE} breakdowns in a row a group is left."
+        )
     if outcome.count(Status.ERROR):
-        said.append(f"The suite itself failed at {_vectors(outcome.count(Status.ERROR))}: please report that.")
+        said.append(f"The suite itself failed at {counted(outcome.count(Status.ERROR), 'vector')}: please report that.")
     return Text(" ".join(said), "bold red") if said else Text(f"Nothing could be asked of {name}.", "bold yellow")
-
-
-def _vectors(count: int) -> str:
-    return "1 vector" if count == 1 else f"{count} vectors"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import click
+
 from ...protocols import default
 from ...vectors.model import Material
 
@@ -13,5 +17,7 @@ def _material() -> Material:
 
 
 MATERIAL = _material()
+VECTORS = click.Path(path_type=Path, file_okay=False, exists=True)
+"""A folder of vectors."""
 LONGEST = 1000
 """Characters of a sentence, which can quote names that strangers gave to files."""

@@ -15,13 +15,7 @@ from sds_harness.link import Limits
 from sds_harness.session import Session
 from sds_harness.stage import ScheduleStopped
 
-from ...judging.certification import (
-    EXIT_CONFORMANT,
-    EXIT_INTERRUPTED,
-    EXIT_NON_CONFORMANT,
-    EXIT_NOT_DRIVEN,
-    EXIT_NOTHING_EXERCISED,
-)
+from ...judging.exits import Exit
 from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
 from .subject import Answer, Skip, Status
@@ -66,13 +60,13 @@ class Examination:
     def exit_code(self) -> int:
         """0 all answers legal, 1 not, 3 it could not be driven, 4 nothing was answered, 130 interrupted."""
         if self.interrupted:
-            return EXIT_INTERRUPTED
+            return Exit.INTERRUPTED
         bad = [Status.FAIL, Status.BROKEN, Status.ERROR]
         answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
         if not any(map(self.count, answered)):
             broken = self.count(Status.BROKEN) + self.count(Status.ERROR)
-            return EXIT_NOT_DRIVEN if broken else EXIT_NOTHING_EXERCISED
-        return EXIT_NON_CONFORMANT if any(map(self.count, bad)) or self.unasked else EXIT_CONFORMANT
+            return Exit.NOT_DRIVEN if broken else Exit.NOTHING_EXERCISED
+        return Exit.NON_CONFORMANT if any(map(self.count, bad)) or self.unasked else Exit.CONFORMANT
 
 
 Progress = Callable[[str, int, int], None]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from played import Handle, altered, certified, reference, verdict_on, with_verdict
-from sds_conformance.judging.certification import EXIT_NON_CONFORMANT, Certification
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.rules import UnknownDialect
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.register import CHECKS
@@ -46,7 +47,7 @@ def translated(request: pytest.FixtureRequest) -> Certification:
 def test_the_layout_fails_and_nothing_else(translated: Certification) -> None:
     assert with_verdict(translated, Verdict.FAIL) == LAYOUT
     assert with_verdict(translated, Verdict.PASS) == set(translated.plan.requirements) - LAYOUT
-    assert translated.exit_code == EXIT_NON_CONFORMANT
+    assert translated.exit_code == Exit.NON_CONFORMANT
     assert translated.breakdowns == []
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from sds_harness.schedules import Operation, Route, Schedule
 from sds_harness.schedules.operations import Crash, Look, Tick, Wait
 from sds_harness.sds.operations import Member, Say, Send
+from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ...exchanges import RECEIVER, SENDER, YES, Cell, Pair, left_open, no
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Pair, left_open, no
+from .aspects import Aspect
 from .heard import Heard
 from .understanding import lost, unsent
 
@@ -162,3 +164,15 @@ def _asks(heard: Heard, label: str, message_id: str) -> bool:
     """Does the message of a label request a repair of another?"""
     message = heard.message(label)
     return message is not None and any(entry.message_id == message_id for entry in message.repair_request)
+
+
+def _both_repair(pair: Pair) -> str:
+    needed = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+    return pair.sender.lacks(*needed) or pair.receiver.lacks(*needed)
+
+
+ABOUT_AGREEMENT = (
+    Exchange("order", (ORDERING,), {Aspect.ORDER: agrees}),
+    # Who cannot be configured may have a T_max as long as the text recommends at most.
+    Exchange("repairs", (repairing(120_000), repairing(600_000)), {Aspect.REPAIR: repairs}, needs=_both_repair),
+)

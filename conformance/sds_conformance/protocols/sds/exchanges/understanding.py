@@ -10,10 +10,10 @@ from sds_harness.schedules import Operation, Route, Schedule
 from sds_harness.schedules.operations import Look, Tick, Wait
 from sds_harness.sds.operations import Again, Ephemeral, Member, Say, Send, Sync
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind
+from sds_reference import Kind, Message
 
-from ...exchanges import RECEIVER, SENDER, YES, Cell, Mark, Pair, left_open, no
-from .aspects import filters_differ
+from ...exchanges import RECEIVER, SENDER, YES, Cell, Exchange, Mark, Pair, left_open, no
+from .aspects import Aspect, filters_differ
 from .heard import Heard
 
 SWEEP_MS = 60_000
@@ -195,24 +195,24 @@ _FIRST_REPLY = range(at(REPLIES, "r1"), at(REPLIES, "m5"))
 _ALL_REPLIES = range(at(REPLIES, "r1"), len(REPLIES.operations))
 
 
-def _arrived(heard: Heard, pair: Pair, *labels: str) -> tuple[dict[str, str], Cell | None]:
-    """Message IDs, with labels, of what the receiver has; the cell if it has nothing or did not reply."""
+def _arrived(heard: Heard, pair: Pair) -> tuple[dict[str, str], Message] | Cell:
+    """Message IDs, with labels, of what the receiver has, and its reply; the cell if one is lacking."""
     if (cell := unsent(heard, pair, *_HEARD)) is not None:
-        return {}, cell
-    if heard.message("r1") is None:
-        return {}, left_open(f"{pair.receiver.name} sends no reply that can be read: {heard.left_out() or 'no reason'}")
-    named = heard.named_by(RECEIVER)
-    ids = {heard.id_of(label): label for label in labels}
+        return cell
+    reply, named = heard.message("r1"), heard.named_by(RECEIVER)
+    if reply is None:
+        return left_open(f"{pair.receiver.name} sends no reply that can be read: {heard.left_out() or 'no reason'}")
+    ids = {heard.id_of(label): label for label in _HEARD}
     got = {i: label for i, label in ids.items() if i in named or heard.has(RECEIVER, i)}
-    return got, None if got else left_open(f"{pair.receiver.name} takes nothing that it could acknowledge")
+    return (got, reply) if got else left_open(f"{pair.receiver.name} takes nothing that it could acknowledge")
 
 
 def acknowledges(heard: Heard, pair: Pair) -> Cell:
     """Does what the reply names in its causal history become acknowledged (section "Review ACK Status")?"""
-    got, cell = _arrived(heard, pair, *_HEARD)
-    reply = heard.message("r1")
-    if cell is not None or reply is None:
-        return cell or left_open("no reply")
+    arrived = _arrived(heard, pair)
+    if isinstance(arrived, Cell):
+        return arrived
+    got, reply = arrived
     ours, them = pair.sender.name, pair.receiver.name
     named = [got[e.message_id] for e in reply.causal_history if e.message_id in got]
     if not named:
@@ -231,10 +231,10 @@ def acknowledges(heard: Heard, pair: Pair) -> Cell:
 
 def reads_filters(heard: Heard, pair: Pair) -> Cell:
     """Is what a filter holds possibly acknowledged, and nothing else (section "Review ACK Status")?"""
-    got, cell = _arrived(heard, pair, *_HEARD)
-    reply = heard.message("r1")
-    if cell is not None or reply is None:
-        return cell or left_open("no reply")
+    arrived = _arrived(heard, pair)
+    if isinstance(arrived, Cell):
+        return arrived
+    got, reply = arrived
     ours, them = pair.sender.name, pair.receiver.name
     seen, later = (heard.possibly_acknowledged(SENDER, r) for r in (_FIRST_REPLY, _ALL_REPLIES))
     if seen is None or later is None:
@@ -329,3 +329,23 @@ def hears_ephemerals(heard: Heard, pair: Pair) -> Cell:
     refused = heard.refusal(RECEIVER)
     what = f"refuses ({refused})" if refused is not None else "does not deliver"
     return no(f"{pair.receiver.name} {what} ephemeral messages (a SHOULD)")
+
+
+def _both_type(pair: Pair) -> str:
+    mine = pair.sender.lacks(pb.CAPABILITY_EPHEMERAL)
+    return mine or pair.receiver.lacks(pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_DELIVERED)
+
+
+ABOUT_MESSAGES = (
+    Exchange("the wire as it is", (GREETING,), {Aspect.WIRE: reads}, translated=False),
+    Exchange("content", (GREETING,), {Aspect.CONTENT: delivers}),
+    Exchange("dependencies", (BACKWARDS,), {Aspect.DEPENDENCIES: waits}),
+    Exchange("replies", (REPLIES,), {Aspect.ACKNOWLEDGED: acknowledges, Aspect.FILTER: reads_filters}),
+    Exchange(
+        "sync messages",
+        (SYNCING,),
+        {Aspect.SYNC: reads_syncs},
+        needs=lambda pair: pair.sender.lacks(pb.CAPABILITY_SYNC),
+    ),
+    Exchange("ephemeral messages", (TYPING,), {Aspect.EPHEMERAL: hears_ephemerals}, needs=_both_type),
+)
