@@ -21,10 +21,11 @@ WIDE = pb.Configuration(causal_history_size=12)
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
-def take_in(actor: Actor, *payloads: Payload) -> None:
-    """Messages arrive, and what they free is delivered."""
+def take_in(actor: Actor, *payloads: Payload) -> Actor:
+    """Messages arrive, and what they free is delivered; who they arrive at."""
     actor.receive(*payloads)
     actor.settle()
+    return actor
 
 
 def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
@@ -36,11 +37,11 @@ def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
         actor.send_ephemeral()
 
 
-def tick_every(actor: Actor, milliseconds: int, times: int) -> None:
-    """Time passes, and the periodic work runs each time."""
+def tick_every(actor: Actor, milliseconds: int, times: int) -> Actor:
+    """Time passes, and the periodic work runs each time; whose it is."""
     for _ in range(times):
-        actor.stage.advance(milliseconds)
-        actor.tick()
+        actor.after(milliseconds).tick()
+    return actor
 
 
 def scenario(

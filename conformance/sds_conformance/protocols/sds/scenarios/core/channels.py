@@ -21,8 +21,7 @@ def two_channels(stage: Stage) -> None:
     take_in(alice, replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
         alice.observe(channel_id=channel)
-        stage.advance(10)
-        alice.send(channel_id=channel)
+        alice.after(10).send(channel_id=channel)
 
 
 @scenario("MSG-16", "RECV-07")

@@ -21,9 +21,7 @@ ASKED_AT_ONCE = 20_000
 def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Copies come after thirty other messages."""
     messages = [bob.content(stage.now_ms + number) for number in range(30)]
-    alice.receive(*messages)
-    take_in(alice, messages[0], messages[5])
-    alice.observe()
+    take_in(alice, *messages, messages[0], messages[5]).observe()
 
 
 @scenario("RECV-08")
@@ -35,8 +33,7 @@ def many_wait_for_one(stage: Stage, alice: Actor) -> None:
         depends_on = [root, root] if number % 5 == 0 else [root]
         alice.receive(peers[number % 2].content(stage.now_ms + 2 + number, *depends_on))
     tick_every(alice, 5 * HOUR, times=5)
-    take_in(alice, root)
-    alice.observe()
+    take_in(alice, root).observe()
 
 
 @scenario("RECV-08", "INSWEEP-01")
@@ -69,8 +66,7 @@ def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
     messages = [bob.content(stage.now_ms + number) for number in range(max(full, 999))]
     alice.receive(*messages[:full])
-    stage.advance(max(1_000, full))
-    alice.send()
+    alice.after(max(1_000, full)).send()
     if messages[full:]:
         alice.receive(*messages[full:])
     if (stage.trace.declaration.limit("log_entries") or 1_000) >= 1_000:
@@ -101,8 +97,7 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
 def days_pass(stage: Stage, alice: Actor) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
     alice.send()
-    stage.advance(48 * HOUR)
-    alice.send()
+    alice.after(48 * HOUR).send()
     alice.send()
     alice.receive(stage.peer("bob").content(stage.now_ms - 25 * HOUR))
     for _ in range(3):
@@ -118,8 +113,7 @@ def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     for number in range(12):
-        stage.advance(period // 2)
-        alice.receive(stage.peer(f"p{number}").content(stage.now_ms))
+        alice.after(period // 2).receive(stage.peer(f"p{number}").content(stage.now_ms))
         alice.tick()
 
 
@@ -146,8 +140,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
         return
     for number in range(3 * capacity):
-        stage.advance(1)
-        alice.receive(bob.content(stage.now_ms))
+        alice.after(1).receive(bob.content(stage.now_ms))
         if number % 7 == 6:
             alice.send()
     alice.send()
@@ -161,5 +154,4 @@ def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"gone-{number}", f"gone-too-{number}"))
-    stage.advance(50)
-    alice.send()
+    alice.after(50).send()

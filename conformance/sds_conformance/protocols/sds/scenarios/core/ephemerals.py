@@ -19,10 +19,8 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
     typing = bob.ephemeral(b"still typing")
-    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing)).observe()
+    alice.after(10).send()
 
 
 @scenario("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13")
@@ -33,8 +31,7 @@ def own_ephemerals(stage: Stage) -> None:
     alice.receive(stage.peer("bob").content(stage.now_ms))
     alice.send_ephemeral(b"typing")
     alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.after(10).send()
     tick_every(alice, HOUR, times=3)
 
 
@@ -49,24 +46,18 @@ def hybrids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) 
         hybrid = bob.ephemeral(b"half a message", message_id=f"hybrid-{number}")
         alice.receive(replace(hybrid, causal_history=entries, bloom_filter=bloom_filter if number % 2 else None))
     alice.observe()
-    stage.advance(10)
-    alice.send()
-    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.after(10).send()
+    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1")).observe()
+    alice.after(10).send()
 
 
 @scenario("RECV-10", "EPHEMERAL-06")
 def messages_without_a_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
-    alice.receive(Message("bob", "none", "c1"))
-    alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
+    alice.receive(Message("bob", "none", "c1"), Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
     known = bob.content(stage.now_ms)
     alice.receive(known)
     alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid"), causal_history=(HistoryEntry(known.message_id),)))
-    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b""))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.given(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b"")).observe()
+    alice.after(10).send()
     alice.receive(bob.content(stage.now_ms))

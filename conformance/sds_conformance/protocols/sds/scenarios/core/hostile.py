@@ -33,11 +33,9 @@ def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         b"\x08" * 40,
     )
     for number, wire in enumerate(broken):
-        alice.receive(wire)
-        alice.receive(bob.content(stage.now_ms + 10 + number))
+        alice.receive(wire, bob.content(stage.now_ms + 10 + number))
     alice.settle()
-    stage.advance(100)
-    alice.send()
+    alice.after(100).send()
 
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
@@ -51,8 +49,7 @@ def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
     take_in(alice, known, bob.content(base + 6, known, known))
-    stage.advance(100)
-    alice.send()
+    alice.after(100).send()
     alice.observe()
 
 
@@ -67,7 +64,5 @@ def extreme_timestamps_and_ids(stage: Stage) -> None:
         bystander.receive(bob.content(lamport))
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
-    alice.receive(bob.content(stage.now_ms + 1, content=bytes(1 << 20)))
-    take_in(alice, bob.content(stage.now_ms + 2))
-    stage.advance(1_000)
-    alice.send()
+    take_in(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
+    alice.after(1_000).send()

@@ -19,14 +19,12 @@ def entries_name_senders(stage: Stage, alice: Actor) -> None:
     alice.send()
     lost = bob.content(stage.now_ms - 5), carol.content(stage.now_ms - 4)
     # Dave reveals both gaps; neither message is his.
-    alice.receive(dave.content(stage.now_ms + 1, *signed(*lost)))
-    alice.observe()
+    alice.given(dave.content(stage.now_ms + 1, *signed(*lost))).observe()
     for _ in range(2):
         alice.send()
     stage.advance(t_max(alice))
     for _ in range(4):
-        stage.advance(1_000)
-        asking = say(alice, content=False)
+        asking = say(alice.after(1_000), content=False)
         asked = [entry.message_id for entry in asking.repair_request] if asking is not None else []
         alice.receive(*[message for message in lost if message.message_id in asked] or [dave.sync(stage.now_ms)])
     alice.settle()
@@ -49,8 +47,7 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
     )
     stage.advance(t_max(alice))
     for _ in range(3):
-        stage.advance(1_000)
-        asking = alice.send()
+        asking = alice.after(1_000).send()
         for message in first, second:
             if any(entry.message_id == message.message_id for entry in asking.repair_request):
                 alice.receive(message)

@@ -130,8 +130,7 @@ def many_holders(stage: Stage) -> None:
         holder.receive(*messages)
     request = stage.peer("frank").content(stage.now_ms, requests=signed(*messages))
     for holder in holders:
-        holder.receive(request)
-        holder.observe()
+        holder.given(request).observe()
     fine_ticks(stage, *holders)
     wait_out(stage, *holders)
 
