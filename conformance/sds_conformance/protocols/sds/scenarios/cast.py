@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 
 from sds_harness.sds.actor import Actor, Payload
@@ -14,7 +14,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
-__all__ = ["Actor", "ScriptedPeer", "Stage", "scenario", "take_in", "tick_every"]
+__all__ = ["Actor", "ScriptedPeer", "Stage", "resending", "scenario", "take_in", "tick_every"]
 
 WIDE = pb.Configuration(causal_history_size=12)
 """Causal histories that show more of the log."""
@@ -74,3 +74,7 @@ def scenario(
         return REGISTER.scenario(*exercises, long=long, of_one_text=of_one_text)(play)
 
     return register
+
+
+resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+"""Registers a scenario in which alice resends soon."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
+from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -59,12 +59,9 @@ def acknowledged_by_anything(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
         alice.given(bob.sync(base + 5, bloom_filter=with_four)).observe()
 
 
-@scenario("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
-def nobody_answers(stage: Stage) -> None:
+@resending("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
+def nobody_answers(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
-    bob = stage.peer("bob")
     alice.send()
     alice.observe()
     tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13).observe()
@@ -73,7 +70,7 @@ def nobody_answers(stage: Stage) -> None:
     tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=7)
 
 
-@scenario("OUTSWEEP-01", "SEND-10", "STATE-08", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-01", "SEND-10", "STATE-08")
 def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
@@ -88,7 +85,7 @@ def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     alice.observe()
 
 
-@scenario("OUTSWEEP-04", "STATE-15", "ACK-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-04", "STATE-15", "ACK-01")
 def acknowledged_and_done(stage: Stage, alice: Actor) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
     message = alice.send()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 
@@ -104,16 +104,11 @@ def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     alice.observe()
 
 
-@scenario("OUTSWEEP-05", "MSG-21", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
-def rebroadcasts_and_the_clock(stage: Stage, alice: Actor) -> None:
+@resending("OUTSWEEP-05", "MSG-21")
+def rebroadcasts_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms + 80_000_000))
     alice.send()
-    tick_every(alice, 2 * _resend_period(alice.party.in_force) + 1_000, times=2)
+    tick_every(alice, 2 * (alice.party.in_force.resend_unacknowledged_ms or 60_000) + 1_000, times=2)
     alice.send()
     alice.send()
-
-
-def _resend_period(configuration: pb.Configuration) -> int:
-    return configuration.resend_unacknowledged_ms or 60_000

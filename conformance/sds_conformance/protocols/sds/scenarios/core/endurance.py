@@ -7,7 +7,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
 HOUR = 3_600_000
 LARGEST_FILLED = 2_000
@@ -107,7 +107,7 @@ def days_pass(stage: Stage, alice: Actor) -> None:
     alice.send()
 
 
-@scenario("OUTSWEEP-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-01")
 def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     """Nobody acknowledges a message while others talk."""
     alice.send()

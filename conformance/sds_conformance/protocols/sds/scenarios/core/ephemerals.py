@@ -23,11 +23,12 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(10).send()
 
 
-@scenario("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13")
-def own_ephemerals(stage: Stage) -> None:
+@scenario(
+    *("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13"),
+    needs=(pb.CAPABILITY_EPHEMERAL,),
+)
+def own_ephemerals(stage: Stage, alice: Actor) -> None:
     """Ephemeral messages are sent, and hours pass."""
-    stage.need(pb.CAPABILITY_EPHEMERAL)
-    alice = stage.open()
     alice.receive(stage.peer("bob").content(stage.now_ms))
     alice.send_ephemeral(b"typing")
     alice.observe()

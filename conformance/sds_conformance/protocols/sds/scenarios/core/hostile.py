@@ -54,11 +54,9 @@ def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
 
 
 @scenario("RECV-07")
-def extreme_timestamps_and_ids(stage: Stage) -> None:
+def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
-    alice = stage.open(channels=("c1",))
     bystander = stage.open("bystander", ("c1",))
-    bob = stage.peer("bob")
     largest = stage.revision.wire.max_lamport
     for lamport in (largest // 2 + 1, largest - 1, largest):
         bystander.receive(bob.content(lamport))

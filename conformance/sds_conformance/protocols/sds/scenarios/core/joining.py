@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, Stage, scenario, take_in
+from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 MINUTE = 60_000
 
 
 @scenario("STATE-04", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,), asked=WIDE)
-def a_late_joiner(stage: Stage, alice: Actor) -> None:
+def a_late_joiner(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """After ten minutes of talk a third joins, speaks before it has heard anything, and is heard after the next."""
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     said = [bob.content(stage.now_ms)]
     for number in range(5):
         stage.advance(2 * MINUTE)

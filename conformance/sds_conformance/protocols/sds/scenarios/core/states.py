@@ -6,10 +6,11 @@ from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, tick_eve
 
 
 @scenario("STATE-14", "ACK-01", asked=QUICK_RESENDS)
-def one_of_three_is_enough(stage: Stage, alice: Actor) -> None:
+def one_of_three_is_enough(
+    stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer
+) -> None:
     """Three others are known; one of them names a message, the others go on without a word on it."""
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
-    bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
     for number, peer in enumerate((bob, carol, dave)):
         alice.receive(peer.content(stage.now_ms + number))
     message = alice.send()

@@ -28,12 +28,13 @@ def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     take_in(alice, roots[-1]).observe()
 
 
-@scenario("INSWEEP-05")
-def given_up_for_lost(stage: Stage) -> None:
+@scenario(
+    "INSWEEP-05",
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
-    stage.need(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open(configuration=pb.Configuration(lost_timeout_ms=600_000))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
     late = carol.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))

@@ -45,10 +45,9 @@ def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
 
 
 @scenario("MSG-14", "MSG-03")
-def equal_contents(stage: Stage, alice: Actor) -> None:
+def equal_contents(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
     carol = stage.open("carol")
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms - 1, content=b"ok"))
     for number in range(12):
         alice.send(b"ok")

@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Message, t_req_offset
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
-from .repairing import repair_scenario, repairing, t_max, t_min
+from .repairing import NEEDED, repair_scenario, repairing, t_max, t_min
 
 MANY = 12
 
@@ -143,12 +143,9 @@ def named_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     alice.after(1_000).receive(once)
 
 
-@scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05")
-def times_by_default(stage: Stage) -> None:
+@scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
+def times_by_default(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant is asked for SDS-R and for nothing more; two dozen are missing, and sync messages go out."""
-    stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open(configuration=pb.Configuration(sds_r=True))
-    bob = stage.peer("bob")
     lost = {message.message_id: message for message in missing(stage, alice, bob, 2 * MANY)}
     start = stage.now_ms
     for seconds in (10, 20, 29, *range(35, 130, 5), *range(150, 630, 30)):
@@ -160,11 +157,9 @@ def times_by_default(stage: Stage) -> None:
             break
 
 
-@scenario("R-TREQ-01")
-def no_room_for_a_backoff(stage: Stage) -> None:
+@scenario("R-TREQ-01", needs=(pb.CAPABILITY_SDS_R,))
+def no_room_for_a_backoff(stage: Stage, bob: ScriptedPeer) -> None:
     """T_max equals T_min, which may be refused; if not, a missing message is asked for then, and nothing breaks."""
-    stage.need(pb.CAPABILITY_SDS_R)
-    bob = stage.peer("bob")
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     try:
         alice = repairing(stage, "alice", asked, instance="without room")

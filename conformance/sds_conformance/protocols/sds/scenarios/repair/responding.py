@@ -108,10 +108,9 @@ def asked_for_several_at_once(stage: Stage, alice: Actor) -> None:
 
 
 @repair_scenario("R-RECV-13")
-def asked_in_messages_of_all_kinds(stage: Stage, alice: Actor) -> None:
+def asked_in_messages_of_all_kinds(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Requests come in a sync message, a blocked one, a copy and an ordinary one; one comes back from the network."""
     in_sync, in_blocked, in_copy, in_content, in_own, known = holding(stage, alice, 6)
-    carol = stage.peer("carol")
     own = alice.send()
     alice.receive(carol.sync(stage.now_ms, requests=signed(in_sync)))
     alice.receive(carol.content(stage.now_ms, HistoryEntry("never-sent", None, "x"), requests=signed(in_blocked)))
