@@ -14,7 +14,7 @@ from ...lamport_clock import LamportClock
 from ...message import Kind, Message
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
-from ..registry import MUTANTS, again, configured, fault, mutant, mutants
+from ..registry import MUTANTS, again, configured, fault, mutant, mutants, omitted
 
 FIVE_MINUTES_MS = 300_000
 
@@ -90,9 +90,7 @@ class _Lamport(Channel):
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
-    @fault(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
-    def counts_its_own(self, lamport_timestamp: int) -> None:
-        pass
+    counts_its_own = omitted(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
 
 
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
@@ -207,10 +205,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-39": ("buffers-ephemerals", "ephemeral-waits"),
     "FORUM-45": ("delivers-children-first",),
 }
-
-
 """By requirement of the proposal: mutants of SDS that violate it as well."""
-
 
 for _requirement, _names in SHARED.items():
     for _name in _names:

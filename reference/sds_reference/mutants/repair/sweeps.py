@@ -11,8 +11,6 @@ from ...variants import PRIVATE_HASH
 from ..registry import configured, fault, mutant, mutants, unseen_too
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
-
-
 """With it only what holds for any hash gives a fault away."""
 
 
