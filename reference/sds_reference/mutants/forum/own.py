@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
@@ -14,16 +13,13 @@ from ...lamport_clock import LamportClock
 from ...message import Kind, Message
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
+from ..core.message import moved
 from ..registry import MUTANTS, again, configured, fault, mutant, mutants, omitted
 
 FIVE_MINUTES_MS = 300_000
 
 
 # ---- On the wire -----------------------------------------------------------------------------------------------------
-
-
-def _rewritten(wire: bytes, change: Callable[[WireField], Iterable[WireField]]) -> bytes:
-    return join(changed for field in split(wire) for changed in change(field))
 
 
 @mutants
@@ -40,18 +36,16 @@ class _Wire(Channel):
 
     @fault(Channel.encode, "FORUM-04", "writes Lamport timestamps into field 10")
     def lamport_in_field10(self, message: Message) -> bytes:
-        return _rewritten(super().encode(message), lambda f: [replace(f, number=10) if f.number == 3 else f])
+        return moved(super().encode(message), 3, 10)
 
     @fault(Channel.encode, "FORUM-05", "writes the entries of causal histories as messages of their own")
     def entries_as_messages(self, message: Message) -> bytes:
-        return _rewritten(
-            super().encode(message),
-            lambda f: [replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f],
-        )
+        fields = split(super().encode(message))
+        return join(replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f for f in fields)
 
     @fault(Channel.encode, "FORUM-06", "writes the channel into field 8")
     def channel_in_field8(self, message: Message) -> bytes:
-        return _rewritten(super().encode(message), lambda f: [replace(f, number=8) if f.number == 5 else f])
+        return moved(super().encode(message), 5, 8)
 
 
 again(
