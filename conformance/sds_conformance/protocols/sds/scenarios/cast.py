@@ -16,6 +16,7 @@ from ..register import REGISTER
 
 __all__ = ["Actor", "ScriptedPeer", "Stage", "resending", "scenario", "take_in", "tick_every"]
 
+HOUR = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
 """Causal histories that show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)

@@ -9,8 +9,6 @@ from sds_reference import PROFILES, HistoryEntry, Message
 
 from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
 
-HOUR = 3_600_000
-
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")

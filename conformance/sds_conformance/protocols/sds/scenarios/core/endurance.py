@@ -7,9 +7,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
-from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
-HOUR = 3_600_000
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
 LARGEST_BUILT = 100_000

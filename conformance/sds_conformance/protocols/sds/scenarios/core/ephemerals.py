@@ -7,9 +7,7 @@ from dataclasses import replace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")

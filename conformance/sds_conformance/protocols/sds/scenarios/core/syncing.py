@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 
 @scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-09", needs=(pb.CAPABILITY_SYNC,))

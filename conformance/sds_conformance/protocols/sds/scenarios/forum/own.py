@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
-
-HOUR = 3_600_000
+from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
