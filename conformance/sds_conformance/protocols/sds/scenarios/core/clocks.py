@@ -33,8 +33,7 @@ def clock_steps_back(stage: Stage, alice: Actor) -> None:
 @scenario("STATE-02")
 def clock_at_first_use(stage: Stage, alice: Actor) -> None:
     """An old message is the first thing seen; the clock still starts at the epoch time."""
-    alice.receive(stage.peer("bob").content(1))
-    alice.after(-60_000).send()
+    alice.given(stage.peer("bob").content(1)).after(-60_000).send()
 
 
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
@@ -42,11 +41,9 @@ def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
     alice.given(bob.content(stage.now_ms + 5_000)).observe()
     alice.send()
-    alice.receive(bob.content(stage.now_ms + 100))
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 100)).send()
     last = alice.send()
-    alice.receive(bob.content(last.lamport_timestamp or 0))
-    alice.send()
+    alice.given(bob.content(last.lamport_timestamp or 0)).send()
     alice.given(bob.content(stage.now_ms + 20_000)).observe()
     alice.send()
 
@@ -55,10 +52,8 @@ def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def waiting_from_ahead(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message from ahead must wait for its dependency; only its delivery moves the clock."""
     root = bob.content(stage.now_ms + 10)
-    alice.receive(bob.content(stage.now_ms + 9_000, root))
-    alice.send()
-    take_in(alice, root)
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 9_000, root)).send()
+    take_in(alice, root).send()
 
 
 @scenario("MSG-05")
@@ -68,8 +63,7 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     alice.given(zero).observe()
     alice.receive(bob.content(stage.now_ms + 1, zero))
     if stage.trace.declaration.limit("lamport_ahead_ms") is None:
-        alice.receive(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000)))
-        alice.send()
+        alice.given(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000))).send()
         alice.send()
 
 
@@ -82,8 +76,7 @@ def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(1_000).send_sync()
     alice.send_sync()
     alice.send()
-    alice.receive(bob.sync(stage.now_ms + 10_000_000))
-    alice.send()
+    alice.given(bob.sync(stage.now_ms + 10_000_000)).send()
     # The first that a newcomer says may be a sync message.
     nora = stage.open("nora")
     nora.send_sync()
@@ -94,8 +87,7 @@ def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Ephemeral messages come and go between content messages under a frozen clock."""
     alice.send()
-    alice.receive(bob.ephemeral(b"typing"))
-    alice.send()
+    alice.given(bob.ephemeral(b"typing")).send()
     if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
         alice.send_ephemeral()
         alice.send()
@@ -105,8 +97,7 @@ def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
 @resending("OUTSWEEP-05", "MSG-21")
 def rebroadcasts_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    alice.receive(bob.content(stage.now_ms + 80_000_000))
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 80_000_000)).send()
     tick_every(alice, 2 * (alice.party.in_force.resend_unacknowledged_ms or 60_000) + 1_000, times=2)
     alice.send()
     alice.send()

@@ -96,6 +96,5 @@ def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 def the_filter_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Every message carries the filter as it is when the message is sent."""
     for _ in range(5):
-        alice.after(10).receive(bob.content(stage.now_ms))
-        alice.send()
+        alice.after(10).given(bob.content(stage.now_ms)).send()
     send_the_optional(alice, ephemeral=False)

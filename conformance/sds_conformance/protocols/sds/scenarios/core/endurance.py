@@ -64,8 +64,7 @@ def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
     messages = [bob.content(stage.now_ms + number) for number in range(max(full, 999))]
-    alice.receive(*messages[:full])
-    alice.after(max(1_000, full)).send()
+    alice.given(*messages[:full]).after(max(1_000, full)).send()
     if messages[full:]:
         alice.receive(*messages[full:])
     if (stage.trace.declaration.limit("log_entries") or 1_000) >= 1_000:
@@ -112,8 +111,7 @@ def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     for number in range(12):
-        alice.after(period // 2).receive(stage.peer(f"p{number}").content(stage.now_ms))
-        alice.tick()
+        alice.after(period // 2).given(stage.peer(f"p{number}").content(stage.now_ms)).tick()
 
 
 @scenario("RECV-11", "SEND-01")
@@ -121,8 +119,7 @@ def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
     """Own copies come back while the clock stands still."""
     alice.send()
     alice.send()
-    alice.receive(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts])
-    alice.send()
+    alice.given(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts]).send()
     alice.send()
 
 

@@ -27,8 +27,7 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 )
 def own_ephemerals(stage: Stage, alice: Actor) -> None:
     """Ephemeral messages are sent, and hours pass."""
-    alice.receive(stage.peer("bob").content(stage.now_ms))
-    alice.send_ephemeral(b"typing")
+    alice.given(stage.peer("bob").content(stage.now_ms)).send_ephemeral(b"typing")
     alice.observe()
     alice.after(10).send()
     tick_every(alice, HOUR, times=3)

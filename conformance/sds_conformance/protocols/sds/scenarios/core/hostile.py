@@ -48,8 +48,7 @@ def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     )
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
-    take_in(alice, known, bob.content(base + 6, known, known))
-    alice.after(100).send()
+    take_in(alice, known, bob.content(base + 6, known, known)).after(100).send()
     alice.observe()
 
 

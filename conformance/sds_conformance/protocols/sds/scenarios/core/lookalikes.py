@@ -114,7 +114,6 @@ def hints_only_where_given(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
     alice.receive(first, retrieval_hint=b"t1")
     for _ in range(2):
         alice.after(1).send()
-    alice.after(5).receive(bob.content(stage.now_ms, first))
-    alice.after(1).send()
+    alice.after(5).given(bob.content(stage.now_ms, first)).after(1).send()
     alice.receive(bob.content(stage.now_ms, message_id="z"), retrieval_hint=b"\xff\xfe")
     alice.after(1).send()

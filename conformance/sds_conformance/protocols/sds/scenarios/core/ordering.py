@@ -33,8 +33,7 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     base = stage.now_ms
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
-    alice.receive(bob.content(base + 15))
-    alice.after(100).send()
+    alice.given(bob.content(base + 15)).after(100).send()
     alice.after(100).receive(bob.content(base + 17))
     send_the_optional(alice, ephemeral=False)
     alice.send()

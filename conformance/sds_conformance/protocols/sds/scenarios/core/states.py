@@ -30,7 +30,6 @@ def from_state_to_state(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
     alice.given(carol.content(stage.now_ms + 2, first, second)).observe()
     # What has been acknowledged stays so, whatever says less of it.
     both = stage.filter_over(first.message_id, second.message_id)
-    alice.receive(bob.content(stage.now_ms + 3, bloom_filter=both))
-    alice.after(1_000).tick()
+    alice.given(bob.content(stage.now_ms + 3, bloom_filter=both)).after(1_000).tick()
     alice.observe()
     alice.given(carol.content(stage.now_ms + 4, bloom_filter=stage.filter_over(third.message_id))).observe()

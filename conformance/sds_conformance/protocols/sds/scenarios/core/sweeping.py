@@ -41,8 +41,7 @@ def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     tick_every(alice, timeout // 4, times=3).observe()
     tick_every(alice, timeout // 2, times=3).observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
-    take_in(alice, late, carol.content(stage.now_ms))
-    alice.after(100).send()
+    take_in(alice, late, carol.content(stage.now_ms)).after(100).send()
     alice.observe()
 
 

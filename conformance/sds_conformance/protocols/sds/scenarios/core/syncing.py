@@ -41,19 +41,16 @@ def received_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def syncs_between_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """At one moment a participant sends two sync messages, receives four, and sends another."""
     known = bob.content(stage.now_ms)
-    alice.receive(known)
+    alice.given(known).send_sync()
     alice.send_sync()
-    alice.send_sync()
-    alice.receive(*[bob.sync(stage.now_ms + number, known) for number in range(4)])
-    alice.send_sync()
+    alice.given(*[bob.sync(stage.now_ms + number, known) for number in range(4)]).send_sync()
 
 
 @scenario("SYNC-12", of_one_text=True)
 def a_sync_with_the_id_of_the_logged(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A sync message has the ID of a content message that is in the log; what it says counts all the same."""
     message = bob.content(stage.now_ms)
-    alice.receive(message)
-    sent = alice.send()
+    sent = alice.given(message).send()
     alice.given(bob.sync(stage.now_ms + 1, sent, message_id=message.message_id)).observe()
 
 

@@ -24,8 +24,7 @@ def every_kind_of_message(stage: Stage, bob: ScriptedPeer) -> None:
     alice.send(stage.said(BINARY))
     stage.advance(10)
     first = bob.content(stage.now_ms - 5)
-    alice.receive(first, bob.content(stage.now_ms - 4, first))
-    alice.after(10).send(b"second")
+    alice.given(first, bob.content(stage.now_ms - 4, first)).after(10).send(b"second")
     alice.after(10).send("dritte Nachricht ☕".encode())
     if can(pb.CAPABILITY_SYNC):
         alice.after(10).send_sync()
@@ -62,8 +61,7 @@ def equal_contents(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def said_again_later(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same content is sent again after the first was acknowledged: it is another message."""
     first = alice.send(b"good morning")
-    alice.receive(bob.content(stage.now_ms + 1, first))
-    alice.after(60_000).send(b"good morning")
+    alice.given(bob.content(stage.now_ms + 1, first)).after(60_000).send(b"good morning")
     alice.after(60_000).send(b"anything else")
 
 

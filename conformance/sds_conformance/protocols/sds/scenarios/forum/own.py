@@ -36,15 +36,12 @@ def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
     alice.given(known, sync).observe()
-    alice.receive(carol.content(base + 50_001, sync), carol.sync(base + 90_000))
-    alice.send()
+    alice.given(carol.content(base + 50_001, sync), carol.sync(base + 90_000)).send()
     root = bob.content(base + 90_010)
     waits = carol.sync(base + 90_020, root)
-    alice.receive(waits, bob.content(base + 90_030, waits))
-    alice.send()
+    alice.given(waits, bob.content(base + 90_030, waits)).send()
     take_in(alice, root).observe()
-    take_in(alice, bob.content(base + 90_040, waits, sync))
-    alice.send()
+    take_in(alice, bob.content(base + 90_040, waits, sync)).send()
 
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")

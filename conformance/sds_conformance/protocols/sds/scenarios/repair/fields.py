@@ -15,8 +15,7 @@ from .requesting import say, say_both
 def entries_name_senders(stage: Stage, alice: Actor) -> None:
     """Messages of several senders are logged, own ones too, others are missing; what is sent then names senders."""
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
-    alice.receive(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8))
-    alice.send()
+    alice.given(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8)).send()
     lost = bob.content(stage.now_ms - 5), carol.content(stage.now_ms - 4)
     # Dave reveals both gaps; neither message is his.
     alice.given(dave.content(stage.now_ms + 1, *signed(*lost))).observe()
@@ -57,8 +56,7 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
 def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages depend on what is logged, own ones too, and on one that is missing; only that one is asked for."""
     first = bob.content(stage.now_ms - 5)
-    alice.receive(first)
-    own = alice.send()
+    own = alice.given(first).send()
     lost = bob.content(stage.now_ms - 4)
     alice.receive(carol.content(stage.now_ms + 1, *signed(first, own)))
     alice.receive(carol.content(stage.now_ms + 2, *signed(first, lost, own)))
@@ -69,8 +67,7 @@ def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer,
 def without_the_extension(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant without SDS-R meets requests and senders in entries, and misses messages itself."""
     first = bob.content(stage.now_ms + 1)
-    alice.receive(first)
-    own = alice.send()
+    own = alice.given(first).send()
     lost = bob.content(stage.now_ms + 2)
     alice.receive(carol.content(stage.now_ms + 3, *signed(first)))
     alice.receive(carol.content(stage.now_ms + 4, *signed(first, own), requests=signed(first, own)))

@@ -81,8 +81,7 @@ def one_of_two_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPee
     first, second = missing(stage, alice, bob, 2)
     alice.after(t_max(alice) + 1_000).receive(second)
     say(alice, content=False)
-    take_in(alice, first)
-    alice.send()
+    take_in(alice, first).send()
 
 
 Overheard = Callable[[Stage, ScriptedPeer, list[HistoryEntry]], Message]

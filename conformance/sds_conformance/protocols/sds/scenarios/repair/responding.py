@@ -89,8 +89,7 @@ def asked_for_what_it_has(stage: Stage, alice: Actor, bob: ScriptedPeer, dave: S
     alice.observe()
     wait_out(stage, alice)
     alice.send()
-    alice.receive(dave.content(stage.now_ms))
-    alice.tick()
+    alice.given(dave.content(stage.now_ms)).tick()
 
 
 @repair_scenario("R-RECV-12", "R-RECV-09")
@@ -127,8 +126,7 @@ def asked_for_all_that_came_in_other_ways(stage: Stage, alice: Actor, bob: Scrip
     waited = bob.content(stage.now_ms + 2, *signed(root))
     take_in(alice, waited, root)
     repaired = bob.content(stage.now_ms + 3)
-    alice.receive(bob.content(stage.now_ms + 4, *signed(repaired)))
-    alice.after(t_max(alice) + 1_000).send()
+    alice.given(bob.content(stage.now_ms + 4, *signed(repaired))).after(t_max(alice) + 1_000).send()
     take_in(alice, repaired)
     ask_one_by_one(stage, carol, alice, root, waited, repaired, own)
     wait_out(stage, alice)

@@ -38,8 +38,7 @@ def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, M
 
 def _find_missing(actor: Actor, revealing: Message) -> bool:
     """A participant finds messages missing; does it show for when they are noted?"""
-    actor.receive(revealing)
-    state = actor.observe()
+    state = actor.given(revealing).observe()
     return state is not None and state.HasField("outgoing_repairs")
 
 
