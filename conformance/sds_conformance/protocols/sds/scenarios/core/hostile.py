@@ -23,15 +23,8 @@ def foreign_filters(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Bytes that are no message come between ordinary ones."""
     good = stage.on_the_wire(bob.content(stage.now_ms + 1))
-    broken = (
-        b"",
-        b"\xff",
-        b"\x0a\xff\xff\xff\xff\x0f",
-        good[: len(good) // 2],
-        b"\x0a\x02\xc3\x28",
-        bytes(64),
-        b"\x08" * 40,
-    )
+    half = good[: len(good) // 2]
+    broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", half, b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
     for number, wire in enumerate(broken):
         alice.receive(wire, bob.content(stage.now_ms + 10 + number))
     alice.settle()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import Dependency, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
@@ -84,33 +84,24 @@ def one_of_two_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPee
     take_in(alice, first).send()
 
 
-Overheard = Callable[[Stage, ScriptedPeer, list[HistoryEntry]], Message]
+def _overhears(
+    stage: Stage,
+    alice: Actor,
+    said: Callable[..., Message],
+    *before: HistoryEntry,
+    depends_on: tuple[Dependency, ...] = (),
+    sender: bool = True,
+) -> None:
+    """Something is missing, and a second before T_max somebody else asks for it, after the entries ``before``.
 
-
-def _sync(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.sync(stage.now_ms, requests=requests)
-
-
-def _content(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.content(stage.now_ms, requests=requests)
-
-
-def _blocked(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.content(stage.now_ms, "never-sent", requests=requests)
-
-
-def _gapped_sync(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.sync(stage.now_ms, HistoryEntry("never-sent", None, peer.name), requests=requests)
-
-
-def _overhears(stage: Stage, alice: Actor, message: Overheard, *before: HistoryEntry, sender: bool = True) -> None:
-    """Something is missing, and a second before T_max somebody else asks for it, after the entries ``before``."""
+    The message is as a scripted peer says it, and may have to wait for others.
+    """
     bob, dave = stage.peer("bob"), stage.peer("dave")
     lost = bob.content(stage.now_ms - 1, message_id=f"lost-at-{len(stage.trace.steps)}")
     alice.given(bob.content(stage.now_ms + 1, *signed(lost), message_id=f"after-{lost.message_id}")).observe()
     stage.advance(t_max(alice) - 1_000)
     entry = HistoryEntry(lost.message_id, None, bob.name if sender else None)
-    asking = message(stage, dave, [*before, entry])
+    asking = said(dave, stage.now_ms, *depends_on, requests=[*before, entry])
     alice.receive(_renamed(asking, stage))
     _speak(stage, alice)
     take_in(alice, lost)
@@ -124,8 +115,8 @@ def _renamed(message: Message, stage: Stage) -> Message:
 @repair_scenario("R-RECV-07")
 def somebody_else_asks(stage: Stage, alice: Actor) -> None:
     """Others ask for what is missing, in a sync message and in content; the participant leaves it to them."""
-    _overhears(stage, alice, _sync)
-    _overhears(stage, alice, _content)
+    _overhears(stage, alice, ScriptedPeer.sync)
+    _overhears(stage, alice, ScriptedPeer.content)
 
 
 @repair_scenario("R-RECV-07")
@@ -144,10 +135,10 @@ def somebody_asks_for_many(stage: Stage, alice: Actor) -> None:
     """Requests for many messages: what is missing comes last, after unknown ones, and once has no sender."""
     unknown = HistoryEntry("nobody-knows-this")
     named = HistoryEntry("nor-this", None, stage.peer("carol").name)
-    _overhears(stage, alice, _sync, unknown, named)
-    _overhears(stage, alice, _content, named, unknown)
-    _overhears(stage, alice, _sync, sender=False)
-    _overhears(stage, alice, _sync, *(HistoryEntry(f"unknown-{n}", None, "carol") for n in range(150)))
+    _overhears(stage, alice, ScriptedPeer.sync, unknown, named)
+    _overhears(stage, alice, ScriptedPeer.content, named, unknown)
+    _overhears(stage, alice, ScriptedPeer.sync, sender=False)
+    _overhears(stage, alice, ScriptedPeer.sync, *(HistoryEntry(f"unknown-{n}", None, "carol") for n in range(150)))
 
 
 @repair_scenario("R-RECV-12")
@@ -156,7 +147,7 @@ def somebody_asks_for_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer
     alice.receive(carol.sync(stage.now_ms, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(stage.now_ms, *(f"unheard-of-{number}" for number in range(1_000))))
     say(alice.after(t_max(alice) + 1_000), content=False)
-    _overhears(stage, repairing(stage, "erin"), _sync, HistoryEntry("unknown-1", None, "carol"))
+    _overhears(stage, repairing(stage, "erin"), ScriptedPeer.sync, HistoryEntry("unknown-1", None, "carol"))
 
 
 @repair_scenario("R-RECV-13")
@@ -167,8 +158,8 @@ def requests_in_any_message(stage: Stage, alice: Actor, bob: ScriptedPeer, dave:
     alice.observe()
     say_both(alice, t_max(alice), 1_000)
     take_in(alice, lost)
-    _overhears(stage, alice, _blocked)
-    _overhears(stage, alice, _gapped_sync)
+    _overhears(stage, alice, ScriptedPeer.content, depends_on=("never-sent",))
+    _overhears(stage, alice, ScriptedPeer.sync, depends_on=(HistoryEntry("never-sent", None, dave.name),))
     known = dave.content(stage.now_ms, message_id="known")
     alice.receive(known)
     lost = bob.content(stage.now_ms - 1)

@@ -12,7 +12,6 @@ from sds_harness.sds.trace import Step
 from sds_harness.session import Session
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_harness.trace import Party
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config, Message
 from sds_reference.revision import Revision
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -199,8 +198,3 @@ class _Recorder:
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
             raise NoTranscript("own messages come back with their filters")
         return fields, depends
-
-
-def configuration(fields: dict[str, Any]) -> pb.Configuration:
-    """The configuration that a transcript asks for."""
-    return pb.Configuration(**fields)
