@@ -154,11 +154,10 @@ def _transcript() -> Schema:
     )
     seen = {"broadcasts": array(sent), "events": array(event)}
     legal = outcomes(record({}, {**seen, "state": state, "rejected": YES}))
-    at = {"at_ms": WHOLE, "outcomes": legal}
     hint = {"retrieval_hint": HEX}
 
     def does(name: str, required: Schema | None = None, optional: Schema | None = None) -> Schema:
-        return record({"at_ms": at["at_ms"], "do": {"const": name}, **(required or {}), "outcomes": legal}, optional)
+        return record({"at_ms": WHOLE, "do": {"const": name}, **(required or {}), "outcomes": legal}, optional)
 
     steps = {
         "oneOf": [
