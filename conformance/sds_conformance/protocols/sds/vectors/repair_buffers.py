@@ -109,6 +109,8 @@ def repair_buffers(revision: Revision) -> list[Vector]:
         comment, flags, requirements = _TOLD[slug]
         if slug in _ANEW:
             requirements += _ANEW[slug][revision.requests_again]
+        if any(NEGLECTED in outcomes for _, _, *outcomes in steps):
+            flags += " Should"
         told = [{"at_ms": at, "receive": message_json(said), "outcomes": outcomes} for at, said, *outcomes in steps]
         out.append(stepwise(slug, comment, flags, of_sds(requirements), {**fields, "num_response_groups": 1}, told))
     return out
@@ -116,51 +118,47 @@ def repair_buffers(revision: Revision) -> list[Vector]:
 
 _SHOULD = "R-STATE-01 R-RECV-03 R-RECV-05"
 _TOLD = {
-    "missing": ("A message depends on one that is missing.", "Missing Should", f"{_SHOULD} R-RECV-06 R-TREQ-01"),
-    "missing-then-here": ("It arrives.", "Missing Arrives Should", "R-RECV-01"),
-    "two-missing": ("Two are missing, each has its own time.", "Missing Should", f"{_SHOULD} R-TREQ-04"),
-    "detected-later": ("The time counts from when the gap was found.", "Missing Should", "R-TREQ-05"),
-    "named-again": ("Another message depends on the same one.", "Keeps Should", "R-STATE-02"),
-    "a-sync-tells": ("A sync message names one that is missing.", "Missing AnyMessage Should", "R-RECV-13 SYNC-12"),
-    "a-sync-of-that-id": ("A sync message has the ID of what is missing.", "SyncId Should", "SYNC-10 R-RECV-01"),
+    "missing": ("A message depends on one that is missing.", "Missing", f"{_SHOULD} R-RECV-06 R-TREQ-01"),
+    "missing-then-here": ("It arrives.", "Missing Arrives", "R-RECV-01"),
+    "two-missing": ("Two are missing, each has its own time.", "Missing", f"{_SHOULD} R-TREQ-04"),
+    "detected-later": ("The time counts from when the gap was found.", "Missing", "R-TREQ-05"),
+    "named-again": ("Another message depends on the same one.", "Keeps", "R-STATE-02"),
+    "a-sync-tells": ("A sync message names one that is missing.", "Missing AnyMessage", "R-RECV-13 SYNC-12"),
+    "a-sync-of-that-id": ("A sync message has the ID of what is missing.", "SyncId", "SYNC-10 R-RECV-01"),
     "nothing-is-missing": ("The dependency is logged.", "Here", "R-STATE-01"),
-    "what-waits": ("A dependency waits itself.", "Here Should", "R-STATE-01"),
-    "somebody-else-asks": ("Somebody else asks for what is missing.", "Overheard Should", "R-RECV-07"),
+    "what-waits": ("A dependency waits itself.", "Here", "R-STATE-01"),
+    "somebody-else-asks": ("Somebody else asks for what is missing.", "Overheard", "R-RECV-07"),
     "somebody-else-asks-in-a-sync": (
         "A sync message asks for what is missing.",
-        "Overheard AnyMessage Should",
+        "Overheard AnyMessage",
         "R-RECV-07 R-RECV-13",
     ),
-    "somebody-else-asks-without-an-author": (
-        "The request names no author.",
-        "Overheard NoAuthor Should",
-        "R-RECV-07",
-    ),
+    "somebody-else-asks-without-an-author": ("The request names no author.", "Overheard NoAuthor", "R-RECV-07"),
     "asked-by-others-and-not-named-again": (
         "Others asked; the next message is about something else.",
-        "Overheard Again Should",
+        "Overheard Again",
         "R-RECV-07",
     ),
     "asked-by-others-and-named-again": (
         "Others asked; the next message depends on the same one.",
-        "Overheard Again Should",
+        "Overheard Again",
         "R-RECV-07 R-TREQ-05",
     ),
-    "asked": ("Somebody asks for what is logged.", "Asked Should", "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10"),
-    "asked-again": ("Somebody else asks for the same.", "Asked Keeps Should", "R-STATE-06 R-RECV-08"),
-    "asked-twice-in-one": ("It stands twice in one request.", "Asked Keeps Should", "R-STATE-06 R-RECV-08"),
-    "asked-in-a-sync": ("A sync message asks.", "Asked AnyMessage Should", "R-RECV-13 R-RECV-08"),
-    "answered-by-others": ("A copy comes from somebody else.", "Answered Should", "R-RECV-02"),
+    "asked": ("Somebody asks for what is logged.", "Asked", "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10"),
+    "asked-again": ("Somebody else asks for the same.", "Asked Keeps", "R-STATE-06 R-RECV-08"),
+    "asked-twice-in-one": ("It stands twice in one request.", "Asked Keeps", "R-STATE-06 R-RECV-08"),
+    "asked-in-a-sync": ("A sync message asks.", "Asked AnyMessage", "R-RECV-13 R-RECV-08"),
+    "answered-by-others": ("A copy comes from somebody else.", "Answered", "R-RECV-02"),
     "asked-for-the-unknown": ("Somebody asks for what nobody has seen.", "Unknown", "R-RECV-09"),
-    "asked-for-what-waits": ("Somebody asks for what waits.", "Unknown Should", "R-RECV-09"),
+    "asked-for-what-waits": ("Somebody asks for what waits.", "Unknown", "R-RECV-09"),
     "asked-without-an-author": (
         "The request names no author, and another one does.",
-        "NoAuthor Asked Should",
+        "NoAuthor Asked",
         "R-RECV-12 R-RECV-08",
     ),
     "asked-under-the-own-id": ("The request comes under the own ID.", "OwnTraffic", "RECV-01 R-RECV-10"),
 }
-"""Of each conversation: comment, flags and requirements."""
+"""Of each conversation: comment, flags and requirements. Where there may be no entry, the flag Should is added."""
 _ANEW = {
     "asked-by-others-and-not-named-again": ("", " R-RECV-05"),
     "asked-by-others-and-named-again": (" R-RECV-03", " R-RECV-05"),

@@ -19,18 +19,12 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from .....judging.registry import Scenario
 from ..fields import message_json
 
-CONFIGURED = (
-    "causal_history_size",
-    "resend_unacknowledged_ms",
-    "resend_possibly_acknowledged_ms",
-    "sync_interval_ms",
-    "lost_timeout_ms",
-    "incoming_sweep_ms",
-    "possible_ack_threshold",
-    "sds_r",
-)
+CONFIGURED = """
+causal_history_size resend_unacknowledged_ms resend_possibly_acknowledged_ms sync_interval_ms lost_timeout_ms
+incoming_sweep_ms possible_ack_threshold sds_r
+"""
 """What a transcript fixes, so that legal variants which only differ in it are not variants here."""
-CONFIGURED_REPAIRS = ("t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests")
+CONFIGURED_REPAIRS = ["t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests"]
 NEAR_MS = 10**12
 """Timestamps that are nearer to the base than that are told relative to it."""
 
@@ -114,7 +108,7 @@ class _Recorder:
             raise NoTranscript("its channel has no name")
         steps = [self._step(step) for step in self._stage.trace.steps if step.command != "open"]
         in_force = self._party.in_force
-        names = (*CONFIGURED, *(CONFIGURED_REPAIRS if in_force.sds_r else ()))
+        names = CONFIGURED.split() + (CONFIGURED_REPAIRS if in_force.sds_r else [])
         if in_force.sds_r:
             self._needs["sds-r"] = None
         if len(self._party.channels) > 1:
