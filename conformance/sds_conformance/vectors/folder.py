@@ -111,6 +111,15 @@ def places(material: Material) -> tuple[str, str]:
     return material.folder, "schema"
 
 
+def files_in(material: Material, folder: Path, pattern: str = "*") -> dict[str, Path]:
+    """What stands in the places of generated files, by its path in the folder."""
+    return {
+        path.relative_to(folder).as_posix(): path
+        for place in places(material)
+        for path in sorted((folder / place).glob(pattern))
+    }
+
+
 def load_manifest(material: Material, folder: Path) -> Manifest:
     """The manifest of a folder of vectors, of whichever version. Raises VectorsError if it is none."""
     content = read_bytes(folder / MANIFEST)

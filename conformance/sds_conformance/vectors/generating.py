@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
-from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions, places
+from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions, files_in
 from .model import Material
 from .released import Ledger, read_ledger
 
@@ -42,11 +42,9 @@ def differences(material: Material, folder: Path, wanted: dict[str, bytes]) -> l
             out.append(f"{path} is missing")
         elif file.read_bytes() != content:
             out.append(f"{path} is not what is generated")
-    for file in sorted(file for place in places(material) for file in (folder / place).glob("*")):
-        path = file.relative_to(folder).as_posix()
-        if path not in wanted:
-            out.append(f"{path} is not generated any more")
-    return out
+    return out + [
+        f"{path} is not generated any more" for path in sorted(files_in(material, folder)) if path not in wanted
+    ]
 
 
 def write(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[str]:
@@ -60,8 +58,7 @@ def write(material: Material, folder: Path, wanted: dict[str, bytes]) -> list[st
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             changed.append(path)
-    for file in sorted(file for place in places(material) for file in (folder / place).glob("*.json")):
-        path = file.relative_to(folder).as_posix()
+    for path, file in sorted(files_in(material, folder, "*.json").items()):
         if path not in wanted:
             file.unlink()
             changed.append(path)

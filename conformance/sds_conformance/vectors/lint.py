@@ -12,7 +12,7 @@ from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
-from .folder import PROSE, Manifest, VectorsError, load_manifest, places, read_bytes, read_json, violations
+from .folder import PROSE, Manifest, VectorsError, files_in, load_manifest, read_bytes, read_json, violations
 from .generating import changelog_gap
 from .model import GENERATOR_VERSION, Material, result_of, result_of_steps
 from .released import breaches
@@ -54,11 +54,7 @@ def lint(material: Material, folder: Path) -> list[str]:
 
 def _files(material: Material, folder: Path, manifest: Manifest) -> Iterator[str]:
     """Is there what the manifest names, and nothing else?"""
-    there = {
-        path.relative_to(folder).as_posix(): path
-        for part in places(material)
-        for path in sorted((folder / part).glob("*"))
-    }
+    there = files_in(material, folder)
     for name in sorted(set(there) - set(manifest.files)):
         yield f"{printable(name)} is not in the manifest"
     for name, told in manifest.files.items():
@@ -121,12 +117,8 @@ def _test(material: Material, data: dict[str, Any], test: dict[str, Any]) -> Ite
         elif not any(requirements[name].stated_in(revision) for revision in data["revisions"]):
             yield f"{name} is not stated in {', '.join(data['revisions'])}"
     known = [requirements[name] for name in test["requirements"] if name in requirements]
-    for revision in data["revisions"]:
-        if (
-            known
-            and revision in material.revisions
-            and not any(requirement.stated_in(revision) for requirement in known)
-        ):
+    for revision in data["revisions"] if known else ():
+        if revision in material.revisions and not any(requirement.stated_in(revision) for requirement in known):
             yield f"it names no requirement of {revision}"
     parts = [test] if "outcomes" in test else test["steps"]
     for outcome in (outcome for part in parts for outcome in part["outcomes"]):

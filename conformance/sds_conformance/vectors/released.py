@@ -21,6 +21,7 @@ from .canonical import digest, file_digest, formatted
 from .documents import MANIFEST
 from .folder import CHANGELOG, LEDGER, Manifest, VectorsError, changelog_named, changelog_versions, read_json
 from .model import GENERATOR_VERSION
+from .schemas import record
 
 EXPLANATION = ("comment", "flags", "requirements")
 """What may be said better without another ID: a test is its inputs and outcomes."""
@@ -41,13 +42,7 @@ _ENTRY = {
         "additionalProperties": {"type": "object", "propertyNames": _ID, "additionalProperties": _DIGEST},
     },
 }
-_RELEASE = {"type": "object", "properties": _ENTRY, "required": list(_ENTRY), "additionalProperties": False}
-_SCHEMA = {
-    "type": "object",
-    "properties": {"releases": {"type": "array", "items": _RELEASE}},
-    "required": ["releases"],
-    "additionalProperties": False,
-}
+_SCHEMA = record({"releases": {"type": "array", "items": record(_ENTRY)}})
 
 Tests = dict[str, dict[str, str]]
 """By revision and ID: the digest of the content of a test."""

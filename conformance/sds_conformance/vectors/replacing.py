@@ -11,7 +11,7 @@ from pathlib import Path
 from sds_harness.declaration import printable
 
 from .documents import MANIFEST
-from .folder import VectorsError, load_manifest, places
+from .folder import VectorsError, files_in, load_manifest, places
 from .model import Material
 
 
@@ -46,9 +46,8 @@ def refuse_strangers(material: Material, folder: Path, wanted: Iterable[str]) ->
     """Raises VectorsError for files in the places of generated files that are not generated, and never were."""
     kept = list(wanted)
     refuse_links(material, folder, kept)
-    there = [f"{part}/{path.name}" for part in places(material) for path in sorted((folder / part).glob("*.json"))]
     known = {*kept, *(replaceable(material, folder) if (folder / MANIFEST).exists() else [])}
-    strangers = [name for name in there if name not in known]
+    strangers = [name for name in files_in(material, folder, "*.json") if name not in known]
     if strangers:
         raise VectorsError(
             f"{folder / printable(strangers[0])} is no file of vectors that the manifest there names, and generating "

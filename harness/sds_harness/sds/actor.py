@@ -50,6 +50,16 @@ class Actor:
     def name(self) -> str:
         return self.party.name
 
+    def after(self, milliseconds: int) -> Actor:
+        """Itself, when so much virtual time has passed."""
+        self.stage.advance(milliseconds)
+        return self
+
+    def given(self, *payloads: Payload) -> Actor:
+        """Itself, when messages have arrived."""
+        self.receive(*payloads)
+        return self
+
     def send(
         self,
         content: bytes | None = None,

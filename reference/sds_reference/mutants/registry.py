@@ -74,11 +74,15 @@ def fault(
     """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
 
     def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
-        name = method.__name__.replace("_", "-")
-        vars(method)["fault"] = step.__name__, mutant(requirement, summary, name=name, unseen=unseen, **config)
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, unseen=unseen, **config)
         return method
 
     return mark
+
+
+def omitted(step: Callable[..., None], requirement: str, summary: str) -> Callable[..., None]:
+    """A method that leaves ``step`` out, as a fault."""
+    return fault(step, requirement, summary)(lambda *_, **__: None)
 
 
 def mutants(family: Faulty) -> Faulty:
@@ -88,7 +92,7 @@ def mutants(family: Faulty) -> Faulty:
             step, register = method.fault
             register(type(name, (family,), {step: method}))
             if hasattr(method, "unseen_too"):
-                _unseen_too(name.replace("_", "-"), *method.unseen_too)
+                _unseen_too(_kebab(name), *method.unseen_too)
     return family
 
 
@@ -139,8 +143,9 @@ def again(known: str, name: str, summary: str, *, requirement: str = "", unseen:
     _add(replace(fault, name=name, requirement=requirement, summary=summary, unseen=unseen or fault.unseen))
 
 
-def _kebab(class_name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", class_name).lower()
+def _kebab(name: str) -> str:
+    """A class or method by the name of its mutant."""
+    return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
 
 
 def _participant_class(faulty: type[Any]) -> type[Participant]:

@@ -29,15 +29,7 @@ class Status(Enum):
     """The suite itself failed."""
 
 
-_ASCENDING = (
-    Status.SKIPPED,
-    Status.PASS,
-    Status.ACCEPTABLE,
-    Status.WARN,
-    Status.FAIL,
-    Status.BROKEN,
-    Status.ERROR,
-)
+_ASCENDING = ("skipped", "pass", "acceptable", "warn", "fail", "broken", "error")
 """Of several answers to one vector the worst counts."""
 
 MAX_TEXT = 300
@@ -122,4 +114,4 @@ def tell(value: Any) -> str:
 
 def worst(answers: Sequence[Answer]) -> Answer:
     """Of several answers to one vector, the one that counts."""
-    return max(answers, key=lambda answer: _ASCENDING.index(answer.status))
+    return max(answers, key=lambda answer: _ASCENDING.index(answer.status.value))

@@ -7,7 +7,7 @@ from ...effects import Acknowledged, Effects, Missing
 from ...incoming_buffer import Buffered
 from ...message import HistoryEntry, Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, mutant, mutants
+from ..registry import fault, mutant, mutants, omitted
 
 
 @mutants
@@ -17,9 +17,7 @@ class _Acknowledging(Channel):
         for entry in message.causal_history[:1]:
             self.acknowledge(entry.message_id, effects)
 
-    @fault(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
-    def ignores_filters(self, message: Message, effects: Effects, now_ms: int) -> None:
-        pass
+    ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
 
     @fault(Channel.filter_hit, "ACK-04", "acknowledges with a single filter")
     def one_filter_is_enough(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:

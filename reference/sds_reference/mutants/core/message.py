@@ -18,6 +18,19 @@ from ..registry import fault, mutant, mutants
 _KNOWN_FIELDS = {1, 2, 3, 10, 11, 12, 13, 20}
 
 
+def moved(wire: bytes, old: int, new: int) -> bytes:
+    """The bytes with a field under another number."""
+    return join(replace(f, number=new) if f.number == old else f for f in split(wire))
+
+
+def moved_within(wire: bytes, outer: int, old: int, new: int) -> bytes:
+    """The same within each occurrence of the field ``outer``."""
+    return join(
+        replace(f, value=moved(f.value, old, new)) if f.number == outer and isinstance(f.value, bytes) else f
+        for f in split(wire)
+    )
+
+
 @mutants
 class _Fields(Channel):
     @fault(Channel.encode, "MSG-16", "calls the channel that nobody named by another name")
@@ -49,13 +62,7 @@ class _Fields(Channel):
 
     @fault(Channel.encode, "MSG-06", "writes the IDs of history entries into field 4")
     def entry_id_in_field4(self, message: Message) -> bytes:
-        def renumbered(entry: bytes) -> bytes:
-            return join(WireField(4 if f.number == 1 else f.number, f.wire_type, f.value) for f in split(entry))
-
-        return join(
-            WireField(11, LEN, renumbered(f.value)) if f.number == 11 and isinstance(f.value, bytes) else f
-            for f in split(super().encode(message))
-        )
+        return moved_within(super().encode(message), 11, 1, 4)
 
 
 @mutant("MSG-07", "leaves the filter out until something was received")

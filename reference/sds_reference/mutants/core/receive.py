@@ -8,7 +8,7 @@ from ...channel import Channel
 from ...effects import Delivered, Effects
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message
-from ..registry import fault, mutants
+from ..registry import fault, mutants, omitted
 
 
 @mutants
@@ -46,9 +46,7 @@ class _Receiving(Channel):
         if message.bloom_filter is not None and self.filter_in(message) is None:
             raise MalformedMessage("a filter that it cannot read")
 
-    @fault(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
-    def drops_the_unmet(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
-        pass
+    drops_the_unmet = omitted(Channel.buffer, "RECV-08", "drops messages with unmet dependencies")
 
     @fault(Channel.causal_history, "RECV-09", "names waiting messages in its causal histories")
     def names_the_waiting(self) -> tuple[HistoryEntry, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...channel import Channel
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message
-from ..registry import configured, fault, mutant, mutants
+from ..registry import configured, fault, mutant, mutants, omitted
 
 
 @mutants
@@ -87,10 +87,6 @@ class _Sending(Channel):
         stale, self._before = self._before, message.bloom_filter
         return message if stale is None else replace(message, bloom_filter=stale)
 
-    @fault(Channel.remember_outgoing, "SEND-10", "does not remember what it sent")
-    def sends_and_forgets(self, message: Message, wire: bytes, now_ms: int) -> None:
-        pass
+    sends_and_forgets = omitted(Channel.remember_outgoing, "SEND-10", "does not remember what it sent")
 
-    @fault(Channel.log_own, "SEND-11", "does not log its own messages")
-    def not_in_its_own_log(self, message: Message, retrieval_hint: bytes | None) -> None:
-        pass
+    not_in_its_own_log = omitted(Channel.log_own, "SEND-11", "does not log its own messages")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ...bloom_filter import RollingBloomFilter
@@ -14,16 +13,13 @@ from ...lamport_clock import LamportClock
 from ...message import Kind, Message
 from ...wire_fields import LEN, WireField, join, split
 from ...wire_formats import V2026_01
-from ..registry import MUTANTS, again, configured, fault, mutant, mutants
+from ..core.message import moved
+from ..registry import MUTANTS, again, configured, fault, mutant, mutants, omitted
 
 FIVE_MINUTES_MS = 300_000
 
 
 # ---- On the wire -----------------------------------------------------------------------------------------------------
-
-
-def _rewritten(wire: bytes, change: Callable[[WireField], Iterable[WireField]]) -> bytes:
-    return join(changed for field in split(wire) for changed in change(field))
 
 
 @mutants
@@ -40,18 +36,16 @@ class _Wire(Channel):
 
     @fault(Channel.encode, "FORUM-04", "writes Lamport timestamps into field 10")
     def lamport_in_field10(self, message: Message) -> bytes:
-        return _rewritten(super().encode(message), lambda f: [replace(f, number=10) if f.number == 3 else f])
+        return moved(super().encode(message), 3, 10)
 
     @fault(Channel.encode, "FORUM-05", "writes the entries of causal histories as messages of their own")
     def entries_as_messages(self, message: Message) -> bytes:
-        return _rewritten(
-            super().encode(message),
-            lambda f: [replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f],
-        )
+        fields = split(super().encode(message))
+        return join(replace(f, value=join([WireField(1, LEN, f.value)])) if f.number == 4 else f for f in fields)
 
     @fault(Channel.encode, "FORUM-06", "writes the channel into field 8")
     def channel_in_field8(self, message: Message) -> bytes:
-        return _rewritten(super().encode(message), lambda f: [replace(f, number=8) if f.number == 5 else f])
+        return moved(super().encode(message), 5, 8)
 
 
 again(
@@ -90,9 +84,7 @@ class _Lamport(Channel):
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
-    @fault(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
-    def counts_its_own(self, lamport_timestamp: int) -> None:
-        pass
+    counts_its_own = omitted(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
 
 
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
@@ -207,10 +199,7 @@ SHARED: dict[str, tuple[str, ...]] = {
     "FORUM-39": ("buffers-ephemerals", "ephemeral-waits"),
     "FORUM-45": ("delivers-children-first",),
 }
-
-
 """By requirement of the proposal: mutants of SDS that violate it as well."""
-
 
 for _requirement, _names in SHARED.items():
     for _name in _names:

@@ -12,28 +12,17 @@ from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, WireField, join, split
+from ..core.message import moved_within
 from ..registry import fault, mutant, mutants, unseen_too
 
 # ---- the fields ------------------------------------------------------------------------------------------------------
-
-
-def _rewritten(wire: bytes, number: int, entry: Callable[[list[WireField]], list[WireField]]) -> bytes:
-    """``wire`` with the fields within each occurrence of field ``number`` changed."""
-    return join(
-        WireField(number, LEN, join(entry(split(f.value)))) if f.number == number and isinstance(f.value, bytes) else f
-        for f in split(wire)
-    )
-
-
-def _moved(fields: list[WireField], old: int, new: int) -> list[WireField]:
-    return [WireField(new, f.wire_type, f.value) if f.number == old else f for f in fields]
 
 
 @mutants
 class _Entries(Channel):
     @fault(Channel.encode, "MSG-08", "writes the IDs that it asks for into the second field of each entry")
     def requested_ids_in_field_two(self, message: Message) -> bytes:
-        return _rewritten(encode(message), 13, lambda fields: _moved(fields, 1, 2))
+        return moved_within(encode(message), 13, 1, 2)
 
     @fault(Channel.encode, "MSG-08", "writes all that it asks for into one entry")
     def requests_in_one_entry(self, message: Message) -> bytes:

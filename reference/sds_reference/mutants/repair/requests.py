@@ -168,15 +168,10 @@ class _Arrivals(Repair):
         super().track_missing(message, now_ms)
 
 
-configured(
-    "asks-once", "R-RECV-04", "asks once and never again", repair=RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
-)
-configured(
-    "asks-once-in-a-life",
-    "R-RECV-03",
-    "asks once and never again, whoever names it once more",
-    repair=RepairConfig(after_request=AfterRequest.NEVER_AGAIN),
-)
+_ONCE = RepairConfig(after_request=AfterRequest.NEVER_AGAIN)
+configured("asks-once", "R-RECV-04", "asks once and never again", repair=_ONCE)
+_ONCE_FOR_ALL = "asks once and never again, whoever names it once more"
+configured("asks-once-in-a-life", "R-RECV-03", _ONCE_FOR_ALL, repair=_ONCE)
 
 
 @unseen_too("unseen-comes-back-with-its-old-time", "unseen")

@@ -10,7 +10,7 @@ from ...config import Config
 from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
-from ..registry import fault, mutant, mutants, unseen_too
+from ..registry import fault, mutant, mutants, omitted, unseen_too
 
 HasArrived = Callable[[str], bool]
 
@@ -174,9 +174,7 @@ class _Choosing(Repair):
         if message is not None and message.sender_id == self.participant_id:
             super().take_request(entry, now_ms)
 
-    @fault(Repair.take_request, "R-RECV-08", "never answers")
-    def never_answers(self, entry: HistoryEntry, now_ms: int) -> None:
-        pass
+    never_answers = omitted(Repair.take_request, "R-RECV-08", "never answers")
 
 
 @mutant("R-RECV-09", "answers an old request when the message arrives at last")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...channel import Channel
 from ...config import RepairConfig
 from ...effects import Effects
@@ -11,9 +13,9 @@ from ...variants import PRIVATE_HASH
 from ..registry import configured, fault, mutant, mutants, unseen_too
 
 _PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
-
-
 """With it only what holds for any hash gives a fault away."""
+_unseen = partial(fault, unseen=True, repair=_PRIVATE)
+"""Marks a fault of a participant that shows nothing either."""
 
 
 # ---- The sweep -------------------------------------------------------------------------------------------------------
@@ -25,13 +27,7 @@ class _Late(Repair):
     def twice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         return now_ms + 2 * (super().t_resp(entry, now_ms) - now_ms)
 
-    @fault(
-        Repair.t_resp,
-        "R-GLOBAL-10",
-        "takes three times T_max, with a hash that nobody knows",
-        unseen=True,
-        repair=_PRIVATE,
-    )
+    @_unseen(Repair.t_resp, "R-GLOBAL-10", "takes three times T_max, with a hash that nobody knows")
     def thrice_t_max(self, entry: HistoryEntry, now_ms: int) -> int:
         return now_ms + 3 * (super().t_resp(entry, now_ms) - now_ms)
 
@@ -188,13 +184,7 @@ class _OtherDelays(_Delays):
     def answers_in_the_first_third(self, entry: HistoryEntry, now_ms: int) -> int:
         return self.distance(entry) * self.hash(entry.message_id) % (self.config.t_max_ms // 3)
 
-    @fault(
-        _Delays.delay,
-        "R-TRESP-05",
-        "lets half of its answers go out at once, and shows nothing",
-        unseen=True,
-        repair=_PRIVATE,
-    )
+    @_unseen(_Delays.delay, "R-TRESP-05", "lets half of its answers go out at once, and shows nothing")
     def half_at_once(self, entry: HistoryEntry, now_ms: int) -> int:
         product = self.distance(entry) * self.hash(entry.message_id)
         return product % self.config.t_max_ms if self.hash(entry.message_id, "?") % 2 else 0
@@ -238,13 +228,7 @@ class _Groups(Repair):
     def no_group_test(self, entry: HistoryEntry) -> bool:
         return True
 
-    @fault(
-        member,
-        "R-RECV-11",
-        "knows two response groups, however many are configured",
-        unseen=True,
-        repair=_PRIVATE,
-    )
+    @_unseen(member, "R-RECV-11", "knows two response groups, however many are configured")
     def two_groups_always(self, entry: HistoryEntry) -> bool:
         return self.with_author(entry, min(2, self.config.num_response_groups))
 
@@ -271,13 +255,7 @@ class _OtherGroups(_Groups):
         groups = 2 if 1 < self.config.num_response_groups < 4 else 1
         return self.with_author(entry) and self.group(entry.message_id, "?", groups) == 0
 
-    @fault(
-        _Groups.member,
-        "R-GROUP-01",
-        "with several response groups, answers for nobody else",
-        unseen=True,
-        repair=_PRIVATE,
-    )
+    @_unseen(_Groups.member, "R-GROUP-01", "with several response groups, answers for nobody else")
     def group_of_one(self, entry: HistoryEntry) -> bool:
         return self.config.num_response_groups == 1
 
@@ -292,15 +270,9 @@ class _OtherGroups(_Groups):
         return self.with_author(entry, max(2, self.config.num_response_groups))
 
 
-configured(
-    "groups-without-one-more",
-    "R-GLOBAL-06",
-    "divides the participants by 128 and forgets to add one",
-    repair=RepairConfig(derive_groups=lambda participants: max(1, participants // 128)),
-)
-configured(
-    "groups-of-a-hundred",
-    "R-GLOBAL-07",
-    "makes two response groups of a hundred participants",
-    repair=RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128)),
-)
+_FROM_128 = RepairConfig(derive_groups=lambda participants: max(1, participants // 128))
+_FROM_100 = RepairConfig(derive_groups=lambda participants: participants // 128 + 1 + (100 <= participants < 128))
+_SHORT = "divides the participants by 128 and forgets to add one"
+configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
+_EARLY = "makes two response groups of a hundred participants"
+configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 
 from sds_harness.sds.actor import Actor, Payload
@@ -14,17 +14,19 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ....judging.registry import ScenarioFunction
 from ..register import REGISTER
 
-__all__ = ["Actor", "ScriptedPeer", "Stage", "scenario", "take_in", "tick_every"]
+__all__ = ["Actor", "ScriptedPeer", "Stage", "resending", "scenario", "take_in", "tick_every"]
 
+HOUR = 3_600_000
 WIDE = pb.Configuration(causal_history_size=12)
 """Causal histories that show more of the log."""
 QUICK_RESENDS = pb.Configuration(resend_unacknowledged_ms=30_000)
 
 
-def take_in(actor: Actor, *payloads: Payload) -> None:
-    """Messages arrive, and what they free is delivered."""
+def take_in(actor: Actor, *payloads: Payload) -> Actor:
+    """Messages arrive, and what they free is delivered; who they arrive at."""
     actor.receive(*payloads)
     actor.settle()
+    return actor
 
 
 def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
@@ -36,11 +38,11 @@ def send_the_optional(actor: Actor, *, ephemeral: bool = True) -> None:
         actor.send_ephemeral()
 
 
-def tick_every(actor: Actor, milliseconds: int, times: int) -> None:
-    """Time passes, and the periodic work runs each time."""
+def tick_every(actor: Actor, milliseconds: int, times: int) -> Actor:
+    """Time passes, and the periodic work runs each time; whose it is."""
     for _ in range(times):
-        actor.stage.advance(milliseconds)
-        actor.tick()
+        actor.after(milliseconds).tick()
+    return actor
 
 
 def scenario(
@@ -73,3 +75,7 @@ def scenario(
         return REGISTER.scenario(*exercises, long=long, of_one_text=of_one_text)(play)
 
     return register
+
+
+resending = partial(scenario, needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+"""Registers a scenario in which alice resends soon."""

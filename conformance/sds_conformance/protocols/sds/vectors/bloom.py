@@ -79,26 +79,19 @@ def _builder(profile: BloomProfile) -> None:
 
         nothing = legal({"bloom_filter": ""}, "AMB-125")
         digests = [f"{index:x}" * 64 for index in range(10)]
+        doubled, full = [*_ids(5), "m0", "m4"], _ids(SMALL.capacity)
+        at_capacity = "As many as the capacity: all, or already rolled over."
         return [
             case("nothing", "Nothing was received.", "ByteExact Empty", SMALL, [], nothing),
             case("one", "One ID.", "ByteExact", SMALL, ["m1"]),
             case("another", "Another ID.", "ByteExact", SMALL, ["alice-1"]),
             case("few", "Five IDs.", "ByteExact", SMALL, _ids(5)),
             case("few-backwards", "The same five in another order: the same bytes.", "ByteExact", SMALL, _ids(5)[::-1]),
-            case(
-                "doubled", "The same five, some of them twice.", "ByteExact Duplicates", SMALL, [*_ids(5), "m0", "m4"]
-            ),
+            case("doubled", "The same five, some of them twice.", "ByteExact Duplicates", SMALL, doubled),
             case("digests", "IDs of 64 hex digits.", "ByteExact", SMALL, digests),
             case("scripts", "IDs of many scripts.", "ByteExact BeyondAscii", SMALL, _SCRIPTS),
             case("nearly-full", "Two less than the capacity.", "ByteExact Full", SMALL, _ids(SMALL.capacity - 2)),
-            case(
-                "full",
-                "As many as the capacity: all, or already rolled over.",
-                "ByteExact Full RollOver",
-                SMALL,
-                _ids(SMALL.capacity),
-                legal({"holds": _ids(SMALL.capacity)[-2:]}, "AMB-55"),
-            ),
+            case("full", at_capacity, "ByteExact Full RollOver", SMALL, full, legal({"holds": full[-2:]}, "AMB-55")),
             case("coarse", "A filter for 100 IDs at 5 %, half full.", "ByteExact", COARSE, _ids(50)),
             case("usual", "Fifty IDs in a filter of the usual size.", "ByteExact", USUAL, _ids(50)),
             vector(
@@ -126,7 +119,11 @@ def _asker(profile: BloomProfile) -> None:
         five = build_filter(profile, SMALL, _ids(5))
         full = build_filter(profile, SMALL, _ids(SMALL.capacity))
         scripts = build_filter(profile, SMALL, _SCRIPTS)
-        coarse = build_filter(profile, COARSE, _ids(100))
+        coarse, usual = build_filter(profile, COARSE, _ids(100)), build_filter(profile, USUAL, _ids(50))
+        alike, never = (
+            "IDs of many scripts, and some that look like them.",
+            "IDs that were never put in, but are found.",
+        )
         ones = profile.wrap(b"\xff" * SMALL.byte_length, SMALL)
         others = ["", "m", "m00", "M1", "m5", "bob-1"]
         lookalikes = ["zoe", "\u00c9", "e", "\u4e2d", "\U0001f98b", "x", "\u0178", "m-\U00010400-2"]
@@ -135,32 +132,11 @@ def _asker(profile: BloomProfile) -> None:
             case("strangers", "IDs that are not.", "Membership", SMALL, five, others),
             case("mixed", "Both, in turn.", "Membership", SMALL, five, ["m0", "x0", "m1", "x1", "m4"]),
             case("full", "A full filter.", "Membership", SMALL, full, [*_ids(20), *_ids(10, "x")]),
-            case(
-                "scripts",
-                "IDs of many scripts, and some that look like them.",
-                "Membership BeyondAscii",
-                SMALL,
-                scripts,
-                [*_SCRIPTS, *lookalikes],
-            ),
-            case(
-                "false-hits",
-                "IDs that were never put in, but are found.",
-                "FalsePositive",
-                COARSE,
-                coarse,
-                _false_hits(profile, coarse),
-            ),
+            case("scripts", alike, "Membership BeyondAscii", SMALL, scripts, [*_SCRIPTS, *lookalikes]),
+            case("false-hits", never, "FalsePositive", COARSE, coarse, _false_hits(profile, coarse)),
             case("all-ones", "All bits are set.", "Saturated", SMALL, ones, ["a", "b", "\u4e2d"]),
             case("all-zeros", "No bit is set.", "Saturated", SMALL, build_filter(profile, SMALL, []), ["a", "b", "m1"]),
-            case(
-                "usual",
-                "A filter of the usual size.",
-                "Membership",
-                USUAL,
-                build_filter(profile, USUAL, _ids(50)),
-                [*_ids(50), *_ids(10, "x")],
-            ),
+            case("usual", "A filter of the usual size.", "Membership", USUAL, usual, [*_ids(50), *_ids(10, "x")]),
         ]
         out += [_foreign(profile, slug, comment, wire) for slug, comment, wire in _not_filters(profile, five)]
         return out

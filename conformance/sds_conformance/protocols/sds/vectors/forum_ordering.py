@@ -44,29 +44,17 @@ def _logs(arrivals: list[Said]) -> list[list[str]]:
 def logs_with_syncs() -> list[Vector]:
     """Sync messages among others, named by others, and waiting."""
     named = "A message waits for the sync message that it names."
+    tied = "A sync message has the timestamp of the message before it."
+    among: list[Said] = [("b", 1010, ""), ("s", 1005, ""), ("a", 1000, "")]
+    both_wait: list[Said] = [("s", 1010, "a"), ("b", 1020, "s"), ("a", 1000, "")]
+    backwards: list[Said] = [("b", 1030, "s2"), ("s2", 1020, "s1"), ("s1", 1010, "a"), ("a", 1000, "")]
     rows: dict[str, tuple[str, str, list[Said]]] = {
-        "sync-among-others": (
-            "A sync message between two others.",
-            "24 37",
-            [("b", 1010, ""), ("s", 1005, ""), ("a", 1000, "")],
-        ),
-        "sync-in-a-tie": (
-            "A sync message has the timestamp of the message before it.",
-            "24 25 37",
-            [("t", 1000, ""), ("s", 1000, ""), ("r", 1000, "")],
-        ),
+        "sync-among-others": ("A sync message between two others.", "24 37", among),
+        "sync-in-a-tie": (tied, "24 25 37", [("t", 1000, ""), ("s", 1000, ""), ("r", 1000, "")]),
         "sync-that-is-named": ("A message names a sync message.", "37", [("s", 1000, ""), ("a", 1010, "s")]),
         "sync-that-is-named-before": (named, "37 29 12", [("a", 1010, "s"), ("s", 1000, "")]),
-        "sync-that-waits": (
-            "A sync message waits, and a message waits for it.",
-            "37 29 12",
-            [("s", 1010, "a"), ("b", 1020, "s"), ("a", 1000, "")],
-        ),
-        "syncs-in-a-chain": (
-            "Sync messages name one another, and arrive backwards.",
-            "37 29 12",
-            [("b", 1030, "s2"), ("s2", 1020, "s1"), ("s1", 1010, "a"), ("a", 1000, "")],
-        ),
+        "sync-that-waits": ("A sync message waits, and a message waits for it.", "37 29 12", both_wait),
+        "syncs-in-a-chain": ("Sync messages name one another, and arrive backwards.", "37 29 12", backwards),
     }
     out = []
     for slug, (comment, requirements, arrivals) in rows.items():
@@ -78,25 +66,16 @@ def logs_with_syncs() -> list[Vector]:
 def histories_of_three() -> list[Vector]:
     """Three entries in any order, and sync messages among what is named."""
     chain: list[Said] = [(f"m{n}", 1000 + 10 * n, "") for n in range(6)]
+    third_last: list[Said] = [("a", 1000, ""), ("b", 1010, ""), ("d", 1030, ""), ("e", 1040, ""), ("c", 1020, "")]
+    with_a_sync: list[Said] = [("a", 1000, ""), ("s", 1010, ""), ("b", 1020, "")]
+    late = "LastOfTheLog AnyOrder Late"
     rows: tuple[tuple[str, str, str, int, list[Said]], ...] = (
         ("last-three", "The last three of six.", "LastOfTheLog AnyOrder", 3, chain),
-        ("last-three-backwards", "They arrive backwards.", "LastOfTheLog AnyOrder Late", 3, chain[::-1]),
+        ("last-three-backwards", "They arrive backwards.", late, 3, chain[::-1]),
         ("three-of-three", "Three have arrived, three are wanted.", "ShortLog AnyOrder", 3, chain[:3]),
-        (
-            "three-with-a-late-arrival",
-            "The last to arrive is the third of the log.",
-            "LastOfTheLog AnyOrder Late",
-            3,
-            [("a", 1000, ""), ("b", 1010, ""), ("d", 1030, ""), ("e", 1040, ""), ("c", 1020, "")],
-        ),
-        ("a-sync-at-the-end", "The last is a sync message.", "Syncs", 1, [("a", 1000, ""), ("s", 1010, "")]),
-        (
-            "a-sync-among-the-last",
-            "A sync message is the last but one.",
-            "Syncs AnyOrder",
-            2,
-            [("a", 1000, ""), ("s", 1010, ""), ("b", 1020, "")],
-        ),
+        ("three-with-a-late-arrival", "The last to arrive is the third of the log.", late, 3, third_last),
+        ("a-sync-at-the-end", "The last is a sync message.", "Syncs", 1, with_a_sync[:2]),
+        ("a-sync-among-the-last", "A sync message is the last but one.", "Syncs AnyOrder", 2, with_a_sync),
     )
     out = []
     for slug, comment, flags, size, arrivals in rows:

@@ -108,28 +108,20 @@ def _delivering() -> list[Vector]:
 def _unmoved() -> list[Vector]:
     ahead = NOW + HOUR
     waits = "A message from ahead waits for what it depends on."
-    own = "A message with the own ID for sender comes, from ahead."
+    own, heard = "A message with the own ID for sender comes, from ahead.", "An ephemeral message is received."
     one_more, moved = {"local": str(NOW + 1)}, {"local": str(ahead)}
     rows: tuple[tuple[str, str, str, str, int | None, Outcome], ...] = (
         ("waiting-from-ahead", waits, "DELIVER-03", "receive-waiting", ahead, warned(moved, "AMB-15")),
         ("sync-from-ahead", "A sync message from ahead.", "SYNC-15", "receive-sync", ahead, warned(moved, "AMB-17")),
         ("own-from-ahead", own, "RECV-01", "receive-own", ahead, warned(moved, "AMB-21")),
-        (
-            "ephemeral-received",
-            "An ephemeral message is received.",
-            "EPHEMERAL-07",
-            "receive-ephemeral",
-            None,
-            one_more,
-        ),
+        ("ephemeral-received", heard, "EPHEMERAL-07", "receive-ephemeral", None, one_more),
         ("ephemeral-sent", "An ephemeral message is sent.", "EPHEMERAL-07", "send-ephemeral", None, one_more),
     )
-    return [
-        vector(
-            slug, comment, "Unmoved", of_sds(ids), what_happens(does, NOW, NOW, received), {"local": str(NOW)}, other
-        )
-        for slug, comment, ids, does, received, other in rows
-    ]
+    out = []
+    for slug, comment, ids, does, received, other in rows:
+        fields = what_happens(does, NOW, NOW, received)
+        out.append(vector(slug, comment, "Unmoved", of_sds(ids), fields, {"local": str(NOW)}, other))
+    return out
 
 
 def _overflow() -> list[Vector]:

@@ -53,41 +53,32 @@ def _vector(
     return vector(slug, comment, flags, layout.ids(shorts), {"wire": wire.hex()}, *kinds)
 
 
-def _kinds(layout: Layout, shorts: list[str], sync: str, undefined: str, *outcomes: Outcome) -> list[Vector]:
+def _kinds(layout: Layout, shorts: str, sync: str, undefined: str, *outcomes: Outcome) -> list[Vector]:
     """Every combination of timestamp and content, each absent, empty and there; ``shorts`` row by row."""
     zero: Fields = {"lamport_timestamp": 0}
     unset: Fields = {"lamport_timestamp": None}
+    filtered: Fields = {**unset, "bloom_filter": b"\x01"}
     nothing: Fields = {**unset, "content": None}
     waits = "Content and a causal history, no timestamp. It may wait for what it names."
     one = ("zero-byte", "a zero byte") if layout is SDS else ("zero-character", "NUL")
     hybrid = named("never-sent")
     last = hybrid if layout is SDS else named("x")
-    rows: tuple[tuple[str, str, str, Fields, str], ...] = (
-        ("content", "Timestamp and content.", "Content", {}, "content"),
-        ("content-zero-lamport", "A timestamp of zero, and content.", "Content ZeroLamport", zero, "content"),
-        (f"content-{one[0]}", f"A timestamp, and {one[1]} for content.", "Content", {"content": b"\x00"}, "content"),
-        ("sync", "A timestamp and no content.", sync, {"content": None}, "sync"),
-        ("sync-empty-content", "A timestamp, and content of no length.", "Sync EmptyContent", {"content": b""}, "sync"),
-        (
-            "sync-zero-lamport",
-            "A timestamp of zero and no content.",
-            "Sync ZeroLamport",
-            {**zero, "bloom_filter": b"", "content": None},
-            "sync",
-        ),
-        ("ephemeral", "Content and no timestamp.", "Ephemeral", unset, "ephemeral"),
-        (
-            "ephemeral-with-filter",
-            "Content and a filter, no timestamp.",
-            "Ephemeral Hybrid",
-            {**unset, "bloom_filter": b"\x01"},
-            "ephemeral",
-        ),
-        ("ephemeral-with-history", waits, "Ephemeral Hybrid", {**unset, "causal_history": hybrid}, "ephemeral"),
-    )
+    silent: Fields = {**zero, "bloom_filter": b"", "content": None}
+    rows: dict[str, tuple[str, str, Fields]] = {
+        "content": ("Timestamp and content.", "Content", {}),
+        "content-zero-lamport": ("A timestamp of zero, and content.", "Content ZeroLamport", zero),
+        f"content-{one[0]}": (f"A timestamp, and {one[1]} for content.", "Content", {"content": b"\x00"}),
+        "sync": ("A timestamp and no content.", sync, {"content": None}),
+        "sync-empty-content": ("A timestamp, and content of no length.", "Sync EmptyContent", {"content": b""}),
+        "sync-zero-lamport": ("A timestamp of zero and no content.", "Sync ZeroLamport", silent),
+        "ephemeral": ("Content and no timestamp.", "Ephemeral", unset),
+        "ephemeral-with-filter": ("Content and a filter, no timestamp.", "Ephemeral Hybrid", filtered),
+        "ephemeral-with-history": (waits, "Ephemeral Hybrid", {**unset, "causal_history": hybrid}),
+    }
     out = [
-        _vector(layout, slug, comment, flags, ids, fields, {"kind": kind})
-        for (slug, comment, flags, fields, kind), ids in zip(rows, shorts, strict=True)
+        # What kind it is begins its ID.
+        _vector(layout, slug, comment, flags, ids, fields, {"kind": slug.partition("-")[0]})
+        for (slug, (comment, flags, fields)), ids in zip(rows.items(), shorts.split(", "), strict=True)
     ]
     empty: Fields = {**nothing, "content": b""}
     listed: Fields = {**nothing, "causal_history": last}
@@ -102,23 +93,16 @@ def _kinds(layout: Layout, shorts: list[str], sync: str, undefined: str, *outcom
 @group("message-kinds", "message-kind", TITLE, NOTES)
 def message_kinds(revision: Revision) -> list[Vector]:
     """What has neither is undefined, and may be refused."""
-    shorts = [
-        "MSG-05 MSG-09 RECV-07",
-        "MSG-05 RECV-07",
-        "MSG-09 RECV-07",
-        "MSG-19 SYNC-13",
-        "MSG-19 RECV-10",
-        "MSG-05 MSG-19",
-        "MSG-18 EPHEMERAL-04",
-        "EPHEMERAL-06",
-        "EPHEMERAL-06",
-    ]
+    shorts = (
+        "MSG-05 MSG-09 RECV-07, MSG-05 RECV-07, MSG-09 RECV-07, MSG-19 SYNC-13, MSG-19 RECV-10, MSG-05 MSG-19, "
+        "MSG-18 EPHEMERAL-04, EPHEMERAL-06, EPHEMERAL-06"
+    )
     return _kinds(SDS, shorts, "Sync", "RECV-10", {"kind": "undefined"}, legal(REJECTED, "AMB-35"))
 
 
 @group("message-kinds", "message-kind", TITLE, NOTES_OF_THE_PROPOSAL, FORUM)
 def forum_kinds(revision: Revision) -> list[Vector]:
     """What has neither may be taken for an ephemeral message as well."""
-    shorts = ["21 24", "04 21", "08 21", "34 37", "34 37", "04 34", "38 39", "39", "39"]
+    shorts = "21 24, 04 21, 08 21, 34 37, 34 37, 04 34, 38 39, 39, 39"
     outcomes: list[Outcome] = [{"kind": "undefined"}, {"kind": "ephemeral"}, REJECTED]
     return _kinds(PROPOSAL, shorts, "Sync EmptyContent", "01", *outcomes)

@@ -103,240 +103,137 @@ def _still_none(outcome: Outcome, *taken: int) -> Outcome:
 @group("repair-buffers", "repair-buffers", "What arrives, and what it makes of the repair request buffers.", NOTES)
 def repair_buffers(revision: Revision) -> list[Vector]:
     """What is missing, what arrives, what others ask for, and who answers."""
-    return [_case(*row) for row in (*_outgoing(revision), *_incoming())]
-
-
-Row = tuple[str, str, str, str, list[Step]]
-
-
-def _case(slug: str, comment: str, flags: str, requirements: str, steps: list[Step]) -> Vector:
     fields = {"participant_id": ALICE, "channel_id": "c1", "t_min_ms": T_MIN, "t_max_ms": T_MAX}
-    told = [{"at_ms": at, "receive": message_json(said), "outcomes": outcomes} for at, said, *outcomes in steps]
-    return stepwise(slug, comment, flags, of_sds(requirements), {**fields, "num_response_groups": 1}, told)
+    out = []
+    for slug, steps in {**_outgoing(revision), **_incoming()}.items():
+        comment, flags, requirements = _TOLD[slug]
+        if slug in _ANEW:
+            requirements += _ANEW[slug][revision.requests_again]
+        if any(NEGLECTED in outcomes for _, _, *outcomes in steps):
+            flags += " Should"
+        told = [{"at_ms": at, "receive": message_json(said), "outcomes": outcomes} for at, said, *outcomes in steps]
+        out.append(stepwise(slug, comment, flags, of_sds(requirements), {**fields, "num_response_groups": 1}, told))
+    return out
 
 
-def _outgoing(revision: Revision) -> list[Row]:
+_SHOULD = "R-STATE-01 R-RECV-03 R-RECV-05"
+_TOLD = {
+    "missing": ("A message depends on one that is missing.", "Missing", f"{_SHOULD} R-RECV-06 R-TREQ-01"),
+    "missing-then-here": ("It arrives.", "Missing Arrives", "R-RECV-01"),
+    "two-missing": ("Two are missing, each has its own time.", "Missing", f"{_SHOULD} R-TREQ-04"),
+    "detected-later": ("The time counts from when the gap was found.", "Missing", "R-TREQ-05"),
+    "named-again": ("Another message depends on the same one.", "Keeps", "R-STATE-02"),
+    "a-sync-tells": ("A sync message names one that is missing.", "Missing AnyMessage", "R-RECV-13 SYNC-12"),
+    "a-sync-of-that-id": ("A sync message has the ID of what is missing.", "SyncId", "SYNC-10 R-RECV-01"),
+    "nothing-is-missing": ("The dependency is logged.", "Here", "R-STATE-01"),
+    "what-waits": ("A dependency waits itself.", "Here", "R-STATE-01"),
+    "somebody-else-asks": ("Somebody else asks for what is missing.", "Overheard", "R-RECV-07"),
+    "somebody-else-asks-in-a-sync": (
+        "A sync message asks for what is missing.",
+        "Overheard AnyMessage",
+        "R-RECV-07 R-RECV-13",
+    ),
+    "somebody-else-asks-without-an-author": ("The request names no author.", "Overheard NoAuthor", "R-RECV-07"),
+    "asked-by-others-and-not-named-again": (
+        "Others asked; the next message is about something else.",
+        "Overheard Again",
+        "R-RECV-07",
+    ),
+    "asked-by-others-and-named-again": (
+        "Others asked; the next message depends on the same one.",
+        "Overheard Again",
+        "R-RECV-07 R-TREQ-05",
+    ),
+    "asked": ("Somebody asks for what is logged.", "Asked", "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10"),
+    "asked-again": ("Somebody else asks for the same.", "Asked Keeps", "R-STATE-06 R-RECV-08"),
+    "asked-twice-in-one": ("It stands twice in one request.", "Asked Keeps", "R-STATE-06 R-RECV-08"),
+    "asked-in-a-sync": ("A sync message asks.", "Asked AnyMessage", "R-RECV-13 R-RECV-08"),
+    "answered-by-others": ("A copy comes from somebody else.", "Answered", "R-RECV-02"),
+    "asked-for-the-unknown": ("Somebody asks for what nobody has seen.", "Unknown", "R-RECV-09"),
+    "asked-for-what-waits": ("Somebody asks for what waits.", "Unknown", "R-RECV-09"),
+    "asked-without-an-author": (
+        "The request names no author, and another one does.",
+        "NoAuthor Asked",
+        "R-RECV-12 R-RECV-08",
+    ),
+    "asked-under-the-own-id": ("The request comes under the own ID.", "OwnTraffic", "RECV-01 R-RECV-10"),
+}
+"""Of each conversation: comment, flags and requirements. Where there may be no entry, the flag Should is added."""
+_ANEW = {
+    "asked-by-others-and-not-named-again": ("", " R-RECV-05"),
+    "asked-by-others-and-named-again": (" R-RECV-03", " R-RECV-05"),
+}
+"""Further requirements: of the text of today, and of the amended one, which makes a new entry for whatever waits."""
+
+
+def _outgoing(revision: Revision) -> dict[str, list[Step]]:
     b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
     missing = _holds(_missing("b1", 0))
     tracked = (missing, NEGLECTED)
     again = _holds(_missing("b1", 100))
     # The amended text looks at everything that waits on each reception; that of today only at what is named.
     if revision.requests_again:
-        unnamed = (again, warned(NOTHING, "AMB-118"))
-        named = (again, NEGLECTED)
-        entry = "R-RECV-05"
+        unnamed, named = (again, warned(NOTHING, "AMB-118")), (again, NEGLECTED)
     else:
-        unnamed = (NOTHING, legal(again, "AMB-68"))
-        named = (again, legal(NOTHING, "AMB-68"))
-        entry = "R-RECV-03"
+        unnamed, named = (NOTHING, legal(again, "AMB-68")), (again, legal(NOTHING, "AMB-68"))
     first, second = _missing("b1", 0), _missing("b2", 0)
+    either = (warned(_holds(first)), warned(_holds(second)))
+    both = _holds(first, _missing("b2", 50))
+    kept = _still_none(NEGLECTED, 1)
     gap: Step = (0, b2, *tracked)
     overheard: Step = (50, _asks("b1"), NOTHING)
-    return [
-        (
-            "missing",
-            "A message depends on one that is missing.",
-            "Missing Should",
-            "R-STATE-01 R-RECV-03 R-RECV-05 R-RECV-06 R-TREQ-01",
-            [gap],
-        ),
-        ("missing-then-here", "It arrives.", "Missing Arrives Should", "R-RECV-01", [gap, (50, b1, NOTHING)]),
-        (
-            "two-missing",
-            "Two are missing, each has its own time.",
-            "Missing Should",
-            "R-STATE-01 R-RECV-03 R-RECV-05 R-TREQ-04",
-            [
-                (
-                    0,
-                    _message("b3", "b1", "b2"),
-                    _holds(first, second),
-                    warned(_holds(first)),
-                    warned(_holds(second)),
-                    NEGLECTED,
-                )
-            ],
-        ),
-        (
-            "detected-later",
-            "The time counts from when the gap was found.",
-            "Missing Should",
-            "R-TREQ-05",
-            [(0, _message("d1", sender="dave"), NOTHING), (777, b2, _holds(_missing("b1", 777)), NEGLECTED)],
-        ),
-        (
-            "named-again",
-            "Another message depends on the same one.",
-            "Keeps Should",
-            "R-STATE-02",
-            [gap, (5000, _message("c1", "b1", sender="carol"), missing, _still_none(NEGLECTED, 1))],
-        ),
-        (
-            "a-sync-tells",
-            "A sync message names one that is missing.",
-            "Missing AnyMessage Should",
-            "R-RECV-13 SYNC-12",
-            [(0, _message("s", "b1", sync=True), *tracked)],
-        ),
-        (
-            "a-sync-of-that-id",
-            "A sync message has the ID of what is missing.",
-            "SyncId Should",
-            "SYNC-10 R-RECV-01",
-            [gap, (50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
-        ),
-        (
-            "nothing-is-missing",
-            "The dependency is logged.",
-            "Here",
-            "R-STATE-01",
-            [(0, b1, NOTHING), (50, b2, NOTHING)],
-        ),
-        (
-            "what-waits",
-            "A dependency waits itself.",
-            "Here Should",
-            "R-STATE-01",
-            [
-                gap,
-                (
-                    50,
-                    _message("b3", "b2", lamport=1002),
-                    missing,
-                    warned(_holds(first, _missing("b2", 50)), "AMB-70"),
-                    _still_none(NEGLECTED, 1),
-                ),
-            ],
-        ),
-        (
-            "somebody-else-asks",
-            "Somebody else asks for what is missing.",
-            "Overheard Should",
-            "R-RECV-07",
-            [gap, overheard],
-        ),
-        (
-            "somebody-else-asks-in-a-sync",
-            "A sync message asks for what is missing.",
-            "Overheard AnyMessage Should",
-            "R-RECV-07 R-RECV-13",
-            [gap, (50, _asks("b1", sync=True), NOTHING)],
-        ),
-        (
-            "somebody-else-asks-without-an-author",
-            "The request names no author.",
-            "Overheard NoAuthor Should",
-            "R-RECV-07",
-            [gap, (50, _message("c1", sender="carol", asks=_asked("b1", None)), NOTHING)],
-        ),
-        (
-            "asked-by-others-and-not-named-again",
-            "Others asked; the next message is about something else.",
-            "Overheard Again Should",
-            "R-RECV-07 R-RECV-05" if revision.requests_again else "R-RECV-07",
-            [gap, overheard, (100, _message("d1", sender="dave"), *unnamed)],
-        ),
-        (
-            "asked-by-others-and-named-again",
-            "Others asked; the next message depends on the same one.",
-            "Overheard Again Should",
-            f"R-RECV-07 R-TREQ-05 {entry}",
-            [gap, overheard, (100, _message("d1", "b1", sender="dave"), *named)],
-        ),
-    ]
+    named_in_c1 = _message("c1", "b1", sender="carol")
+    unsigned = _message("c1", sender="carol", asks=_asked("b1", None))
+    other, dependent = _message("d1", sender="dave"), _message("d1", "b1", sender="dave")
+    return {
+        "missing": [gap],
+        "missing-then-here": [gap, (50, b1, NOTHING)],
+        "two-missing": [(0, _message("b3", "b1", "b2"), _holds(first, second), *either, NEGLECTED)],
+        "detected-later": [(0, other, NOTHING), (777, b2, _holds(_missing("b1", 777)), NEGLECTED)],
+        "named-again": [gap, (5000, named_in_c1, missing, kept)],
+        "a-sync-tells": [(0, _message("s", "b1", sync=True), *tracked)],
+        "a-sync-of-that-id": [gap, (50, _message("b1", sync=True), missing, _holds(position="AMB-43"))],
+        "nothing-is-missing": [(0, b1, NOTHING), (50, b2, NOTHING)],
+        "what-waits": [gap, (50, _message("b3", "b2", lamport=1002), missing, warned(both, "AMB-70"), kept)],
+        "somebody-else-asks": [gap, overheard],
+        "somebody-else-asks-in-a-sync": [gap, (50, _asks("b1", sync=True), NOTHING)],
+        "somebody-else-asks-without-an-author": [gap, (50, unsigned, NOTHING)],
+        "asked-by-others-and-not-named-again": [gap, overheard, (100, other, *unnamed)],
+        "asked-by-others-and-named-again": [gap, overheard, (100, dependent, *named)],
+    }
 
 
-def _incoming() -> list[Row]:
+def _incoming() -> dict[str, list[Step]]:
     b1, b2 = _message("b1"), _message("b2", "b1", lamport=1001)
     asks = _asks("b1")
-    due = _holds(incoming=[_due("b1", 100)])
+    of_bob, of_dave = _due("b1", 100), _due("d1", 100, "dave")
+    due = _holds(incoming=[of_bob])
     queued = (due, NEGLECTED)
     logged: Step = (0, b1, NOTHING)
     asked: Step = (100, asks, *queued)
     waits, held = _missing("b1", 0), [_due("b2", 100)]
-    return [
-        (
-            "asked",
-            "Somebody asks for what is logged.",
-            "Asked Should",
-            "R-STATE-04 R-TRESP-01 R-RECV-08 R-RECV-10",
-            [logged, asked],
-        ),
-        (
-            "asked-again",
-            "Somebody else asks for the same.",
-            "Asked Keeps Should",
-            "R-STATE-06 R-RECV-08",
-            [logged, asked, (500, _asks("b1", "dave"), due, _still_none(NEGLECTED, 1))],
-        ),
-        (
-            "asked-twice-in-one",
-            "It stands twice in one request.",
-            "Asked Keeps Should",
-            "R-STATE-06 R-RECV-08",
-            [logged, (100, _message("c1", sender="carol", asks=_asked("b1") * 2), *queued)],
-        ),
-        (
-            "asked-in-a-sync",
-            "A sync message asks.",
-            "Asked AnyMessage Should",
-            "R-RECV-13 R-RECV-08",
-            [logged, (100, _asks("b1", sync=True), *queued)],
-        ),
-        (
-            "answered-by-others",
-            "A copy comes from somebody else.",
-            "Answered Should",
-            "R-RECV-02",
-            [logged, asked, (200, b1, NOTHING)],
-        ),
-        (
-            "asked-for-the-unknown",
-            "Somebody asks for what nobody has seen.",
-            "Unknown",
-            "R-RECV-09",
-            [(0, asks, NOTHING)],
-        ),
-        (
-            "asked-for-what-waits",
-            "Somebody asks for what waits.",
-            "Unknown Should",
-            "R-RECV-09",
-            [
-                (0, b2, _holds(waits), NEGLECTED),
-                (
-                    100,
-                    _asks("b2"),
-                    _holds(waits),
-                    _holds(waits, incoming=held, position="AMB-71"),
-                    _still_none(NEGLECTED, 1),
-                    _still_none(warned(_holds(incoming=held), "AMB-71"), 1),
-                ),
-            ],
-        ),
-        (
-            "asked-without-an-author",
-            "The request names no author, and another one does.",
-            "NoAuthor Asked Should",
-            "R-RECV-12 R-RECV-08",
-            [
-                logged,
-                (50, _message("d1", sender="dave"), NOTHING),
-                (
-                    100,
-                    _message("c1", sender="carol", asks=(*_asked("d1", None), *_asked("b1"))),
-                    _holds(incoming=[_due("b1", 100), _due("d1", 100, "dave")]),
-                    _holds(incoming=[_due("b1", 100)], position="AMB-72"),
-                    warned(_holds(incoming=[_due("d1", 100, "dave")])),
-                    NEGLECTED,
-                ),
-            ],
-        ),
-        (
-            "asked-under-the-own-id",
-            "The request comes under the own ID.",
-            "OwnTraffic",
-            "RECV-01 R-RECV-10",
-            [logged, (100, _message("a9", sender=ALICE, asks=_asked("b1")), NOTHING, warned(due, "AMB-22"))],
-        ),
-    ]
+    waiting = (_holds(waits), _holds(waits, incoming=held, position="AMB-71"))
+    queued_alone = _still_none(warned(_holds(incoming=held), "AMB-71"), 1)
+    kept = _still_none(NEGLECTED, 1)
+    twice = _message("c1", sender="carol", asks=_asked("b1") * 2)
+    both = _message("c1", sender="carol", asks=(*_asked("d1", None), *_asked("b1")))
+    one_or_both = (_holds(incoming=[of_bob, of_dave]), legal(due, "AMB-72"), warned(_holds(incoming=[of_dave])))
+    own = _message("a9", sender=ALICE, asks=_asked("b1"))
+    return {
+        "asked": [logged, asked],
+        "asked-again": [logged, asked, (500, _asks("b1", "dave"), due, kept)],
+        "asked-twice-in-one": [logged, (100, twice, *queued)],
+        "asked-in-a-sync": [logged, (100, _asks("b1", sync=True), *queued)],
+        "answered-by-others": [logged, asked, (200, b1, NOTHING)],
+        "asked-for-the-unknown": [(0, asks, NOTHING)],
+        "asked-for-what-waits": [
+            (0, b2, _holds(waits), NEGLECTED),
+            (100, _asks("b2"), *waiting, kept, queued_alone),
+        ],
+        "asked-without-an-author": [
+            logged,
+            (50, _message("d1", sender="dave"), NOTHING),
+            (100, both, *one_or_both, NEGLECTED),
+        ],
+        "asked-under-the-own-id": [logged, (100, own, NOTHING, warned(due, "AMB-22"))],
+    }

@@ -135,15 +135,9 @@ RELATIVE: Schema = {"type": "string", "pattern": f"^(T([+-][1-9][0-9]{{0,15}})?|
 
 
 def _transcript() -> Schema:
-    event = {
-        "oneOf": [
-            record({"delivered": TEXT, "content": HEX}),
-            record({"acknowledged": TEXT}),
-            record({"possibly_acknowledged": TEXT}),
-            record({"missing": TEXTS}),
-            record({"lost": TEXTS}),
-        ]
-    }
+    told = [record({name: TEXT}) for name in ("acknowledged", "possibly_acknowledged")]
+    listed = [record({name: TEXTS}) for name in ("missing", "lost")]
+    event = {"oneOf": [record({"delivered": TEXT, "content": HEX}), *told, *listed]}
     sent = message(RELATIVE, {"filter_over": TEXTS})
     sent["required"] = [name for name in sent["required"] if name != "message_id"]
     logged = record({"message_id": TEXT, "lamport_timestamp": RELATIVE})
@@ -154,11 +148,10 @@ def _transcript() -> Schema:
     )
     seen = {"broadcasts": array(sent), "events": array(event)}
     legal = outcomes(record({}, {**seen, "state": state, "rejected": YES}))
-    at = {"at_ms": WHOLE, "outcomes": legal}
     hint = {"retrieval_hint": HEX}
 
     def does(name: str, required: Schema | None = None, optional: Schema | None = None) -> Schema:
-        return record({"at_ms": at["at_ms"], "do": {"const": name}, **(required or {}), "outcomes": legal}, optional)
+        return record({"at_ms": WHOLE, "do": {"const": name}, **(required or {}), "outcomes": legal}, optional)
 
     steps = {
         "oneOf": [
@@ -170,19 +163,14 @@ def _transcript() -> Schema:
             does("observe", {"channel_id": TEXT}),
         ]
     }
-    periods = ["causal_history_size", "bloom_capacity", "bloom_error_rate_millionths", "resend_unacknowledged_ms"]
-    periods += ["resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "incoming_sweep_ms"]
-    periods += ["possible_ack_threshold", "t_min_ms", "t_max_ms", "num_response_groups", "num_participants"]
-    periods += ["max_repair_requests"]
-    configuration = record({}, {**dict.fromkeys(periods, WHOLE), "sds_r": {"type": "boolean"}})
-    inputs = {
-        "scenario": NAME,
-        "needs": array(NAME),
-        "participant_id": TEXT,
-        "channels": TEXTS,
-        "configuration": configuration,
-    }
-    return _test({**inputs, "steps": array(steps, least=1)}, None)
+    periods = """
+    causal_history_size bloom_capacity bloom_error_rate_millionths resend_unacknowledged_ms
+    resend_possibly_acknowledged_ms sync_interval_ms lost_timeout_ms incoming_sweep_ms possible_ack_threshold
+    t_min_ms t_max_ms num_response_groups num_participants max_repair_requests
+    """
+    configuration = record({}, {**dict.fromkeys(periods.split(), WHOLE), "sds_r": {"type": "boolean"}})
+    inputs = {"scenario": NAME, "needs": array(NAME), "participant_id": TEXT, "channels": TEXTS}
+    return _test({**inputs, "configuration": configuration, "steps": array(steps, least=1)}, None)
 
 
 SHAPES: dict[str, Shape] = {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sds_reference.revision import Revision
-
 ALIKE = {
     "SDS-ACK-01": "FORUM-26",
     "SDS-ACK-02": "FORUM-27",
@@ -56,8 +54,3 @@ def with_proposal(ids: Iterable[str]) -> list[str]:
     """The IDs, then those of the proposal that stand for the same."""
     ids = list(ids)
     return ids + list(dict.fromkeys(ALIKE[i] for i in ids if i in ALIKE))
-
-
-def of_text(revision: Revision, sds: str, proposal: str) -> list[str]:
-    """What a vector that each text has in a form of its own is about."""
-    return of_proposal(proposal) if revision.prefix == "FORUM" else of_sds(sds)

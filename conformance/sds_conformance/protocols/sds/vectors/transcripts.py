@@ -55,37 +55,23 @@ NOTES = {
 }
 
 CHOSEN: dict[str, tuple[str, ...]] = {
-    "Acknowledging": (
-        "named-in-a-history",
-        "found-in-filters",
-        "acknowledged-by-anything",
-        "nobody-answers",
-        "acknowledged-and-done",
-        "from-state-to-state",
-    ),
-    "Channels": ("two-channels", "waiting-in-two-channels"),
-    "Clocks": ("frozen-and-running-clock", "clock-steps-back", "ahead-and-behind", "waiting-from-ahead"),
-    "Delivering": (
-        "a-chain-in-reverse",
-        "a-dependent-of-the-buffered",
-        "a-diamond",
-        "replies-to-own-messages",
-        "the-filter-and-the-buffer",
-        "given-up-for-lost",
-    ),
-    "Ephemerals": ("received-ephemerals", "own-ephemerals", "hybrids"),
-    "Hostile": ("malformed-messages", "impossible-dependencies"),
-    "Ordering": ("late-arrivals", "late-arrival-before-the-end", "ties", "ties-beyond-ascii", "copies-of-a-message"),
-    "Syncing": ("a-sync-with-the-id-of-the-missing", "syncs-between-syncs"),
-    "Wire": ("every-kind-of-message", "transport-hints", "unusual-encodings"),
-    "Requesting": (
-        "nothing-to-ask-for",
-        "one-of-two-comes-when-it-is-due",
-        "its-request-is-lost",
-        "named-again-after-its-request",
-        "requests-with-hints",
-    ),
-    "Responding": ("asked-for-several-at-once", "life-goes-on-while-answers-are-pending"),
+    topic: tuple(names.split())
+    for topic, names in {
+        "Acknowledging": "named-in-a-history found-in-filters acknowledged-by-anything nobody-answers "
+        "acknowledged-and-done from-state-to-state",
+        "Channels": "two-channels waiting-in-two-channels",
+        "Clocks": "frozen-and-running-clock clock-steps-back ahead-and-behind waiting-from-ahead",
+        "Delivering": "a-chain-in-reverse a-dependent-of-the-buffered a-diamond replies-to-own-messages "
+        "the-filter-and-the-buffer given-up-for-lost",
+        "Ephemerals": "received-ephemerals own-ephemerals hybrids",
+        "Hostile": "malformed-messages impossible-dependencies",
+        "Ordering": "late-arrivals late-arrival-before-the-end ties ties-beyond-ascii copies-of-a-message",
+        "Syncing": "a-sync-with-the-id-of-the-missing syncs-between-syncs",
+        "Wire": "every-kind-of-message transport-hints unusual-encodings",
+        "Requesting": "nothing-to-ask-for one-of-two-comes-when-it-is-due its-request-is-lost "
+        "named-again-after-its-request requests-with-hints",
+        "Responding": "asked-for-several-at-once life-goes-on-while-answers-are-pending",
+    }.items()
 }
 """Scenarios by what they are about: short ones, of one participant, that tell something each."""
 

@@ -164,7 +164,7 @@ def _entries() -> list[Vector]:
     bare, no_id = read_as(ordinary(causal_history=named("a"))), legal(REJECTED, "AMB-46")
     many = named(*(f"m{index}" for index in range(200)))
     hint, author = HistoryEntry("a1", b"\x00\xff\x80"), HistoryEntry("a1", None, "alice")
-    apart = (HistoryEntry("a"), HistoryEntry("", b"\x01"))
+    apart, nobody = (HistoryEntry("a"), HistoryEntry("", b"\x01")), HistoryEntry("a", None, "")
     do_not_merge = "Two entries, one with an ID and one with a hint, are two: repeated fields do not merge."
     keep_order = "Three entries keep their order, which is not that of their IDs."
     twice = "The same ID twice: both entries are there to be read."
@@ -178,13 +178,7 @@ def _entries() -> list[Vector]:
         ("entry-without-id", "An entry of no length.", "EmptyId", "MSG-06", named("")),
         ("entries-two-hundred", "A causal history of 200 entries.", "ManyEntries", "MSG-06", many),
         ("hint-empty", "A hint of no length.", "EmptyOptional", "MSG-11", (HistoryEntry("a", b""),)),
-        (
-            "author-empty",
-            "An author of no length.",
-            "EmptyOptional RepairFields",
-            "MSG-12",
-            (HistoryEntry("a", None, ""),),
-        ),
+        ("author-empty", "An author of no length.", "EmptyOptional RepairFields", "MSG-12", (nobody,)),
     )
     without_ids = {
         "entries-do-not-merge": inside(length(ENTRY_ID, "a"), length(ENTRY_HINT, b"\x01")),

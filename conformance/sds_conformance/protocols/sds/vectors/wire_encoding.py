@@ -72,6 +72,9 @@ def wire_encoding(revision: Revision) -> list[Vector]:
     """Every field, presence, order of entries, and the kinds of messages."""
     asked = (HistoryEntry("x", None, "dave"), HistoryEntry("y", b"\x07", "erin"))
     rich = (HistoryEntry("a1", b"\x00\xff", "alice"), HistoryEntry("a2", None, "alice"), HistoryEntry("a3", b"h"))
+    scripts = Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=b"\x00")
+    silent, apart = ordinary(repair_request=asked, bloom_filter=b"\x01", content=None), ordinary(causal_history=rich)
+    ids = "MSG-10 MSG-11 MSG-12 MSG-23"
     rows: tuple[Row, ...] = (
         (*FULL, "MSG-01 MSG-02 MSG-03 MSG-04 MSG-07 MSG-17", ALL_FIELDS),
         (*FIRST, "MSG-07 MSG-17", ordinary(bloom_filter=b"")),
@@ -79,28 +82,10 @@ def wire_encoding(revision: Revision) -> list[Vector]:
         (*EPHEMERAL, "MSG-01 MSG-09 MSG-18 EPHEMERAL-02", ordinary(lamport_timestamp=None)),
         ("lamport-zero", "A timestamp of zero is on the wire.", "Presence", "MSG-05", ordinary(lamport_timestamp=0)),
         ("entries-in-order", "Entries keep their order.", "FieldOrder", "MSG-06", IN_ORDER),
-        (
-            "entries-with-hints-and-authors",
-            "Entries with hint, author, both.",
-            "RepairFields",
-            "MSG-10 MSG-11 MSG-12 MSG-23",
-            ordinary(causal_history=rich),
-        ),
+        ("entries-with-hints-and-authors", "Entries with hint, author, both.", "RepairFields", ids, apart),
         ("request", "A repair request of two.", "RepairFields", "MSG-08", ordinary(repair_request=asked)),
-        (
-            "request-in-a-sync",
-            "A sync message that asks.",
-            "RepairFields Kinds EmptyContent",
-            "MSG-08",
-            ordinary(repair_request=asked, bloom_filter=b"\x01", content=None),
-        ),
-        (
-            "beyond-ascii",
-            "Identifiers of many scripts are UTF-8.",
-            "FieldOrder",
-            "MSG-02 MSG-03 MSG-04",
-            Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=b"\x00"),
-        ),
+        ("request-in-a-sync", "A sync message that asks.", "RepairFields Kinds EmptyContent", "MSG-08", silent),
+        ("beyond-ascii", "Identifiers of many scripts are UTF-8.", "FieldOrder", "MSG-02 MSG-03 MSG-04", scripts),
         ("content-of-200-bytes", "A length of two bytes.", "FieldOrder", "MSG-09", ordinary(content=bytes(range(200)))),
     )
     out = [_encoded(SDS, *row) for row in rows]
@@ -119,29 +104,19 @@ def wire_encoding(revision: Revision) -> list[Vector]:
 @group("wire-encoding", "encode", TITLE, NOTES_OF_THE_PROPOSAL, FORUM)
 def forum_encoding(revision: Revision) -> list[Vector]:
     """Every field, presence, the order of the history, and the kinds of messages."""
-    scripts = "\u00e9\u4e2d\U0001f98a".encode()
+    scripts = Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content="\u00e9\u4e2d\U0001f98a".encode())
+    at_first = "A sync message before anything else: its timestamp of zero is set."
+    zero = ordinary(lamport_timestamp=0, bloom_filter=b"", content=None)
     rows: list[Row] = [
         (*FULL, "01 02 03 05 06 07 17", ALL_FIELDS),
         (*FIRST, "04 07", ordinary(lamport_timestamp=1, bloom_filter=b"")),
         (*EPHEMERAL, "38", ordinary(lamport_timestamp=None)),
         ("lamport-zero", "A timestamp of zero is on the wire.", "Presence", "04", ordinary(lamport_timestamp=0)),
         ("history-in-order", "The IDs of the history keep their order.", "FieldOrder", "05", IN_ORDER),
-        (
-            "beyond-ascii",
-            "Identifiers and content of many scripts are UTF-8.",
-            "FieldOrder",
-            "02 03 06 08",
-            Message("zo\u00eb", "m-\U0001f600", "\u4e2d", 1, content=scripts),
-        ),
+        ("beyond-ascii", "Identifiers and content of many scripts are UTF-8.", "FieldOrder", "02 03 06 08", scripts),
         ("content-of-200-bytes", "A length of two bytes.", "FieldOrder", "08", ordinary(content=b"0123456789" * 20)),
         ("sync", "A sync message has empty content.", "Kinds NoPresence", "34 04", SYNC),
-        (
-            "sync-at-first",
-            "A sync message before anything else: its timestamp of zero is set.",
-            "Kinds NoPresence",
-            "34 04",
-            ordinary(lamport_timestamp=0, bloom_filter=b"", content=None),
-        ),
+        ("sync-at-first", at_first, "Kinds NoPresence", "34 04", zero),
     ]
     for name, value in {**{f"2-{power}": 2**power for power in (7, 14, 21, 28)}, "largest": LARGEST_INT32}.items():
         said = ordinary(lamport_timestamp=value)

@@ -7,23 +7,18 @@ from collections.abc import Callable
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES, HistoryEntry, Message
 
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
 
 
 @scenario("ACK-01", "ACK-05", "STATE-12", "STATE-15", "SEND-10", "STATE-08")
 def named_in_a_history(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Of three own messages two are named in a causal history, with strangers beside them, and named again later."""
     other = bob.content(stage.now_ms + 1)
-    alice.receive(other)
-    alice.observe()
+    alice.given(other).observe()
     sent = [alice.send() for _ in range(3)]
     alice.observe()
-    alice.receive(bob.content(stage.now_ms + 10, sent[0], sent[2], other))
-    alice.observe()
-    alice.receive(bob.content(stage.now_ms + 11, sent[0], other, "never-sent"))
-    alice.observe()
+    alice.given(bob.content(stage.now_ms + 10, sent[0], sent[2], other)).observe()
+    alice.given(bob.content(stage.now_ms + 11, sent[0], other, "never-sent")).observe()
 
 
 @scenario("ACK-02", "ACK-03", "ACK-04", "ACK-06", "STATE-12", "STATE-13")
@@ -37,20 +32,16 @@ def found_in_filters(stage: Stage, alice: Actor) -> None:
     if with_two is None or empty is None:
         return
     base = stage.now_ms
-    alice.receive(peers[0].content(base + 1, bloom_filter=with_two))
-    alice.observe()
+    alice.given(peers[0].content(base + 1, bloom_filter=with_two)).observe()
     for peer_says in (peers[1].content, peers[1].sync):
-        alice.receive(peer_says(base + 2, bloom_filter=empty))
-        alice.observe()
+        alice.given(peer_says(base + 2, bloom_filter=empty)).observe()
     with_one = stage.filter_over(sent[0].message_id)
     for number, peer in enumerate(peers):
         alice.receive(peer.content(base + 3 + number, bloom_filter=with_one))
     alice.observe()
-    alice.receive(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7))
-    alice.observe()
+    alice.given(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7)).observe()
     if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
-        stage.advance(max(1, alice.party.in_force.resend_possibly_acknowledged_ms))
-        alice.tick()
+        alice.after(max(1, alice.party.in_force.resend_possibly_acknowledged_ms)).tick()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
@@ -58,40 +49,31 @@ def acknowledged_by_anything(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     """Sync messages acknowledge, with an ID that repeats too, and so do messages that must wait."""
     sent = [alice.send() for _ in range(4)]
     base = stage.now_ms
-    alice.receive(bob.sync(base + 1, message_id="s"))
-    alice.receive(bob.sync(base + 2, sent[0], message_id="s"))
-    alice.observe()
+    alice.given(bob.sync(base + 1, message_id="s"), bob.sync(base + 2, sent[0], message_id="s")).observe()
     alice.receive(stage.peer("carol").sync(base + 3, sent[1], message_id="s", empty_content=True))
-    alice.receive(bob.content(base + 4, sent[2], "never-sent"))
-    alice.observe()
+    alice.given(bob.content(base + 4, sent[2], "never-sent")).observe()
     with_four = stage.filter_over(sent[3].message_id)
     if with_four is not None:
-        alice.receive(bob.sync(base + 5, bloom_filter=with_four))
-        alice.observe()
+        alice.given(bob.sync(base + 5, bloom_filter=with_four)).observe()
 
 
-@scenario("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
-def nobody_answers(stage: Stage) -> None:
+@resending("OUTSWEEP-01", "OUTSWEEP-06", "MSG-21", "SEND-10", "STATE-08", "MSG-13")
+def nobody_answers(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message is not acknowledged by anybody: it is broadcast again and again, and it stays the same message."""
-    stage.need(pb.CAPABILITY_RESEND)
-    alice = stage.open(configuration=pb.Configuration(resend_unacknowledged_ms=30_000))
-    bob = stage.peer("bob")
     alice.send()
     alice.observe()
-    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13)
-    alice.observe()
+    tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=13).observe()
     # What arrives meanwhile must not change the copies.
     alice.receive(bob.content(stage.now_ms))
     tick_every(alice, max(1, alice.party.in_force.resend_unacknowledged_ms or 30_000) // 3, times=7)
 
 
-@scenario("OUTSWEEP-01", "SEND-10", "STATE-08", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-01", "SEND-10", "STATE-08")
 def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     """A message comes back from the network, then its sender is busy with others and with messages of other kinds."""
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     alice.send()
-    alice.receive(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""])
-    alice.observe()
+    alice.given(*[wire.raw for wire in stage.trace.steps[-1].broadcasts[:1]] or [b""]).observe()
     for number in range(10):
         stage.advance(max(1, period // 2))
         if number % 2 == 0:
@@ -101,16 +83,14 @@ def busy_while_nobody_answers(stage: Stage, alice: Actor) -> None:
     alice.observe()
 
 
-@scenario("OUTSWEEP-04", "STATE-15", "ACK-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-04", "STATE-15", "ACK-01")
 def acknowledged_and_done(stage: Stage, alice: Actor) -> None:
     """A message is acknowledged after its first copy; no further copy follows."""
     message = alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
-    stage.advance(period + 1)
-    alice.tick()
+    alice.after(period + 1).tick()
     alice.receive(stage.peer("bob").content(stage.now_ms, message))
-    tick_every(alice, period, times=10)
-    alice.observe()
+    tick_every(alice, period, times=10).observe()
 
 
 @scenario("ACK-01", "ACK-02", "ACK-07", of_one_text=True)
@@ -119,24 +99,17 @@ def every_way_to_acknowledge(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     sent = [alice.send() for _ in range(6)]
     now = stage.now_ms
     known, to_come = bob.content(now), bob.content(now + 20)
-    alice.receive(known)
-    alice.receive(bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice")))
-    alice.observe()
-    alice.receive(bob.sync(now + 2, sent[1], "never-sent"))
-    alice.observe()
+    alice.given(known, bob.content(now + 1, HistoryEntry(sent[0].message_id, b"hint", "alice"))).observe()
+    alice.given(bob.sync(now + 2, sent[1], "never-sent")).observe()
     for number, depends_on in ((2, known), (3, to_come), (4, known)):
         in_filter = stage.filter_over(sent[number].message_id)
         if in_filter is not None:
-            alice.receive(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter))
-            alice.observe()
-    alice.receive(bob.content(now + 9, sent[4]))
-    alice.observe()
+            alice.given(bob.content(now + 3 + number, depends_on, bloom_filter=in_filter)).observe()
+    alice.given(bob.content(now + 9, sent[4])).observe()
     # The ID of a sync message says nothing about a message of that ID.
-    alice.receive(bob.sync(now + 10, message_id=sent[5].message_id))
-    alice.observe()
+    alice.given(bob.sync(now + 10, message_id=sent[5].message_id)).observe()
     # A filter counts once, also where its message had to wait.
-    take_in(alice, to_come)
-    alice.observe()
+    take_in(alice, to_come).observe()
 
 
 @scenario("STATE-12")
@@ -148,15 +121,13 @@ def not_found_in_a_crowd(stage: Stage) -> None:
     for _ in range(10):
         alice.send()
     crowd = stage.filter_over(*[f"stranger-{number}" for number in range(1_000)])
-    alice.receive(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd))
-    alice.observe()
+    alice.given(stage.peer("bob").content(stage.now_ms + 1, bloom_filter=crowd)).observe()
 
 
 def _echo(stage: Stage, answer: Callable[[Actor], Message | None]) -> None:
     quinn, alice = stage.open("quinn"), stage.open()
     sent = [quinn.send() for _ in range(12)]
-    stage.advance(10)
-    take_in(alice, *sent[:2])
+    take_in(alice.after(10), *sent[:2])
     answer(alice)
     take_in(alice, sent[2], sent[7], sent[11])
     message = answer(alice)

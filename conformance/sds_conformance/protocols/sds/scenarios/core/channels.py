@@ -14,15 +14,13 @@ def two_channels(stage: Stage) -> None:
     in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
     one = alice.send(channel_id="c1")
     two = alice.send(channel_id="c2")
-    alice.receive(in_c1.content(stage.now_ms + 1_000_000))
-    alice.send(channel_id="c1")
+    alice.given(in_c1.content(stage.now_ms + 1_000_000)).send(channel_id="c1")
     alice.send(channel_id="c2")
     alice.receive(replace(in_c2.content(stage.now_ms + 5, one), message_id="crosses-to-c1"))
     take_in(alice, replace(in_c1.content(stage.now_ms + 6, two), message_id="crosses-to-c2"))
     for channel in ("c1", "c2"):
         alice.observe(channel_id=channel)
-        stage.advance(10)
-        alice.send(channel_id=channel)
+        alice.after(10).send(channel_id=channel)
 
 
 @scenario("MSG-16", "RECV-07")

@@ -4,62 +4,47 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
 def frozen_and_running_clock(stage: Stage, alice: Actor) -> None:
     """Sends with the clock running, frozen for a burst, idle for an hour, and one millisecond at a time."""
-    stage.advance(500)
-    alice.send()
+    alice.after(500).send()
     alice.observe()
     for _ in range(4):
         alice.send()
     alice.observe()
-    stage.advance(1)
-    alice.send()
-    stage.advance(HOUR)
-    alice.send()
+    alice.after(1).send()
+    alice.after(HOUR).send()
     alice.send()
 
 
 @scenario("SEND-02", "SEND-01", "STATE-02")
 def clock_steps_back(stage: Stage, alice: Actor) -> None:
     """The wall clock goes back by an hour between sends; timestamps must not."""
-    stage.advance(-60_000)
+    alice.after(-60_000).send()
+    alice.after(200_000).send()
+    alice.after(-HOUR).send()
     alice.send()
-    stage.advance(200_000)
-    alice.send()
-    stage.advance(-HOUR)
-    alice.send()
-    alice.send()
-    stage.advance(2 * HOUR)
-    alice.send()
+    alice.after(2 * HOUR).send()
 
 
 @scenario("STATE-02")
 def clock_at_first_use(stage: Stage, alice: Actor) -> None:
     """An old message is the first thing seen; the clock still starts at the epoch time."""
-    alice.receive(stage.peer("bob").content(1))
-    stage.advance(-60_000)
-    alice.send()
+    alice.given(stage.peer("bob").content(1)).after(-60_000).send()
 
 
 @scenario("DELIVER-01", "DELIVER-02", "SEND-01")
 def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages from ahead, from behind and from the same instant are delivered under a frozen clock."""
-    alice.receive(bob.content(stage.now_ms + 5_000))
-    alice.observe()
+    alice.given(bob.content(stage.now_ms + 5_000)).observe()
     alice.send()
-    alice.receive(bob.content(stage.now_ms + 100))
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 100)).send()
     last = alice.send()
-    alice.receive(bob.content(last.lamport_timestamp or 0))
-    alice.send()
-    alice.receive(bob.content(stage.now_ms + 20_000))
-    alice.observe()
+    alice.given(bob.content(last.lamport_timestamp or 0)).send()
+    alice.given(bob.content(stage.now_ms + 20_000)).observe()
     alice.send()
 
 
@@ -67,22 +52,18 @@ def ahead_and_behind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def waiting_from_ahead(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message from ahead must wait for its dependency; only its delivery moves the clock."""
     root = bob.content(stage.now_ms + 10)
-    alice.receive(bob.content(stage.now_ms + 9_000, root))
-    alice.send()
-    take_in(alice, root)
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 9_000, root)).send()
+    take_in(alice, root).send()
 
 
 @scenario("MSG-05")
 def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps 0 and 2^53+1 are handled exactly."""
     zero = bob.content(0)
-    alice.receive(zero)
-    alice.observe()
+    alice.given(zero).observe()
     alice.receive(bob.content(stage.now_ms + 1, zero))
     if stage.trace.declaration.limit("lamport_ahead_ms") is None:
-        alice.receive(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000)))
-        alice.send()
+        alice.given(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000))).send()
         alice.send()
 
 
@@ -92,12 +73,10 @@ def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.send()
     alice.send_sync()
     alice.send()
-    stage.advance(1_000)
-    alice.send_sync()
+    alice.after(1_000).send_sync()
     alice.send_sync()
     alice.send()
-    alice.receive(bob.sync(stage.now_ms + 10_000_000))
-    alice.send()
+    alice.given(bob.sync(stage.now_ms + 10_000_000)).send()
     # The first that a newcomer says may be a sync message.
     nora = stage.open("nora")
     nora.send_sync()
@@ -108,24 +87,17 @@ def syncs_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def ephemerals_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Ephemeral messages come and go between content messages under a frozen clock."""
     alice.send()
-    alice.receive(bob.ephemeral(b"typing"))
-    alice.send()
+    alice.given(bob.ephemeral(b"typing")).send()
     if stage.trace.declaration.can(pb.CAPABILITY_EPHEMERAL):
         alice.send_ephemeral()
         alice.send()
     alice.observe()
 
 
-@scenario("OUTSWEEP-05", "MSG-21", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
-def rebroadcasts_and_the_clock(stage: Stage, alice: Actor) -> None:
+@resending("OUTSWEEP-05", "MSG-21")
+def rebroadcasts_and_the_clock(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A copy goes out between two messages; it is not a new message."""
-    bob = stage.peer("bob")
-    alice.receive(bob.content(stage.now_ms + 80_000_000))
-    alice.send()
-    tick_every(alice, 2 * _resend_period(alice.party.in_force) + 1_000, times=2)
+    alice.given(bob.content(stage.now_ms + 80_000_000)).send()
+    tick_every(alice, 2 * (alice.party.in_force.resend_unacknowledged_ms or 60_000) + 1_000, times=2)
     alice.send()
     alice.send()
-
-
-def _resend_period(configuration: pb.Configuration) -> int:
-    return configuration.resend_unacknowledged_ms or 60_000

@@ -15,11 +15,9 @@ def a_missing_dependency(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         missing = bob.content(base + 10 + place)
         depends_on = list(known)
         depends_on.insert(place, missing)
-        alice.receive(bob.content(base + 20 + place, *depends_on))
-        alice.observe()
+        alice.given(bob.content(base + 20 + place, *depends_on)).observe()
         alice.send()
-        take_in(alice, missing)
-        alice.observe()
+        take_in(alice, missing).observe()
         stage.advance(10)
 
 
@@ -29,12 +27,10 @@ def a_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scr
     first = bob.content(stage.now_ms + 1)
     second = carol.content(stage.now_ms + 2, first)
     third = bob.content(stage.now_ms + 3, second)
-    alice.receive(third, second)
-    alice.observe()
+    alice.given(third, second).observe()
     alice.settle()
     alice.send()
-    take_in(alice, first)
-    alice.observe()
+    take_in(alice, first).observe()
 
 
 @scenario("RECV-06", "RECV-09")
@@ -42,8 +38,7 @@ def a_dependent_of_the_buffered(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     """A message whose only dependency waits in the buffer arrives after it; its root never comes."""
     middle = bob.content(stage.now_ms + 2, "never-sent")
     take_in(alice, middle, bob.content(stage.now_ms + 3, middle), bob.content(stage.now_ms + 4))
-    stage.advance(100)
-    alice.send()
+    alice.after(100).send()
     alice.observe()
 
 
@@ -53,8 +48,7 @@ def a_long_chain_in_reverse(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     chain = [bob.content(stage.now_ms)]
     for number in range(1, 50):
         chain.append(bob.content(stage.now_ms + number, chain[-1]))
-    take_in(alice, *reversed(chain))
-    alice.observe()
+    take_in(alice, *reversed(chain)).observe()
 
 
 @scenario("DELIVER-07", "RECV-05", "RECV-06")
@@ -70,8 +64,7 @@ def a_diamond(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer
 def replies_to_own_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Replies to own messages arrive: own messages are in the own log."""
     first = alice.send()
-    stage.advance(10)
-    second = alice.send()
+    second = alice.after(10).send()
     take_in(alice, bob.content(stage.now_ms + 5, first), bob.content(stage.now_ms + 6, first, second))
 
 
@@ -79,12 +72,10 @@ def replies_to_own_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
 def own_messages_come_back(stage: Stage, alice: Actor) -> None:
     """The network reflects own messages, which name own messages in their causal histories."""
     alice.send()
-    stage.advance(10)
-    alice.send()
+    alice.after(10).send()
     stage.advance(10)
     sent = [step.broadcasts[0].raw for step in stage.trace.steps if step.command == "send" and step.broadcasts]
-    alice.receive(*sent)
-    alice.observe()
+    alice.given(*sent).observe()
     alice.settle()
     alice.send()
 
@@ -96,10 +87,8 @@ def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     delivered = [bob.content(stage.now_ms + number) for number in range(1, 5)]
     alice.receive(*delivered)
     waiting = bob.content(stage.now_ms + 10, own, "never-sent")
-    alice.receive(waiting)
-    alice.observe(waiting.message_id)
-    stage.advance(100)
-    alice.send()
+    alice.given(waiting).observe(waiting.message_id)
+    alice.after(100).send()
     send_the_optional(alice, ephemeral=False)
 
 
@@ -107,7 +96,5 @@ def the_filter_and_the_buffer(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 def the_filter_grows(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Every message carries the filter as it is when the message is sent."""
     for _ in range(5):
-        stage.advance(10)
-        alice.receive(bob.content(stage.now_ms))
-        alice.send()
+        alice.after(10).given(bob.content(stage.now_ms)).send()
     send_the_optional(alice, ephemeral=False)

@@ -7,9 +7,8 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import PROFILES
 
 from ...view.false_positives import ASKED_AFTER_ROLL_OVER, asked_at_capacity, strangers
-from ..cast import QUICK_RESENDS, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
-HOUR = 3_600_000
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
 LARGEST_BUILT = 100_000
@@ -21,9 +20,7 @@ ASKED_AT_ONCE = 20_000
 def late_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Copies come after thirty other messages."""
     messages = [bob.content(stage.now_ms + number) for number in range(30)]
-    alice.receive(*messages)
-    take_in(alice, messages[0], messages[5])
-    alice.observe()
+    take_in(alice, *messages, messages[0], messages[5]).observe()
 
 
 @scenario("RECV-08")
@@ -35,8 +32,7 @@ def many_wait_for_one(stage: Stage, alice: Actor) -> None:
         depends_on = [root, root] if number % 5 == 0 else [root]
         alice.receive(peers[number % 2].content(stage.now_ms + 2 + number, *depends_on))
     tick_every(alice, 5 * HOUR, times=5)
-    take_in(alice, root)
-    alice.observe()
+    take_in(alice, root).observe()
 
 
 @scenario("RECV-08", "INSWEEP-01")
@@ -68,9 +64,7 @@ def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
     messages = [bob.content(stage.now_ms + number) for number in range(max(full, 999))]
-    alice.receive(*messages[:full])
-    stage.advance(max(1_000, full))
-    alice.send()
+    alice.given(*messages[:full]).after(max(1_000, full)).send()
     if messages[full:]:
         alice.receive(*messages[full:])
     if (stage.trace.declaration.limit("log_entries") or 1_000) >= 1_000:
@@ -101,8 +95,7 @@ def _build_a_filter(stage: Stage, capacity: int, times: int, asked: int) -> None
 def days_pass(stage: Stage, alice: Actor) -> None:
     """Two days pass, and old messages arrive; what was sent at the beginning still waits."""
     alice.send()
-    stage.advance(48 * HOUR)
-    alice.send()
+    alice.after(48 * HOUR).send()
     alice.send()
     alice.receive(stage.peer("bob").content(stage.now_ms - 25 * HOUR))
     for _ in range(3):
@@ -112,15 +105,13 @@ def days_pass(stage: Stage, alice: Actor) -> None:
     alice.send()
 
 
-@scenario("OUTSWEEP-01", needs=(pb.CAPABILITY_RESEND,), asked=QUICK_RESENDS)
+@resending("OUTSWEEP-01")
 def others_go_on_talking(stage: Stage, alice: Actor) -> None:
     """Nobody acknowledges a message while others talk."""
     alice.send()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     for number in range(12):
-        stage.advance(period // 2)
-        alice.receive(stage.peer(f"p{number}").content(stage.now_ms))
-        alice.tick()
+        alice.after(period // 2).given(stage.peer(f"p{number}").content(stage.now_ms)).tick()
 
 
 @scenario("RECV-11", "SEND-01")
@@ -128,8 +119,7 @@ def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
     """Own copies come back while the clock stands still."""
     alice.send()
     alice.send()
-    alice.receive(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts])
-    alice.send()
+    alice.given(*[wire.raw for step in stage.trace.steps for wire in step.broadcasts]).send()
     alice.send()
 
 
@@ -146,8 +136,7 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         _build_a_filter(stage, stage.open("dora").party.in_force.bloom_capacity, 3, ASKED_AFTER_ROLL_OVER)
         return
     for number in range(3 * capacity):
-        stage.advance(1)
-        alice.receive(bob.content(stage.now_ms))
+        alice.after(1).receive(bob.content(stage.now_ms))
         if number % 7 == 6:
             alice.send()
     alice.send()
@@ -161,5 +150,4 @@ def many_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Six dependencies are missing when a message is sent: they are not received."""
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"gone-{number}", f"gone-too-{number}"))
-    stage.advance(50)
-    alice.send()
+    alice.after(50).send()

@@ -7,9 +7,7 @@ from dataclasses import replace
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-
-HOUR = 3_600_000
+from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 
 @scenario("EPHEMERAL-04", "EPHEMERAL-05", "MSG-18", "RECV-05")
@@ -19,22 +17,19 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     for number in range(3):
         alice.receive(bob.content(stage.now_ms + number, f"never-sent-{number}"))
     typing = bob.ephemeral(b"still typing")
-    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    take_in(alice, typing, bob.content(stage.now_ms + 9), bob.content(stage.now_ms + 10, typing)).observe()
+    alice.after(10).send()
 
 
-@scenario("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13")
-def own_ephemerals(stage: Stage) -> None:
+@scenario(
+    *("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13"),
+    needs=(pb.CAPABILITY_EPHEMERAL,),
+)
+def own_ephemerals(stage: Stage, alice: Actor) -> None:
     """Ephemeral messages are sent, and hours pass."""
-    stage.need(pb.CAPABILITY_EPHEMERAL)
-    alice = stage.open()
-    alice.receive(stage.peer("bob").content(stage.now_ms))
-    alice.send_ephemeral(b"typing")
+    alice.given(stage.peer("bob").content(stage.now_ms)).send_ephemeral(b"typing")
     alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.after(10).send()
     tick_every(alice, HOUR, times=3)
 
 
@@ -49,24 +44,18 @@ def hybrids(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) 
         hybrid = bob.ephemeral(b"half a message", message_id=f"hybrid-{number}")
         alice.receive(replace(hybrid, causal_history=entries, bloom_filter=bloom_filter if number % 2 else None))
     alice.observe()
-    stage.advance(10)
-    alice.send()
-    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1"))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.after(10).send()
+    take_in(alice, to_come, bob.content(stage.now_ms + 2, "hybrid-0", "hybrid-1")).observe()
+    alice.after(10).send()
 
 
 @scenario("RECV-10", "EPHEMERAL-06")
 def messages_without_a_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Messages have neither timestamp nor content, or are half ephemeral and half regular."""
-    alice.receive(Message("bob", "none", "c1"))
-    alice.receive(Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
+    alice.receive(Message("bob", "none", "c1"), Message("bob", "none-2", "c1", None, (HistoryEntry("x"),), b""))
     known = bob.content(stage.now_ms)
     alice.receive(known)
     alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid"), causal_history=(HistoryEntry(known.message_id),)))
-    alice.receive(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b""))
-    alice.observe()
-    stage.advance(10)
-    alice.send()
+    alice.given(replace(bob.ephemeral(b"h", message_id="hybrid-2"), bloom_filter=b"")).observe()
+    alice.after(10).send()
     alice.receive(bob.content(stage.now_ms))

@@ -23,21 +23,12 @@ def foreign_filters(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Bytes that are no message come between ordinary ones."""
     good = stage.on_the_wire(bob.content(stage.now_ms + 1))
-    broken = (
-        b"",
-        b"\xff",
-        b"\x0a\xff\xff\xff\xff\x0f",
-        good[: len(good) // 2],
-        b"\x0a\x02\xc3\x28",
-        bytes(64),
-        b"\x08" * 40,
-    )
+    half = good[: len(good) // 2]
+    broken = (b"", b"\xff", b"\x0a\xff\xff\xff\xff\x0f", half, b"\x0a\x02\xc3\x28", bytes(64), b"\x08" * 40)
     for number, wire in enumerate(broken):
-        alice.receive(wire)
-        alice.receive(bob.content(stage.now_ms + 10 + number))
+        alice.receive(wire, bob.content(stage.now_ms + 10 + number))
     alice.settle()
-    stage.advance(100)
-    alice.send()
+    alice.after(100).send()
 
 
 @scenario("RECV-06", "RECV-07", "RECV-09")
@@ -50,24 +41,18 @@ def impossible_dependencies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     )
     alice.receive(bob.content(base + 4, HistoryEntry("")))
     known = bob.content(base + 5)
-    take_in(alice, known, bob.content(base + 6, known, known))
-    stage.advance(100)
-    alice.send()
+    take_in(alice, known, bob.content(base + 6, known, known)).after(100).send()
     alice.observe()
 
 
 @scenario("RECV-07")
-def extreme_timestamps_and_ids(stage: Stage) -> None:
+def extreme_timestamps_and_ids(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Lamport timestamps at the end of their range, empty and huge IDs, an unknown channel; then ordinary traffic."""
-    alice = stage.open(channels=("c1",))
     bystander = stage.open("bystander", ("c1",))
-    bob = stage.peer("bob")
     largest = stage.revision.wire.max_lamport
     for lamport in (largest // 2 + 1, largest - 1, largest):
         bystander.receive(bob.content(lamport))
     bystander.receive(bob.content(stage.now_ms, message_id=""), bob.content(stage.now_ms, message_id="x" * 65_536))
     alice.receive(stage.peer("bob", "nowhere").content(stage.now_ms), stage.peer("", "c1").content(stage.now_ms))
-    alice.receive(bob.content(stage.now_ms + 1, content=bytes(1 << 20)))
-    take_in(alice, bob.content(stage.now_ms + 2))
-    stage.advance(1_000)
-    alice.send()
+    take_in(alice, bob.content(stage.now_ms + 1, content=bytes(1 << 20)), bob.content(stage.now_ms + 2))
+    alice.after(1_000).send()

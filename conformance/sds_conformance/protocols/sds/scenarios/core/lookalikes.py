@@ -79,8 +79,7 @@ def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     alice.send()
     if stage.trace.declaration.limit("lamport_ahead_ms") is None:
         large = min(2**53, stage.revision.wire.max_lamport - 1000)
-        alice.receive(bob.content(large + 1, message_id="a"), bob.content(large, message_id="b"))
-        alice.observe()
+        alice.given(bob.content(large + 1, message_id="a"), bob.content(large, message_id="b")).observe()
         alice.send()
 
 
@@ -93,10 +92,8 @@ def two_participants_of_one_process(stage: Stage, alice: Actor, bob: ScriptedPee
     for number in range(5):
         carol.receive(stage.peer(f"p{number}").content(stage.now_ms + number))
     alice.send()
-    take_in(alice, root)
-    alice.observe()
-    stage.advance(50)
-    alice.send()
+    take_in(alice, root).observe()
+    alice.after(50).send()
     carol.send()
 
 
@@ -105,12 +102,9 @@ def waiting_in_two_channels(stage: Stage) -> None:
     """What a message of one channel waits for comes in the other channel first."""
     alice = stage.open(channels=("c1", "c2"))
     in_c1, in_c2 = stage.peer("bob", "c1"), stage.peer("bob", "c2")
-    alice.receive(in_c1.content(stage.now_ms + 1, "root", message_id="kid"))
-    alice.observe(channel_id="c2")
-    take_in(alice, in_c2.content(stage.now_ms + 2, message_id="root"))
-    alice.observe(channel_id="c1")
-    take_in(alice, in_c1.content(stage.now_ms + 3, message_id="root"))
-    alice.observe(channel_id="c1")
+    alice.given(in_c1.content(stage.now_ms + 1, "root", message_id="kid")).observe(channel_id="c2")
+    take_in(alice, in_c2.content(stage.now_ms + 2, message_id="root")).observe(channel_id="c1")
+    take_in(alice, in_c1.content(stage.now_ms + 3, message_id="root")).observe(channel_id="c1")
 
 
 @scenario("SEND-08", "MSG-11", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
@@ -119,12 +113,7 @@ def hints_only_where_given(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
     first = bob.content(stage.now_ms - 9)
     alice.receive(first, retrieval_hint=b"t1")
     for _ in range(2):
-        stage.advance(1)
-        alice.send()
-    stage.advance(5)
-    alice.receive(bob.content(stage.now_ms, first))
-    stage.advance(1)
-    alice.send()
+        alice.after(1).send()
+    alice.after(5).given(bob.content(stage.now_ms, first)).after(1).send()
     alice.receive(bob.content(stage.now_ms, message_id="z"), retrieval_hint=b"\xff\xfe")
-    stage.advance(1)
-    alice.send()
+    alice.after(1).send()

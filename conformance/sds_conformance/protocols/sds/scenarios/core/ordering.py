@@ -22,8 +22,7 @@ def _look(stage: Stage, *actors: Actor) -> None:
 def late_arrivals(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Independent messages arrive out of Lamport order, the last one in the middle."""
     base = stage.now_ms
-    alice.receive(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20))
-    alice.observe()
+    alice.given(bob.content(base + 30), carol.content(base + 10), bob.content(base + 20)).observe()
     alice.receive(carol.content(base + 40), carol.content(base + 35), bob.content(base + 5))
     _look(stage, alice)
 
@@ -34,11 +33,8 @@ def late_arrival_before_the_end(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     base = stage.now_ms
     for lamport in (10, 20, 30, 40):
         alice.receive(bob.content(base + lamport))
-    alice.receive(bob.content(base + 15))
-    stage.advance(100)
-    alice.send()
-    stage.advance(100)
-    alice.receive(bob.content(base + 17))
+    alice.given(bob.content(base + 15)).after(100).send()
+    alice.after(100).receive(bob.content(base + 17))
     send_the_optional(alice, ephemeral=False)
     alice.send()
 
@@ -87,8 +83,7 @@ def ties_with_own_messages(stage: Stage, alice: Actor, carol: ScriptedPeer) -> N
     """Messages of others carry the timestamps of own messages, with smaller and with larger IDs."""
     alice.receive(stage.peer("bob").content(stage.now_ms - 50, message_id="earlier"))
     for _ in range(2):
-        stage.advance(10)
-        own = alice.send()
+        own = alice.after(10).send()
         lamport = own.lamport_timestamp or 0
         alice.receive(carol.content(lamport, message_id=own.message_id[:-1] or "!"))
         alice.receive(carol.content(lamport, message_id=own.message_id + "0"))

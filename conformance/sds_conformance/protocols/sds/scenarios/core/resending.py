@@ -39,11 +39,9 @@ def _wait(stage: Stage, alice: Actor) -> None:
     coarse = max(fine, -(-max(unacknowledged, possibly) // 3))
     end = stage.now_ms + ROUNDS * max(unacknowledged, possibly) + 2 * coarse
     for _ in range(FINE_TICKS):
-        stage.advance(fine)
-        alice.tick()
+        alice.after(fine).tick()
     while stage.now_ms < end:
-        stage.advance(coarse)
-        alice.tick()
+        alice.after(coarse).tick()
 
 
 @scenario("OUTSWEEP-02", "OUTSWEEP-03")

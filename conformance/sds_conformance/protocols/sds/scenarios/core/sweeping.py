@@ -16,8 +16,7 @@ def many_waiting(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedP
     end = carol.content(base + 20, *middles)
     alice.receive(end, *middles)
     for root in (roots[2], roots[0], roots[1]):
-        take_in(alice, root)
-        alice.observe()
+        take_in(alice, root).observe()
 
 
 @scenario("INSWEEP-01", "RECV-08")
@@ -26,27 +25,23 @@ def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     base = stage.now_ms
     roots = [carol.content(base + number) for number in range(5)]
     take_in(alice, *[bob.content(base + 10 + number, root) for number, root in enumerate(roots)])
-    take_in(alice, roots[-1])
-    alice.observe()
+    take_in(alice, roots[-1]).observe()
 
 
-@scenario("INSWEEP-05")
-def given_up_for_lost(stage: Stage) -> None:
+@scenario(
+    "INSWEEP-05",
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
-    stage.need(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open(configuration=pb.Configuration(lost_timeout_ms=600_000))
-    bob, carol = stage.peer("bob"), stage.peer("carol")
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
     late = carol.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
-    tick_every(alice, timeout // 4, times=3)
-    alice.observe()
-    tick_every(alice, timeout // 2, times=3)
-    alice.observe()
+    tick_every(alice, timeout // 4, times=3).observe()
+    tick_every(alice, timeout // 2, times=3).observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
-    take_in(alice, late, carol.content(stage.now_ms))
-    stage.advance(100)
-    alice.send()
+    take_in(alice, late, carol.content(stage.now_ms)).after(100).send()
     alice.observe()
 
 

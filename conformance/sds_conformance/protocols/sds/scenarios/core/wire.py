@@ -24,18 +24,13 @@ def every_kind_of_message(stage: Stage, bob: ScriptedPeer) -> None:
     alice.send(stage.said(BINARY))
     stage.advance(10)
     first = bob.content(stage.now_ms - 5)
-    alice.receive(first, bob.content(stage.now_ms - 4, first))
-    stage.advance(10)
-    alice.send(b"second")
-    stage.advance(10)
-    alice.send("dritte Nachricht ☕".encode())
+    alice.given(first, bob.content(stage.now_ms - 4, first)).after(10).send(b"second")
+    alice.after(10).send("dritte Nachricht ☕".encode())
     if can(pb.CAPABILITY_SYNC):
-        stage.advance(10)
-        alice.send_sync()
+        alice.after(10).send_sync()
     if can(pb.CAPABILITY_EPHEMERAL):
         alice.send_ephemeral(stage.said(BINARY[::-1]))
-    stage.advance(10)
-    alice.send(b"fourth")
+    alice.after(10).send(b"fourth")
 
 
 @scenario("MSG-09", "MSG-01", "RECV-07", "MSG-19", "MSG-18")
@@ -49,10 +44,9 @@ def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
 
 
 @scenario("MSG-14", "MSG-03")
-def equal_contents(stage: Stage, alice: Actor) -> None:
+def equal_contents(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Many messages with equal contents, from several senders and in bursts: each has an ID of its own."""
     carol = stage.open("carol")
-    bob = stage.peer("bob")
     alice.receive(bob.content(stage.now_ms - 1, content=b"ok"))
     for number in range(12):
         alice.send(b"ok")
@@ -67,11 +61,8 @@ def equal_contents(stage: Stage, alice: Actor) -> None:
 def said_again_later(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """The same content is sent again after the first was acknowledged: it is another message."""
     first = alice.send(b"good morning")
-    alice.receive(bob.content(stage.now_ms + 1, first))
-    stage.advance(60_000)
-    alice.send(b"good morning")
-    stage.advance(60_000)
-    alice.send(b"anything else")
+    alice.given(bob.content(stage.now_ms + 1, first)).after(60_000).send(b"good morning")
+    alice.after(60_000).send(b"anything else")
 
 
 @scenario("MSG-10", "MSG-11", "SEND-08", needs=(pb.CAPABILITY_RETRIEVAL_HINTS,))
@@ -87,8 +78,7 @@ def transport_hints(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     unseen = HistoryEntry("sds-unseen", b"\xff\x00\xc3\x28")
     alice.receive(bob.content(stage.now_ms + 9, unseen, second), retrieval_hint=b"t-3")
     alice.receive(bob.content(stage.now_ms + 7, HistoryEntry("sds-unseen-2", b"plain"), HistoryEntry("sds-2", b"h2")))
-    stage.advance(20)
-    alice.send(b"three")
+    alice.after(20).send(b"three")
 
 
 @scenario("MSG-23")

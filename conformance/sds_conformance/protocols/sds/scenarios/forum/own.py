@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
-
-HOUR = 3_600_000
+from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
 
 
 @scenario("FORUM-09", "FORUM-15", "FORUM-04", "FORUM-05", "FORUM-35")
@@ -15,12 +13,10 @@ def counting_from_zero(stage: Stage, alice: Actor) -> None:
     alice.observe()
     for _ in range(3):
         alice.send()
-    stage.advance(HOUR)
-    alice.send()
+    alice.after(HOUR).send()
     if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
         alice.send_sync()
-        stage.advance(HOUR)
-        alice.send_sync()
+        alice.after(HOUR).send_sync()
         alice.send()
     alice.observe()
 
@@ -39,19 +35,13 @@ def syncs_like_all_others(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     base = stage.now_ms
     known = bob.content(base)
     sync = bob.sync(base + 50_000, known)
-    alice.receive(known, sync)
-    alice.observe()
-    alice.receive(carol.content(base + 50_001, sync))
-    alice.receive(carol.sync(base + 90_000))
-    alice.send()
+    alice.given(known, sync).observe()
+    alice.given(carol.content(base + 50_001, sync), carol.sync(base + 90_000)).send()
     root = bob.content(base + 90_010)
     waits = carol.sync(base + 90_020, root)
-    alice.receive(waits, bob.content(base + 90_030, waits))
-    alice.send()
-    take_in(alice, root)
-    alice.observe()
-    take_in(alice, bob.content(base + 90_040, waits, sync))
-    alice.send()
+    alice.given(waits, bob.content(base + 90_030, waits)).send()
+    take_in(alice, root).observe()
+    take_in(alice, bob.content(base + 90_040, waits, sync)).send()
 
 
 @scenario("FORUM-37", "FORUM-19", "FORUM-27")
@@ -66,11 +56,9 @@ def syncs_of_many(stage: Stage, alice: Actor) -> None:
         alice.receive(last)
     in_filter = stage.filter_over(other.message_id)
     if in_filter is not None:
-        alice.receive(peers[1].sync(stage.now_ms, bloom_filter=in_filter))
-        alice.observe()
+        alice.given(peers[1].sync(stage.now_ms, bloom_filter=in_filter)).observe()
     alice.send()
-    take_in(alice, peers[0].content(stage.now_ms + 1, last))
-    alice.observe()
+    take_in(alice, peers[0].content(stage.now_ms + 1, last)).observe()
 
 
 @scenario("FORUM-40", "FORUM-20", needs=(pb.CAPABILITY_VIRTUAL_CLOCK,))

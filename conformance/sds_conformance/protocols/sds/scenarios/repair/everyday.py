@@ -5,14 +5,13 @@ from __future__ import annotations
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, tick_every
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, tick_every
 from .repairing import repair_scenario, repairing, t_max, t_min
 from .requesting import missing, say, say_both
 from .responding import ask, holding, wait_out, watch
 
 LONG_ID = 200
 LONG_CONTENT = 100_000
-HOUR_MS = 3_600_000
 
 
 @repair_scenario("R-SWEEP-05", "R-STATE-07", "R-RECV-08")
@@ -109,8 +108,7 @@ def a_repair_with_a_gap_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer
     middle, other = bob.content(stage.now_ms - 4, *signed(root)), carol.content(stage.now_ms - 3)
     alice.receive(bob.content(stage.now_ms + 1, *signed(middle, other)))
     _asks(stage, alice)
-    alice.receive(middle)
-    alice.observe()
+    alice.given(middle).observe()
     _asks(stage, alice)
 
 
@@ -118,8 +116,7 @@ def a_repair_with_a_gap_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer
 def a_long_id_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A message with a long ID is missing."""
     lost = bob.content(stage.now_ms - 1, message_id="".join(f"{n:04}" for n in range(LONG_ID // 4)))
-    alice.receive(bob.content(stage.now_ms + 1, *signed(lost)))
-    alice.observe()
+    alice.given(bob.content(stage.now_ms + 1, *signed(lost))).observe()
     _asks(stage, alice)
 
 
@@ -129,10 +126,9 @@ def after_the_clock_was_set_back(stage: Stage, alice: Actor) -> None:
     messages = holding(stage, alice, 3)
     alice.send()
     alice.tick()
-    stage.advance(-HOUR_MS)
-    alice.tick()
+    alice.after(-HOUR).tick()
     alice.send()
-    tick_every(alice, HOUR_MS // 2, times=3)
+    tick_every(alice, HOUR // 2, times=3)
     ask(stage, stage.peer("carol"), alice, *messages)
     missing(stage, alice, stage.peer("dave"))
     _asks(stage, alice)

@@ -15,18 +15,15 @@ from .requesting import say, say_both
 def entries_name_senders(stage: Stage, alice: Actor) -> None:
     """Messages of several senders are logged, own ones too, others are missing; what is sent then names senders."""
     bob, carol, dave = (stage.peer(name) for name in ("bob", "carol", "dave"))
-    alice.receive(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8))
-    alice.send()
+    alice.given(bob.content(stage.now_ms - 9), carol.content(stage.now_ms - 8)).send()
     lost = bob.content(stage.now_ms - 5), carol.content(stage.now_ms - 4)
     # Dave reveals both gaps; neither message is his.
-    alice.receive(dave.content(stage.now_ms + 1, *signed(*lost)))
-    alice.observe()
+    alice.given(dave.content(stage.now_ms + 1, *signed(*lost))).observe()
     for _ in range(2):
         alice.send()
     stage.advance(t_max(alice))
     for _ in range(4):
-        stage.advance(1_000)
-        asking = say(alice, content=False)
+        asking = say(alice.after(1_000), content=False)
         asked = [entry.message_id for entry in asking.repair_request] if asking is not None else []
         alice.receive(*[message for message in lost if message.message_id in asked] or [dave.sync(stage.now_ms)])
     alice.settle()
@@ -49,8 +46,7 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
     )
     stage.advance(t_max(alice))
     for _ in range(3):
-        stage.advance(1_000)
-        asking = alice.send()
+        asking = alice.after(1_000).send()
         for message in first, second:
             if any(entry.message_id == message.message_id for entry in asking.repair_request):
                 alice.receive(message)
@@ -60,8 +56,7 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
 def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """Messages depend on what is logged, own ones too, and on one that is missing; only that one is asked for."""
     first = bob.content(stage.now_ms - 5)
-    alice.receive(first)
-    own = alice.send()
+    own = alice.given(first).send()
     lost = bob.content(stage.now_ms - 4)
     alice.receive(carol.content(stage.now_ms + 1, *signed(first, own)))
     alice.receive(carol.content(stage.now_ms + 2, *signed(first, lost, own)))
@@ -72,8 +67,7 @@ def what_is_here_is_not_asked_for(stage: Stage, alice: Actor, bob: ScriptedPeer,
 def without_the_extension(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A participant without SDS-R meets requests and senders in entries, and misses messages itself."""
     first = bob.content(stage.now_ms + 1)
-    alice.receive(first)
-    own = alice.send()
+    own = alice.given(first).send()
     lost = bob.content(stage.now_ms + 2)
     alice.receive(carol.content(stage.now_ms + 3, *signed(first)))
     alice.receive(carol.content(stage.now_ms + 4, *signed(first, own), requests=signed(first, own)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sds_harness.sds.peer import signed
+from sds_harness.sds.peer import Dependency, signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
@@ -22,8 +22,7 @@ def _speak(stage: Stage, alice: Actor) -> None:
     """Content and sync messages around T_max and soon after, when a new entry would not be due."""
     for content, wait in ((False, 1_000), (True, 1_000), (False, 1_000), (True, 0)):
         alice.observe()
-        stage.advance(wait)
-        say(alice, content=content)
+        say(alice.after(wait), content=content)
 
 
 @repair_scenario("R-RECV-01")
@@ -32,10 +31,8 @@ def it_comes_before_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer, caro
     (first,) = missing(stage, alice, bob)
     never = carol.content(stage.now_ms - 5)
     blocked = carol.content(stage.now_ms - 4, *signed(never))
-    alice.receive(bob.content(stage.now_ms + 2, *signed(blocked)))
-    alice.observe()
-    stage.advance(t_min(alice) // 2)
-    alice.receive(first)
+    alice.given(bob.content(stage.now_ms + 2, *signed(blocked))).observe()
+    alice.after(t_min(alice) // 2).receive(first)
     alice.receive(blocked)
     _past_its_time(stage, alice)
 
@@ -52,10 +49,8 @@ def _past_its_time(stage: Stage, alice: Actor) -> None:
 def it_comes_late_and_blocked(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """What is missing comes a second before T_max and has to wait itself; messages soon after do not ask for it."""
     blocked = carol.content(stage.now_ms - 4, HistoryEntry("never-sent", None, carol.name))
-    alice.receive(bob.content(stage.now_ms + 2, *signed(blocked)))
-    alice.observe()
-    stage.advance(t_max(alice) - 1_000)
-    alice.receive(blocked)
+    alice.given(bob.content(stage.now_ms + 2, *signed(blocked))).observe()
+    alice.after(t_max(alice) - 1_000).receive(blocked)
     _speak(stage, alice)
 
 
@@ -63,9 +58,7 @@ def it_comes_late_and_blocked(stage: Stage, alice: Actor, bob: ScriptedPeer, car
 def a_dependency_that_waits(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
     """A message waits for one that never comes; then another depends on the one that waits, and time passes."""
     waiting = carol.content(stage.now_ms - 4, HistoryEntry("never-sent", None, carol.name))
-    alice.receive(waiting)
-    alice.receive(bob.content(stage.now_ms + 2, *signed(waiting)))
-    alice.observe()
+    alice.given(waiting, bob.content(stage.now_ms + 2, *signed(waiting))).observe()
     say_both(alice, t_max(alice) + 1_000)
 
 
@@ -74,8 +67,7 @@ def it_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     """What is missing comes after T_req, before any message has asked for it."""
     for content in (True, False):
         (lost,) = missing(stage, alice, bob)
-        stage.advance(t_max(alice) + 1_000)
-        alice.tick()
+        alice.after(t_max(alice) + 1_000).tick()
         alice.observe()
         alice.receive(lost)
         say(alice, content=content)
@@ -87,41 +79,29 @@ def it_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
 def one_of_two_comes_when_it_is_due(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Two are due; one comes before a message goes out, which asks for the other alone."""
     first, second = missing(stage, alice, bob, 2)
-    stage.advance(t_max(alice) + 1_000)
-    alice.receive(second)
+    alice.after(t_max(alice) + 1_000).receive(second)
     say(alice, content=False)
-    take_in(alice, first)
-    alice.send()
+    take_in(alice, first).send()
 
 
-Overheard = Callable[[Stage, ScriptedPeer, list[HistoryEntry]], Message]
+def _overhears(
+    stage: Stage,
+    alice: Actor,
+    said: Callable[..., Message],
+    *before: HistoryEntry,
+    depends_on: tuple[Dependency, ...] = (),
+    sender: bool = True,
+) -> None:
+    """Something is missing, and a second before T_max somebody else asks for it, after the entries ``before``.
 
-
-def _sync(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.sync(stage.now_ms, requests=requests)
-
-
-def _content(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.content(stage.now_ms, requests=requests)
-
-
-def _blocked(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.content(stage.now_ms, "never-sent", requests=requests)
-
-
-def _gapped_sync(stage: Stage, peer: ScriptedPeer, requests: list[HistoryEntry]) -> Message:
-    return peer.sync(stage.now_ms, HistoryEntry("never-sent", None, peer.name), requests=requests)
-
-
-def _overhears(stage: Stage, alice: Actor, message: Overheard, *before: HistoryEntry, sender: bool = True) -> None:
-    """Something is missing, and a second before T_max somebody else asks for it, after the entries ``before``."""
+    The message is as a scripted peer says it, and may have to wait for others.
+    """
     bob, dave = stage.peer("bob"), stage.peer("dave")
     lost = bob.content(stage.now_ms - 1, message_id=f"lost-at-{len(stage.trace.steps)}")
-    alice.receive(bob.content(stage.now_ms + 1, *signed(lost), message_id=f"after-{lost.message_id}"))
-    alice.observe()
+    alice.given(bob.content(stage.now_ms + 1, *signed(lost), message_id=f"after-{lost.message_id}")).observe()
     stage.advance(t_max(alice) - 1_000)
     entry = HistoryEntry(lost.message_id, None, bob.name if sender else None)
-    asking = message(stage, dave, [*before, entry])
+    asking = said(dave, stage.now_ms, *depends_on, requests=[*before, entry])
     alice.receive(_renamed(asking, stage))
     _speak(stage, alice)
     take_in(alice, lost)
@@ -135,8 +115,8 @@ def _renamed(message: Message, stage: Stage) -> Message:
 @repair_scenario("R-RECV-07")
 def somebody_else_asks(stage: Stage, alice: Actor) -> None:
     """Others ask for what is missing, in a sync message and in content; the participant leaves it to them."""
-    _overhears(stage, alice, _sync)
-    _overhears(stage, alice, _content)
+    _overhears(stage, alice, ScriptedPeer.sync)
+    _overhears(stage, alice, ScriptedPeer.content)
 
 
 @repair_scenario("R-RECV-07")
@@ -146,8 +126,7 @@ def somebody_else_asks_early(stage: Stage, alice: Actor, dave: ScriptedPeer) -> 
     alice.observe()
     stage.advance(t_min(alice) - 1_000)
     for message in lost:
-        alice.receive(dave.sync(stage.now_ms, requests=signed(message)))
-        alice.observe()
+        alice.given(dave.sync(stage.now_ms, requests=signed(message))).observe()
     say_both(alice, *12 * [t_max(alice) // 12])
 
 
@@ -156,10 +135,10 @@ def somebody_asks_for_many(stage: Stage, alice: Actor) -> None:
     """Requests for many messages: what is missing comes last, after unknown ones, and once has no sender."""
     unknown = HistoryEntry("nobody-knows-this")
     named = HistoryEntry("nor-this", None, stage.peer("carol").name)
-    _overhears(stage, alice, _sync, unknown, named)
-    _overhears(stage, alice, _content, named, unknown)
-    _overhears(stage, alice, _sync, sender=False)
-    _overhears(stage, alice, _sync, *(HistoryEntry(f"unknown-{n}", None, "carol") for n in range(150)))
+    _overhears(stage, alice, ScriptedPeer.sync, unknown, named)
+    _overhears(stage, alice, ScriptedPeer.content, named, unknown)
+    _overhears(stage, alice, ScriptedPeer.sync, sender=False)
+    _overhears(stage, alice, ScriptedPeer.sync, *(HistoryEntry(f"unknown-{n}", None, "carol") for n in range(150)))
 
 
 @repair_scenario("R-RECV-12")
@@ -167,9 +146,8 @@ def somebody_asks_for_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer
     """A request and a causal history of 1,000 entries, which may be refused, and after them all goes on as before."""
     alice.receive(carol.sync(stage.now_ms, requests=[f"unknown-{number}" for number in range(1_000)]))
     alice.receive(carol.content(stage.now_ms, *(f"unheard-of-{number}" for number in range(1_000))))
-    stage.advance(t_max(alice) + 1_000)
-    say(alice, content=False)
-    _overhears(stage, repairing(stage, "erin"), _sync, HistoryEntry("unknown-1", None, "carol"))
+    say(alice.after(t_max(alice) + 1_000), content=False)
+    _overhears(stage, repairing(stage, "erin"), ScriptedPeer.sync, HistoryEntry("unknown-1", None, "carol"))
 
 
 @repair_scenario("R-RECV-13")
@@ -180,15 +158,13 @@ def requests_in_any_message(stage: Stage, alice: Actor, bob: ScriptedPeer, dave:
     alice.observe()
     say_both(alice, t_max(alice), 1_000)
     take_in(alice, lost)
-    _overhears(stage, alice, _blocked)
-    _overhears(stage, alice, _gapped_sync)
+    _overhears(stage, alice, ScriptedPeer.content, depends_on=("never-sent",))
+    _overhears(stage, alice, ScriptedPeer.sync, depends_on=(HistoryEntry("never-sent", None, dave.name),))
     known = dave.content(stage.now_ms, message_id="known")
     alice.receive(known)
     lost = bob.content(stage.now_ms - 1)
-    alice.receive(bob.content(stage.now_ms + 1, *signed(lost)))
-    alice.observe()
-    stage.advance(t_max(alice) - 1_000)
-    alice.receive(replace(known, repair_request=signed(lost)))
+    alice.given(bob.content(stage.now_ms + 1, *signed(lost))).observe()
+    alice.after(t_max(alice) - 1_000).receive(replace(known, repair_request=signed(lost)))
     _speak(stage, alice)
 
 
@@ -200,21 +176,16 @@ def nobody_answers_the_others(stage: Stage, alice: Actor) -> None:
     alice.observe()
     stage.advance(t_max(alice) - 1_000)
     for _ in range(3):
-        alice.receive(dave.sync(stage.now_ms, requests=signed(lost)))
-        alice.observe()
-        stage.advance(1_000)
-        alice.receive(carol.content(stage.now_ms))
-        alice.observe()
+        alice.given(dave.sync(stage.now_ms, requests=signed(lost))).observe()
+        alice.after(1_000).given(carol.content(stage.now_ms)).observe()
     _ask_again(stage, alice)
     take_in(alice, lost)
 
 
 def _ask_again(stage: Stage, alice: Actor) -> None:
     """Messages soon after now, when a new entry is not due, and until it must be."""
-    stage.advance(1_000)
-    say(alice, content=False)
-    stage.advance(t_max(alice) - 1_000)
-    say(alice, content=False)
+    say(alice.after(1_000), content=False)
+    say(alice.after(t_max(alice) - 1_000), content=False)
     say_both(alice, 1_000, content_first=True)
 
 
@@ -223,10 +194,8 @@ def its_request_is_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
     """A participant asks, nobody hears it, and the next message is about something else; it has to ask again."""
     (lost,) = missing(stage, alice, bob)
     alice.observe()
-    stage.advance(t_max(alice))
-    say(alice, content=False)
-    stage.advance(1_000)
-    alice.send()
+    say(alice.after(t_max(alice)), content=False)
+    alice.after(1_000).send()
     alice.receive(carol.content(stage.now_ms))
     _ask_again(stage, alice)
     take_in(alice, lost)

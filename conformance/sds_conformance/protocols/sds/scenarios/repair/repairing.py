@@ -14,6 +14,8 @@ T_MAX_MS = 120_000
 DAY_MS = 86_400_000
 LONGEST_MS = 3_600_000
 """T_max that is waited for: with a longer one in force a schedule would hardly end."""
+NEEDED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+"""Without these nothing of SDS-R can be told."""
 
 
 def repairing(
@@ -25,7 +27,7 @@ def repairing(
 ) -> Actor:
     """A participant that uses SDS-R, with one response group and no resends of its own for a day, so that a copy is a
     response. Ends the schedule where SDS-R cannot be had."""
-    stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
+    stage.need(*NEEDED)
     asked = pb.Configuration(
         sds_r=True,
         t_min_ms=T_MIN_MS,

@@ -12,7 +12,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Message, t_req_offset
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
-from .repairing import repair_scenario, repairing, t_max, t_min
+from .repairing import NEEDED, repair_scenario, repairing, t_max, t_min
 
 MANY = 12
 
@@ -58,8 +58,7 @@ def asks_for_what_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
     root = bob.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, *signed(root)))
     for _ in range(26):
-        stage.advance(t_max(alice) // 24)
-        say(alice, content=False)
+        say(alice.after(t_max(alice) // 24), content=False)
         alice.observe()
     take_in(alice, root)
     say(alice, content=False)
@@ -84,8 +83,7 @@ def at_the_very_millisecond(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
         (lost,) = missing(stage, alice, bob)
         due = t_req(alice, lost.message_id)
         for until in (due - 1_000, due - 1, due, due + 1) if due is not None else ():
-            stage.advance(max(0, until - stage.now_ms))
-            say(alice, content=content)
+            say(alice.after(max(0, until - stage.now_ms)), content=content)
         take_in(alice, lost)
 
 
@@ -97,8 +95,7 @@ def no_message_at_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
             (lost,) = missing(stage, alice, bob)
             due = t_req(alice, lost.message_id)
             wait = t_max(alice) + 1_000 if due is None else min(due - stage.now_ms + 2_000, t_max(alice))
-            stage.advance(max(0, wait))
-            say(alice, content=content)
+            say(alice.after(max(0, wait)), content=content)
             take_in(alice, lost)
 
 
@@ -135,31 +132,24 @@ def named_again_and_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: 
     (lost,) = missing(stage, alice, bob)
     alice.observe()
     for number in range(1, 13):
-        stage.advance(t_max(alice) // 12)
-        alice.receive((carol if number % 2 else bob).content(stage.now_ms, *signed(lost)))
+        alice.after(t_max(alice) // 12).receive((carol if number % 2 else bob).content(stage.now_ms, *signed(lost)))
         if number % 3 == 0:
             alice.observe()
     # T_max is over to the millisecond, then by a second.
     say_both(alice, max(0, t_max(alice) - t_max(alice) // 12 * 12), 1_000, content_first=True)
-    stage.advance(1_000)
-    take_in(alice, lost)
+    take_in(alice.after(1_000), lost)
     (once,) = missing(stage, alice, bob)
     say_both(alice, t_max(alice), 1_000, content_first=True)
-    stage.advance(1_000)
-    alice.receive(once)
+    alice.after(1_000).receive(once)
 
 
-@scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05")
-def times_by_default(stage: Stage) -> None:
+@scenario("R-GLOBAL-02", "R-GLOBAL-03", "R-SEND-05", needs=NEEDED, asked=pb.Configuration(sds_r=True))
+def times_by_default(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant is asked for SDS-R and for nothing more; two dozen are missing, and sync messages go out."""
-    stage.need(pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
-    alice = stage.open(configuration=pb.Configuration(sds_r=True))
-    bob = stage.peer("bob")
     lost = {message.message_id: message for message in missing(stage, alice, bob, 2 * MANY)}
     start = stage.now_ms
     for seconds in (10, 20, 29, *range(35, 130, 5), *range(150, 630, 30)):
-        stage.advance(max(0, start + 1_000 * seconds - stage.now_ms))
-        asking = say(alice, content=False)
+        asking = say(alice.after(max(0, start + 1_000 * seconds - stage.now_ms)), content=False)
         for entry in asking.repair_request if asking is not None else ():
             if entry.message_id in lost:
                 alice.receive(lost.pop(entry.message_id))
@@ -167,11 +157,9 @@ def times_by_default(stage: Stage) -> None:
             break
 
 
-@scenario("R-TREQ-01")
-def no_room_for_a_backoff(stage: Stage) -> None:
+@scenario("R-TREQ-01", needs=(pb.CAPABILITY_SDS_R,))
+def no_room_for_a_backoff(stage: Stage, bob: ScriptedPeer) -> None:
     """T_max equals T_min, which may be refused; if not, a missing message is asked for then, and nothing breaks."""
-    stage.need(pb.CAPABILITY_SDS_R)
-    bob = stage.peer("bob")
     asked = pb.Configuration(t_min_ms=60_000, t_max_ms=60_000)
     try:
         alice = repairing(stage, "alice", asked, instance="without room")
@@ -180,10 +168,8 @@ def no_room_for_a_backoff(stage: Stage) -> None:
     for _ in range(2):
         (lost,) = missing(stage, alice, bob)
         alice.observe()
-        stage.advance(t_min(alice))
-        alice.send()
-        stage.advance(max(0, t_max(alice) - t_min(alice)))
-        alice.send()
+        alice.after(t_min(alice)).send()
+        alice.after(max(0, t_max(alice) - t_min(alice))).send()
         take_in(alice, lost)
 
 

@@ -89,8 +89,7 @@ def asked_for_what_it_has(stage: Stage, alice: Actor, bob: ScriptedPeer, dave: S
     alice.observe()
     wait_out(stage, alice)
     alice.send()
-    alice.receive(dave.content(stage.now_ms))
-    alice.tick()
+    alice.given(dave.content(stage.now_ms)).tick()
 
 
 @repair_scenario("R-RECV-12", "R-RECV-09")
@@ -100,8 +99,7 @@ def asked_for_several_at_once(stage: Stage, alice: Actor) -> None:
     nameless = HistoryEntry("nobody-knows", None, None)
     unknown = HistoryEntry("never-sent", None, stage.label("erin"))
     asking = (nameless, *signed(first), HistoryEntry(third.message_id, None, None), unknown, *signed(second))
-    alice.receive(stage.peer("carol").content(stage.now_ms, requests=asking))
-    alice.observe()
+    alice.given(stage.peer("carol").content(stage.now_ms, requests=asking)).observe()
     wait_out(stage, alice)
     fourth, *_ = holding(stage, alice, 1, "frank")
     ask(stage, stage.peer("carol"), alice, fourth)
@@ -109,17 +107,14 @@ def asked_for_several_at_once(stage: Stage, alice: Actor) -> None:
 
 
 @repair_scenario("R-RECV-13")
-def asked_in_messages_of_all_kinds(stage: Stage, alice: Actor) -> None:
+def asked_in_messages_of_all_kinds(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Requests come in a sync message, a blocked one, a copy and an ordinary one; one comes back from the network."""
     in_sync, in_blocked, in_copy, in_content, in_own, known = holding(stage, alice, 6)
-    carol = stage.peer("carol")
     own = alice.send()
     alice.receive(carol.sync(stage.now_ms, requests=signed(in_sync)))
     alice.receive(carol.content(stage.now_ms, HistoryEntry("never-sent", None, "x"), requests=signed(in_blocked)))
-    alice.receive(replace(known, repair_request=signed(in_copy)))
-    alice.receive(replace(own, repair_request=signed(in_own)))
-    alice.receive(carol.content(stage.now_ms, requests=signed(in_content)))
-    alice.observe()
+    alice.receive(replace(known, repair_request=signed(in_copy)), replace(own, repair_request=signed(in_own)))
+    alice.given(carol.content(stage.now_ms, requests=signed(in_content))).observe()
     wait_out(stage, alice)
 
 
@@ -131,9 +126,7 @@ def asked_for_all_that_came_in_other_ways(stage: Stage, alice: Actor, bob: Scrip
     waited = bob.content(stage.now_ms + 2, *signed(root))
     take_in(alice, waited, root)
     repaired = bob.content(stage.now_ms + 3)
-    alice.receive(bob.content(stage.now_ms + 4, *signed(repaired)))
-    stage.advance(t_max(alice) + 1_000)
-    alice.send()
+    alice.given(bob.content(stage.now_ms + 4, *signed(repaired))).after(t_max(alice) + 1_000).send()
     take_in(alice, repaired)
     ask_one_by_one(stage, carol, alice, root, waited, repaired, own)
     wait_out(stage, alice)
@@ -187,8 +180,7 @@ def asked_for_what_it_lacks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     alice.receive(there, waiting)
     ask_one_by_one(stage, stage.peer("carol"), alice, late, waiting, there)
     alice.observe()
-    stage.advance(1_000)
-    alice.receive(late)
+    alice.after(1_000).receive(late)
     watch(stage, alice)
 
 
@@ -202,8 +194,7 @@ def swept_at_the_very_moment(stage: Stage, alice: Actor) -> None:
     due = _times(stage, alice, messages, since, state)
     for moment in (due[2], due[6], due[7] - 1, due[7]):
         if moment > stage.now_ms:
-            stage.advance(moment - stage.now_ms)
-            alice.tick()
+            alice.after(moment - stage.now_ms).tick()
     wait_out(stage, alice)
 
 
@@ -262,6 +253,5 @@ def what_had_waited_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer) -
     take_in(alice, *waited, root)
     ask(stage, stage.peer("carol"), alice, *waited[:3])
     alice.observe()
-    alice.receive(waited[0], waited[1])
-    alice.receive(replace(waited[3], repair_request=signed(root)))
+    alice.receive(waited[0], waited[1], replace(waited[3], repair_request=signed(root)))
     watch(stage, alice)

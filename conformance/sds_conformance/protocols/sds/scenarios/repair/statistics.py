@@ -38,8 +38,7 @@ def _all_lost(stage: Stage, peer: ScriptedPeer, count: int) -> tuple[dict[str, M
 
 def _find_missing(actor: Actor, revealing: Message) -> bool:
     """A participant finds messages missing; does it show for when they are noted?"""
-    actor.receive(revealing)
-    state = actor.observe()
+    state = actor.given(revealing).observe()
     return state is not None and state.HasField("outgoing_repairs")
 
 
@@ -130,8 +129,7 @@ def many_holders(stage: Stage) -> None:
         holder.receive(*messages)
     request = stage.peer("frank").content(stage.now_ms, requests=signed(*messages))
     for holder in holders:
-        holder.receive(request)
-        holder.observe()
+        holder.given(request).observe()
     fine_ticks(stage, *holders)
     wait_out(stage, *holders)
 

@@ -64,10 +64,9 @@ def the_sender_is_gone(stage: Stage) -> None:
 
 
 @scenario("R-RECV-07", "R-TREQ-02", long=True)
-def many_miss_the_same(stage: Stage) -> None:
+def many_miss_the_same(stage: Stage, bob: ScriptedPeer) -> None:
     """Twenty-four miss the same message, all sync every five seconds, and hear each other ask for it."""
     room = Room(stage, [repairing(stage, scattered("asker", number)) for number in range(1, REQUESTERS + 1)])
-    bob = stage.peer("bob")
     lost = bob.content(stage.now_ms)
     room.say(bob.content(stage.now_ms + 1, *signed(lost)))
     first = room.actors[0]
@@ -113,11 +112,10 @@ def holders_in_groups(stage: Stage, bob: ScriptedPeer) -> None:
 
 
 @scenario("R-SWEEP-02", "R-RECV-08")
-def the_request_and_the_response_are_lost(stage: Stage) -> None:
+def the_request_and_the_response_are_lost(stage: Stage, bob: ScriptedPeer) -> None:
     """One misses what two others hold; its first request and the first response are lost, what comes later is heard."""
     asker, *holders = [repairing(stage, name) for name in ("asker", "holder-1", "holder-2")]
     room = Room(stage, holders)
-    bob = stage.peer("bob")
     lost = bob.content(stage.now_ms)
     later = bob.content(stage.now_ms + 1, *signed(lost))
     room.say(lost)

@@ -18,7 +18,7 @@ from sds_reference import HistoryEntry, Kind, Message
 
 from ...view.filters import read_filter
 from ..fields import entry_json, message_of
-from .recording import absolute, configuration, lamport_base, relative
+from .recording import absolute, lamport_base, relative
 
 Seen = dict[str, Any]
 UNREAD = "unread"
@@ -46,7 +46,7 @@ class TranscriptPlayer:
         self._names: dict[str, str] = {}
         self._ids: dict[str, str] = {}
         self._met: dict[str, None] = {}
-        asked = configuration(transcript["configuration"])
+        asked = pb.Configuration(**transcript["configuration"])
         self.actor = stage.open(transcript["participant_id"], tuple(transcript["channels"]), asked)
         self._does: dict[str, Callable[[dict[str, Any]], object]] = {
             "send": self._send,
@@ -167,14 +167,12 @@ class TranscriptPlayer:
         return sorted(self._name(message_id) for message_id in self._met if holds(message_id))
 
     def _event(self, event: pb.Event) -> Seen:
-        match event.WhichOneof("event"):
+        match kind := event.WhichOneof("event"):
             case "delivered":
                 told = event.delivered
                 return {"delivered": self._name(told.message_id), "content": told.content.hex()}
-            case "acknowledged":
-                return {"acknowledged": self._name(event.acknowledged.message_id)}
-            case "possibly_acknowledged":
-                return {"possibly_acknowledged": self._name(event.possibly_acknowledged.message_id)}
+            case "acknowledged" | "possibly_acknowledged":
+                return {kind: self._name(getattr(event, kind).message_id)}
             case "missing":
                 return {"missing": sorted(self._name(entry.message_id) for entry in event.missing.entries)}
             case "lost":
@@ -242,5 +240,5 @@ def without_events(outcome: Seen, kinds: set[str]) -> Seen:
 
 def opened(actor: Actor, transcript: dict[str, Any]) -> bool:
     """Is the configuration in force that the transcript asks for?"""
-    asked = configuration(transcript["configuration"])
+    asked = pb.Configuration(**transcript["configuration"])
     return all(getattr(actor.party.in_force, field.name) == value for field, value in asked.ListFields())

@@ -12,7 +12,6 @@ from sds_harness.sds.trace import Step
 from sds_harness.session import Session
 from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_harness.trace import Party
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, Config, Message
 from sds_reference.revision import Revision
 from sds_reference.testee.server import Testee, TesteeOptions
@@ -20,18 +19,12 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from .....judging.registry import Scenario
 from ..fields import message_json
 
-CONFIGURED = (
-    "causal_history_size",
-    "resend_unacknowledged_ms",
-    "resend_possibly_acknowledged_ms",
-    "sync_interval_ms",
-    "lost_timeout_ms",
-    "incoming_sweep_ms",
-    "possible_ack_threshold",
-    "sds_r",
-)
+CONFIGURED = """
+causal_history_size resend_unacknowledged_ms resend_possibly_acknowledged_ms sync_interval_ms lost_timeout_ms
+incoming_sweep_ms possible_ack_threshold sds_r
+"""
 """What a transcript fixes, so that legal variants which only differ in it are not variants here."""
-CONFIGURED_REPAIRS = ("t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests")
+CONFIGURED_REPAIRS = ["t_min_ms", "t_max_ms", "num_response_groups", "max_repair_requests"]
 NEAR_MS = 10**12
 """Timestamps that are nearer to the base than that are told relative to it."""
 
@@ -115,7 +108,7 @@ class _Recorder:
             raise NoTranscript("its channel has no name")
         steps = [self._step(step) for step in self._stage.trace.steps if step.command != "open"]
         in_force = self._party.in_force
-        names = (*CONFIGURED, *(CONFIGURED_REPAIRS if in_force.sds_r else ()))
+        names = CONFIGURED.split() + (CONFIGURED_REPAIRS if in_force.sds_r else [])
         if in_force.sds_r:
             self._needs["sds-r"] = None
         if len(self._party.channels) > 1:
@@ -199,8 +192,3 @@ class _Recorder:
         elif message.sender_id == self._party.participant_id and message.bloom_filter is not None:
             raise NoTranscript("own messages come back with their filters")
         return fields, depends
-
-
-def configuration(fields: dict[str, Any]) -> pb.Configuration:
-    """The configuration that a transcript asks for."""
-    return pb.Configuration(**fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_harness.sds.language import SDS
 
 from .....judging.verdict import Judge, Verdict
 from .....vectors.model import Vector
@@ -19,21 +19,9 @@ from .subject import SdsSubject
 REGISTERED = _checks
 """The package whose import fills the register of checks."""
 
-NEEDED = {
-    "virtual-clock": pb.CAPABILITY_VIRTUAL_CLOCK,
-    "channels": pb.CAPABILITY_CHANNELS,
-    "ephemeral": pb.CAPABILITY_EPHEMERAL,
-    "retrieval-hints": pb.CAPABILITY_RETRIEVAL_HINTS,
-    "sds-r": pb.CAPABILITY_SDS_R,
-    "sync": pb.CAPABILITY_SYNC,
-}
-SIGNALS = {
-    "delivered": pb.CAPABILITY_DELIVERED,
-    "acknowledged": pb.CAPABILITY_ACKNOWLEDGED,
-    "possibly_acknowledged": pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED,
-    "missing": pb.CAPABILITY_MISSING,
-    "lost": pb.CAPABILITY_LOST,
-}
+NEEDED = ("virtual-clock", "channels", "ephemeral", "retrieval-hints", "sds-r", "sync")
+"""Capabilities that a transcript can name as needed."""
+SIGNALS = ("delivered", "acknowledged", "possibly_acknowledged", "missing", "lost")
 
 
 def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
@@ -41,9 +29,9 @@ def ask_transcript(subject: SdsSubject, vector: Vector) -> Answer:
     for name in vector["needs"]:
         if name not in NEEDED:
             raise Skip(f"needs {name}, which is not known here")
-        subject.need(NEEDED[name])
+        subject.need(SDS.capabilities[name])
     stage = subject.stage(vector["scenario"])
-    untold = {kind for kind, capability in SIGNALS.items() if not subject.declaration.can(capability)}
+    untold = {kind for kind in SIGNALS if not subject.declaration.can_by_name(kind.replace("_", "-"))}
     first, unlisted, played = True, "", 0
     lacking: dict[str, None] = {}
     try:

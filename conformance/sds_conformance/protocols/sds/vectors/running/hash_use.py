@@ -9,7 +9,6 @@ constant modulo one of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sds_harness.sds.codec import RepairOffsets
 
@@ -25,13 +24,10 @@ PAIRS = 24
 """Nobody is a member in 24 pairs for each number of groups with a probability of 7e-10."""
 
 ARGUMENTS = {"t-req": ("participant", "message"), "t-resp": ("participant", "sender", "message")}
+FACTORS = {"participant": 7, "sender": 11, "message": 13}
 
-
-@dataclass(frozen=True)
-class _Ids:
-    participant: str
-    sender: str
-    message: str
+Ids = dict[str, str]
+"""Of participant, sender and message."""
 
 
 def ignored_argument(subject: SdsSubject, function: str) -> str:
@@ -39,47 +35,45 @@ def ignored_argument(subject: SdsSubject, function: str) -> str:
     if function == "response-group":
         return _constant_membership(subject)
     for argument in ARGUMENTS[function]:
-        constant = True
         for choice in range(CHOICES):
             told = {_offset(subject, function, ids) for ids in _varied(argument, choice)}
             if None in told:
                 return ""
-            constant &= len(told) == 1
-            if not constant:
+            if len(told) > 1:
                 break
-        if constant:
+        else:
             return f"the same for {VALUES} different {argument} IDs, {CHOICES} times over"
     return ""
 
 
-def _varied(argument: str, choice: int) -> Iterator[_Ids]:
+def _varied(argument: str, choice: int) -> Iterator[Ids]:
     for value in range(VALUES):
-        numbers = {name: value if name == argument else 10 + choice for name in ("participant", "sender", "message")}
-        yield _Ids(
-            f"{numbers['participant']}-participant-{7 * numbers['participant']}",
-            f"{numbers['sender']}-sender-{11 * numbers['sender']}",
-            f"{numbers['message']}-message-{13 * numbers['message']}",
-        )
+        numbers = {name: value if name == argument else 10 + choice for name in FACTORS}
+        yield {name: f"{number}-{name}-{FACTORS[name] * number}" for name, number in numbers.items()}
 
 
-def _offset(subject: SdsSubject, function: str, ids: _Ids) -> int | None:
+def _offset(subject: SdsSubject, function: str, ids: Ids) -> int | None:
     told = _asked(subject, ids, 1)
     if told is None:
         return None
     return told.t_req_ms if function == "t-req" else told.t_resp_ms
 
 
-def _asked(subject: SdsSubject, ids: _Ids, groups: int) -> RepairOffsets | None:
+def _asked(subject: SdsSubject, ids: Ids, groups: int) -> RepairOffsets | None:
     told = subject.codec.repair_times(
-        ids.participant, ids.message, ids.sender, t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
+        ids["participant"], ids["message"], ids["sender"], t_min_ms=0, t_max_ms=T_MAX, num_response_groups=groups
     )
     return told if isinstance(told, RepairOffsets) else None
 
 
 def _constant_membership(subject: SdsSubject) -> str:
     seen = set()
-    for number in range(PAIRS):
-        ids = _Ids(f"{number}-participant-{3 * number}", f"{2 * number}-sender-{number}", f"{number}-message-{number}")
+    for n in range(PAIRS):
+        ids = {
+            "participant": f"{n}-participant-{3 * n}",
+            "sender": f"{2 * n}-sender-{n}",
+            "message": f"{n}-message-{n}",
+        }
         for groups in GROUPS:
             told = _asked(subject, ids, groups)
             if told is None or told.in_response_group is None:
