@@ -131,6 +131,8 @@ class Judge:
         self._sightings: dict[str, dict[str, int]] = {}
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
+        self._checks_for: dict[frozenset[int], dict[str, list[Check]]] = {}
+        """By the capabilities that are declared, and by requirement."""
 
     def add(self, trace: Trace[Any], run: Run | None = None) -> bool:
         """Judge one trace; ``run`` says what it was played for. Was anything found that is worth a word?"""
@@ -142,25 +144,34 @@ class Judge:
             return False
         self._declared = trace.declaration
         found = False
+        applicable = self._applicable(trace.declaration)
+        played_for = frozenset(run.scenario.exercises) if run is not None else frozenset()
         for requirement_id, verdict in self._judged(trace, views).items():
-            exercised, told = 0, len(verdict.findings) + verdict.findings_dropped
-            for check in self._register.checks.get(requirement_id, ()):
-                lacking = trace.declaration.lacking(check.needs)
-                if lacking:
-                    self._lacking.setdefault(requirement_id, set()).update(lacking)
-                    continue
-                for view in views:
-                    exercised += self._apply(check, view, verdict)
+            told = len(verdict.findings) + verdict.findings_dropped
+            exercised = sum(self._apply(check, view, verdict) for check in applicable[requirement_id] for view in views)
             verdict.exercised += exercised
             verdict.traces += bool(exercised)
             found |= told != len(verdict.findings) + verdict.findings_dropped
-            if run is not None and requirement_id in run.scenario.exercises and not exercised:
+            if requirement_id in played_for and not exercised:
                 self._note_obstacle(requirement_id, trace)
-            if run is not None and requirement_id in run.scenario.exercises and trace.suite_error:
+            if requirement_id in played_for and trace.suite_error:
                 self._errors[requirement_id] = trace.suite_error
             if exercised:
                 self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
         return found
+
+    def _applicable(self, declared: Declaration) -> dict[str, list[Check]]:
+        """The checks of each requirement that have what they need; what they lack is kept for the verdicts."""
+        known = self._checks_for.get(declared.capabilities)
+        if known is None:
+            known = self._checks_for[declared.capabilities] = {}
+            for requirement_id in self._verdicts:
+                checks = self._register.checks.get(requirement_id, ())
+                lacking = {name for check in checks for name in declared.lacking(check.needs)}
+                if lacking:
+                    self._lacking.setdefault(requirement_id, set()).update(lacking)
+                known[requirement_id] = [check for check in checks if not declared.lacking(check.needs)]
+        return known
 
     def _judged(self, trace: Trace[Any], views: Sequence[View]) -> dict[str, RequirementVerdict]:
         """The verdicts that a trace counts for: all, unless its environment presumes what is violated in it."""
