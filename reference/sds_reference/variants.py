@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
+from . import choices
 from .bloom_profiles import NIM_SDS, NIM_SDS_MURMUR3
+from .channel import Channel
 from .config import AfterRequest, Config, OwnIds, RepairConfig
 from .hash_profiles import FARMHASH64_NIM, MURMUR3_32_NIM, HashProfile
+from .participant import Participant
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Variant:
     config: tuple[tuple[str, Any], ...]
     revision: str = ""
     """The revision whose choice it is, "" for one of SDS."""
+    participant_class: type[Participant] = Participant
+    """Whose steps are other ones, where settings do not say it."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))
@@ -35,6 +40,12 @@ PRIVATE_HASH = HashProfile(
     lambda text: int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little"),
     lambda first, second: f"{len(first)}:{first}{len(second)}:{second}",
 )
+
+
+def _chosen(channel: type[Channel], name: str, summary: str, **config: object) -> Variant:
+    """A choice that takes other steps."""
+    participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
+    return Variant(name, summary, tuple(config.items()), participant_class=participant_class)
 
 
 def _repairing(name: str, summary: str, **repair: Any) -> Variant:
@@ -103,6 +114,18 @@ _OF_SDS = {
         _variant(
             "bounded-future", "refuses Lamport timestamps over a day ahead", max_lamport_ahead_ms=24 * 3_600_000 + 1
         ),
+        _chosen(
+            choices.IdleAfterCopies,
+            "syncs-after-copies",
+            "counts the sync interval from own copies, too",
+            sync_only_when_quiet=True,
+        ),
+        _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
+        _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
+        _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
+        _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),
+        _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
+        _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
     )
 }
 

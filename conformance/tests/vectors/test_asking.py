@@ -116,7 +116,7 @@ def test_legal_variants_pass(name: str) -> None:
         ("own-last-among-equals", "transcripts"),
         ("rebroadcasts-the-acknowledged", "transcripts"),
         ("one-clock-for-all", "transcripts"),
-        ("loses-hints", "transcripts"),
+        ("hints-of-requests-as-text", "transcripts"),
         ("never-asks", "transcripts"),
         ("answers-in-its-own-name", "transcripts"),
     ],

@@ -13,7 +13,7 @@ from played import reference, stage
 from sds_conformance.judging.registry import Scenario
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.register import SCENARIOS
-from sds_conformance.protocols.sds.vectors.conversations.deriving import configurations, derive
+from sds_conformance.protocols.sds.vectors.conversations.deriving import choices, derive
 from sds_conformance.protocols.sds.vectors.conversations.playing import (
     UNREAD,
     NotPlayed,
@@ -37,7 +37,7 @@ from sds_harness.sds.language import open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import REVISIONS, Config
+from sds_reference import REVISIONS, Config, Participant
 from sds_reference.variants import VARIANTS
 from vector_folders import files
 
@@ -116,11 +116,12 @@ def test_own_messages_in_bytes_of_another_form_are_no_transcript() -> None:
 
 
 def test_the_reference_comes_first_among_the_outcomes_and_bounds_are_left_out() -> None:
-    first, *others = configurations(CURRENT)
-    assert first == Config()
+    first, *others = choices(CURRENT)
+    assert (first.config, first.participant_class) == (Config(), Participant)
     assert len(others) > 20
-    assert all(config.max_lamport_ahead_ms is None for config in others)
-    of_the_proposal = list(configurations(FORUM))
+    assert all(options.config.max_lamport_ahead_ms is None for options in others)
+    assert any(options.participant_class is not Participant for options in others)
+    of_the_proposal = list(choices(FORUM))
     assert len(of_the_proposal) == 1 + sum(variant.revision == FORUM for variant in VARIANTS.values()) > 10
 
 

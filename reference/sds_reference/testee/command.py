@@ -75,7 +75,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
         name = f"sds_reference mutant {chosen.name}"
     if arguments.variant:
         variant = _look_up(VARIANTS, arguments.variant, "variant")
-        config = variant.configure(config)
+        config, participant_class = variant.configure(config), variant.participant_class
         name = f"sds_reference variant {variant.name}"
     if arguments.bloom_profile:
         config = replace(config, bloom_profile=bloom_profile(arguments.bloom_profile))

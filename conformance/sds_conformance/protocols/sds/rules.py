@@ -101,7 +101,8 @@ def _mutant(name: str, without: frozenset[int]) -> LocalLink:
 
 
 def _variant(name: str, without: frozenset[int]) -> LocalLink:
-    return start(VARIANTS[name].configure(Config()), name=f"variant {name}", without=without)
+    variant = VARIANTS[name]
+    return start(variant.configure(Config()), variant.participant_class, f"variant {name}", without)
 
 
 def _chosen_in(name: str) -> list[tuple[str, str]]:

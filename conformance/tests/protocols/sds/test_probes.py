@@ -10,8 +10,9 @@ from played import Handle, altered, certified, reference, stage, verdict_on, vie
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.view.filters import echoed_filters, hold_all, missing_from
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Effects, Participant, decode, encode
+from sds_reference import Effects, HistoryEntry, Participant, decode, encode
 from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
 
 pytestmark = pytest.mark.exhaustive
 
@@ -184,3 +185,20 @@ def test_a_filter_that_is_always_the_same_is_found_although_no_signal_tells_what
     assert verdict_on(outcome, "SDS-RECV-04").verdict is Verdict.FAIL
     for requirement in ("SEND-09", "STATE-05", "SYNC-05"):
         assert verdict_on(outcome, f"SDS-{requirement}").verdict is not Verdict.PASS
+
+
+@pytest.mark.parametrize("by", ["history", "filter"])
+def test_what_an_ephemeral_message_speaks_for_is_no_longer_asked_of_the_echo(by: str) -> None:
+    on = stage(private(CODEC, participant=VARIANTS["ephemeral-speaks"].participant_class))
+    quinn, alice = on.open("quinn"), on.open()
+    sent = quinn.send()
+    alice.receive(sent)
+    bloom_filter = alice.send().bloom_filter
+    assert bloom_filter is not None
+    typing = on.peer("bob").ephemeral(b"typing")
+    if by == "history":
+        quinn.receive(replace(typing, causal_history=(HistoryEntry(sent.message_id),)))
+    else:
+        quinn.receive(replace(typing, bloom_filter=bloom_filter))
+    quinn.receive(on.peer("echo").content(on.now_ms, bloom_filter=bloom_filter))
+    assert echoed_filters(on.trace) == {}

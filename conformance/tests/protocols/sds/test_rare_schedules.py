@@ -156,11 +156,15 @@ def test_the_hint_of_what_waits_is_nobodys_matter() -> None:
     assert {(f.requirement, f.severity, f.position) for f in findings} == {("SDS-R-STATE-01", Verdict.WARN, "AMB-70")}
 
 
-def test_a_hint_that_is_forgotten_is_not_excused_by_what_comes_later() -> None:
+@pytest.mark.parametrize(
+    ("mutant", "requirements"),
+    [("hints-of-requests-as-text", {"SDS-R-FIELDS-02"}), ("one-hint-for-all-requests", set())],
+)
+def test_the_hint_of_a_request_may_be_left_out_and_not_spoilt(mutant: str, requirements: set[str]) -> None:
     what = schedule(WITH_A_HINT, Wait(6), Sync("alice"), WITHOUT, names=("alice",), configuration=SOON)
     assert found(what, Participant) == []
-    (finding,) = found(what, MUTANTS["loses-hints"].participant_class)
-    assert finding.requirement == "SDS-R-FIELDS-02"
+    assert found(what, VARIANTS["requests-without-hints"].participant_class) == []
+    assert {finding.requirement for finding in found(what, MUTANTS[mutant].participant_class)} == requirements
 
 
 @pytest.mark.parametrize(

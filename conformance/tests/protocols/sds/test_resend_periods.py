@@ -173,7 +173,7 @@ def test_a_sweep_of_its_own_every_minute_is_accepted() -> None:
                 super().sweep_outgoing(now_ms, effects)
 
     on = one_of_each(of_channel(EveryMinute), ticks=40)
-    for check in (possibly_acknowledged_have_their_own_period, unacknowledged_come_sooner, unacknowledged_go_first):
+    for check in (possibly_acknowledged_have_their_own_period, unacknowledged_come_sooner):
         assert outcomes(check, view(on)) == HELD
 
 
@@ -186,10 +186,11 @@ def test_possibly_acknowledged_messages_that_come_more_often_are_a_fault() -> No
     assert outcomes(possibly_acknowledged_have_their_own_period, view(on)) == HELD, "it is a period of their own"
 
 
-def test_the_order_within_a_tick_is_judged_where_both_are_due() -> None:
-    assert outcomes(unacknowledged_go_first, view(one_of_each())) == HELD
-    assert outcomes(unacknowledged_go_first, view(one_of_each(with_fault("possible-ones-first")))) == VIOLATED
-    assert outcomes(unacknowledged_go_first, view(one_of_each(ticks=4))) == set(), "only one of them was due"
+@pytest.mark.parametrize(("fault", "expected"), [("one-period", HELD), ("possible-ones-first", VIOLATED)])
+def test_the_order_within_a_tick_is_judged_where_the_periods_are_the_same(fault: str, expected: set[Outcome]) -> None:
+    on = one_of_each(with_fault(fault), possibly_ms=30 * S)
+    assert outcomes(unacknowledged_go_first, view(on)) == expected
+    assert outcomes(unacknowledged_go_first, view(one_of_each(with_fault(fault)))) == set(), "distinct periods do it"
 
 
 def test_what_was_acknowledged_meanwhile_has_no_place_in_the_order() -> None:

@@ -45,6 +45,13 @@ class _Acknowledging(Channel):
     def everything_is_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
         effects.events.append(Missing(self.channel_id, (*message.causal_history, HistoryEntry(message.message_id))))
 
+    @fault(Channel.sweep_incoming, "INSWEEP-02", "names what is in its log as missing at a sweep")
+    def sweep_misses_the_logged(self, now_ms: int, effects: Effects) -> None:
+        entries = [HistoryEntry(entry.message_id) for entry in self.log.preceding(1)]
+        if entries and len(self.incoming):
+            effects.events.append(Missing(self.channel_id, tuple(entries)))
+        super().sweep_incoming(now_ms, effects)
+
     @fault(Channel.deliver_ready, "INSWEEP-04", "frees only what waits for the message that just came")
     def one_level_only(self, effects: Effects) -> None:
         if (entry := self.incoming.take_ready()) is not None:

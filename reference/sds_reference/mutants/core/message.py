@@ -96,10 +96,10 @@ class _ContentAndHints(Channel):
         super().signal_missing(message, unmet, effects)
         missing = effects.events[-1]
         assert isinstance(missing, Missing)
-        effects.events[-1] = Missing(missing.channel_id, tuple(_as_text(entry) for entry in missing.entries))
+        effects.events[-1] = Missing(missing.channel_id, tuple(as_text(entry) for entry in missing.entries))
 
 
-def _as_text(entry: HistoryEntry) -> HistoryEntry:
+def as_text(entry: HistoryEntry) -> HistoryEntry:
     hint = entry.retrieval_hint
     return entry if hint is None else replace(entry, retrieval_hint=hint.decode("utf-8", "replace").encode())
 

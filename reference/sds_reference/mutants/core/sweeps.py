@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...channel import Channel
+from ...config import Config
 from ...effects import Effects, Lost
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
@@ -58,7 +59,12 @@ class _Sweeping(Channel):
         if entry.state is AckState.POSSIBLY_ACKNOWLEDGED:
             entry.due_ms = -1
 
-    @fault(Channel.sweep_outgoing, "OUTSWEEP-03", "resends possibly acknowledged messages before unacknowledged ones")
+    @fault(
+        Channel.sweep_outgoing,
+        "OUTSWEEP-03",
+        "resends possibly acknowledged messages as often as unacknowledged ones, and before them",
+        resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
+    )
     def possible_ones_first(self, now_ms: int, effects: Effects) -> None:
         due = self.outgoing.take_due(now_ms)
         for entry in sorted(due, key=lambda entry: entry.state is AckState.UNACKNOWLEDGED):

@@ -12,7 +12,7 @@ from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, WireField, join, split
-from ..core.message import moved_within
+from ..core.message import as_text, moved_within
 from ..registry import fault, mutant, mutants, unseen_too
 
 # ---- the fields ------------------------------------------------------------------------------------------------------
@@ -52,9 +52,14 @@ class _Requested(Repair):
     def names_no_sender(self, now_ms: int) -> list[HistoryEntry]:
         return [replace(entry, sender_id=None) for entry in super().eligible(now_ms)]
 
-    @fault(Repair.eligible, "R-FIELDS-02", "names no retrieval hints in its requests")
-    def loses_hints(self, now_ms: int) -> list[HistoryEntry]:
-        return [replace(entry, retrieval_hint=None) for entry in super().eligible(now_ms)]
+    @fault(Repair.eligible, "R-FIELDS-02", "writes the hint of the first beside every ID of a request")
+    def one_hint_for_all_requests(self, now_ms: int) -> list[HistoryEntry]:
+        entries = super().eligible(now_ms)
+        return [replace(entry, retrieval_hint=entries[0].retrieval_hint) for entry in entries]
+
+    @fault(Repair.eligible, "R-FIELDS-02", "treats retrieval hints in its requests as text")
+    def hints_of_requests_as_text(self, now_ms: int) -> list[HistoryEntry]:
+        return [as_text(entry) for entry in super().eligible(now_ms)]
 
     @fault(Repair.track, "R-FIELDS-02", "asks for every dependency, whether it is here or not")
     def asks_for_what_it_has(self, entry: HistoryEntry, now_ms: int) -> None:

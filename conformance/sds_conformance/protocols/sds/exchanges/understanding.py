@@ -281,6 +281,7 @@ SYNCING = _schedule(
     Send(SENDER, "m1", route=lost(RECEIVER)),
     Wait(1_000),
     Sync(SENDER),
+    *_swept(RECEIVER),
     Look(RECEIVER),
     Wait(1_000),
     Send(RECEIVER, "b2", route=lost(SENDER)),

@@ -250,9 +250,18 @@ def lamport_timestamps_stay_close_to_the_time(view: GroupView) -> Iterator[Sight
 
 
 def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int, int]]]:
-    """What can move a clock, in order: new messages, those that arrive, and commands that may move it (AMB-12)."""
+    """What can move a clock, in order: new messages, those that arrive, and commands that may move it (AMB-12).
+
+    A clock may be set when the channel is first used, and the message sent then comes one after that (STATE-02,
+    AMB-111).
+    """
+    used: set[tuple[str, str]] = set()
     for act in view.performance.acts:
         step, nothing = act.step, (0, 0)
+        for channel_id in _channels_of(act):
+            if (act.who, channel_id) not in used:
+                used.add((act.who, channel_id))
+                yield "seen", act, channel_id, step.now_ms, nothing
         match step.command:
             case "open":
                 party = act.trace.parties.get(act.who)
@@ -271,6 +280,15 @@ def _timestamps(view: GroupView) -> Iterator[tuple[str, Act, str, int, tuple[int
         for message in step.messages:
             if message.lamport_timestamp is not None:
                 yield "new", act, message.channel_id, message.lamport_timestamp, (id(act), id(message))
+
+
+def _channels_of(act: Act) -> set[str]:
+    """The channels that an act uses."""
+    messages = [wire.message for wire in act.step.broadcasts]
+    if act.step.command == "receive":
+        messages.append(act.step.received.message)
+    named = {message.channel_id for message in messages if message is not None}
+    return named | ({act.step.channel_id} if act.step.command.startswith("send") else set())
 
 
 @global_property("G-16", "What comes after has the greater timestamp", "SEND-01", "DELIVER-01")

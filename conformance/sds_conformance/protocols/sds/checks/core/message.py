@@ -10,6 +10,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
@@ -17,14 +18,17 @@ from ...view.facts import Received
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
 def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
-    """What is delivered is what was received, byte for byte."""
+    """What is delivered is what was received, byte for byte; where several contents came with one ID, one of them."""
     for delivery in view.delivered:
         if delivery.received is None or not delivery.received.message.content:
             continue
         content = delivery.received.message.content
         expected = f"the {len(content)} bytes of content that were received"
         seen = f"{len(delivery.content)} bytes delivered that differ from them"
-        yield judged(delivery.step, delivery.content == content, expected, seen)
+        # Which of them wins is not said, and deduplication is a MAY (AMB-24, AMB-25).
+        arrivals = (r for r in view.arrivals[delivery.message_id] if r.step.index <= delivery.step.index)
+        met = any(delivery.content == arrival.message.content for arrival in arrivals)
+        yield judged(delivery.step, met, expected, seen)
 
 
 @check("SDS-MSG-10")
@@ -40,12 +44,10 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
 def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
-        given = {e.message_id: e.retrieval_hint for e in received.message.causal_history if e.retrieval_hint}
+        given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
         for entry in surfaced(view, received):
             if entry.message_id in given and entry.HasField("retrieval_hint"):
-                expected = f"the hint {given[entry.message_id]!r} of {entry.message_id!r} unchanged"
-                met = entry.retrieval_hint in view.hints[entry.message_id]
-                yield judged(received.step, met, expected, f"{entry.retrieval_hint!r}")
+                yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
 
 
 def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
@@ -58,12 +60,37 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a causal history belongs to the ID it stands next to."""
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            if entry.retrieval_hint is None:
-                continue
-            if entry.retrieval_hint in view.hints.get(entry.message_id, ()):
-                yield held(sent.step)
-            elif view.hints.get(entry.message_id) or any(entry.retrieval_hint in h for h in view.hints.values()):
-                yield violated(sent.step, f"the hint of {entry.message_id!r}, or none", f"{entry.retrieval_hint!r}")
+            if entry.retrieval_hint is not None:
+                yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
+
+
+def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
+    """Judge a retrieval hint by what is known of its ID and of others.
+
+    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out. It is
+    wrong where it was given for another ID, and where it is what a careless hand leaves of the one that was given.
+    """
+    given = view.hints.get(message_id, set())
+    if hint in given:
+        yield held(step)
+        return
+    expected = f"the hint of {message_id!r}, or none"
+    other = _given_for(view).get(hint) if hint else None
+    if other is not None:
+        yield violated(step, expected, f"{hint!r}, the hint of {other!r}")
+    elif any(_is_left_of(hint, whole) for whole in given):
+        yield violated(step, expected, f"{hint!r}, which is what is left of it")
+
+
+@once
+def _given_for(view: ChannelView) -> dict[bytes, str]:
+    """An ID that a hint was given for, by the hint."""
+    return {hint: message_id for message_id in sorted(view.hints) for hint in view.hints[message_id]}
+
+
+def _is_left_of(hint: bytes, whole: bytes) -> bool:
+    """Was it cut short, or taken for text?"""
+    return bool(hint) and (hint in whole or hint == whole.decode("utf-8", "replace").encode())
 
 
 @check("SDS-MSG-13")

@@ -159,7 +159,16 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
 def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
-    """Where copies of both go out in one tick, those of unacknowledged messages go first."""
+    """Where their periods give unacknowledged messages no priority, copies of these go first in a tick.
+
+    "use distinct resend periods [...], prioritizing unacknowledged messages": longer periods for the others do that
+    alone, whatever the order within a tick.
+    """
+    c = view.configuration
+    if not c.HasField("resend_possibly_acknowledged_ms") or not c.resend_unacknowledged_ms:
+        return
+    if c.resend_possibly_acknowledged_ms > c.resend_unacknowledged_ms:
+        return
     states = {possibly.sent.message.message_id: possibly for possibly in possibly_acknowledged(view)}
     if not states:
         return

@@ -31,16 +31,22 @@ IdsBefore = Callable[[ChannelView, int], set[str]]
 
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
-    """An idle participant sends sync messages in each of its channels."""
+    """An idle participant sends sync messages in each of its channels.
+
+    It is idle after the last that was broadcast in the channel: "a participant MAY choose to only send periodic sync
+    messages if no other messages have been broadcast", and copies of its own are such messages.
+    """
     interval = view.configuration.sync_interval_ms
     if not interval or not view.ticks or not view.sent:
         return
     steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
-    idle_since = max(steps, key=lambda step: step.index)
+    others = [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
+    idle_since = max(steps + others, key=lambda step: step.index)
     # A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
     latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= idle_since.index)
     late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= latest + 10 * interval]
-    automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > idle_since.index]
+    busy_until = max(step.index for step in steps)
+    automatic = [s for s in view.syncs if s.step.command == "tick" and s.step.index > busy_until]
     if automatic:
         yield held(automatic[0].step)
     elif late:
@@ -56,7 +62,8 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
         return
     last = automatic[-1]
     latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= last.index)
-    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs]
+    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs + view.ephemerals]
+    busy += [copy.step for copy in view.copies]
     late = [t for t in view.ticks if t.index > last.index and t.now_ms >= latest + 10 * interval]
     if any(step.index > last.index for step in busy):
         return

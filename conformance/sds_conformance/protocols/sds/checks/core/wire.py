@@ -34,17 +34,19 @@ def text_of(values: list[int | bytes]) -> str | None:
         return None
 
 
-def _stray_entries(fields: list[WireField]) -> Iterator[str]:
+def _stray_entries(fields: list[WireField]) -> Iterator[tuple[bool, str]]:
+    """What entries have that they should not: is it but an extra field, and what it is."""
     for field in fields:
         if field.number in _REPEATED and isinstance(field.value, bytes):
             try:
                 inner = split(field.value)
             except MalformedMessage:
-                yield f"an entry of field {field.number} that is no HistoryEntry"
+                yield False, f"an entry of field {field.number} that is no HistoryEntry"
                 continue
             for entry in inner:
                 if _ENTRY_FIELDS.get(entry.number) != entry.wire_type:
-                    yield f"field {entry.number} in an entry of field {field.number}"
+                    extra = entry.number not in _ENTRY_FIELDS and inner[0].number in _ENTRY_FIELDS
+                    yield extra, f"field {entry.number} in an entry of field {field.number}"
 
 
 @check("SDS-MSG-01")
@@ -69,16 +71,16 @@ def structure(
         unknown = sorted({f.number for f in fields if f.number not in types})
         numbers = [f.number for f in fields if f.number not in repeated]
         twice = sorted({number for number in numbers if numbers.count(number) > 1})
-        strays = list(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
+        strays = sorted(_stray_entries(fields)) if types is _MESSAGE_FIELDS else []
         if wrong:
             kind = _WIRE_TYPES.get(wrong[0].wire_type, "unknown")
             yield violated(step, expected, f"field {wrong[0].number} as {kind}")
         elif unknown or strays:
             named = ", ".join(map(str, unknown))
-            seen = f"field {named}, which the text does not have" if unknown else strays[0]
+            seen = f"field {named}, which the text does not have" if unknown else strays[0][1]
             # A few extra fields are tolerated by any proto3 reader; a message without the text's own is another layout.
-            other_layout = not always <= set(numbers)
-            yield violated(step, expected, seen, "" if other_layout or strays else "AMB-116")
+            other_layout = not always <= set(numbers) or not all(extra for extra, _ in strays)
+            yield violated(step, expected, seen, "" if other_layout else "AMB-116")
         elif twice:
             yield violated(step, expected, f"field {twice[0]} twice")
         else:

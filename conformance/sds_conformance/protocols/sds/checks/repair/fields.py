@@ -14,6 +14,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.requester import requester
+from ..core.message import judge_hint
 from ..core.receive import quiet_after
 from ..core.wire import text_of
 
@@ -144,26 +145,13 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, pb.CAPABILITY_RETRIEVAL_HINTS)
-def requests_repeat_the_hint(view: ChannelView) -> Iterator[Observation]:
-    """The retrieval hint that came with the entries of a missing message stands in the request for it, too.
-
-    Where one of them came without, nobody has to remember the hint of another: its place in the buffer may have been
-    given up meanwhile, because somebody else had asked. What has arrived and still is asked for is SDS-R-STATE-01's
-    matter.
-    """
+@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R)
+def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]:
+    """A retrieval hint in a repair request, if there is one, belongs to the ID it stands next to."""
     for sent in view.repair.requesting if view.terms.on else ():
         for entry in sent.message.repair_request:
-            missing = view.repair.tracked(entry.message_id)
-            if missing is None or (missing.arrived is not None and missing.arrived.index < sent.step.index):
-                continue
-            named = missing.named_before(sent.step)
-            if not named or not all(one.retrieval_hint for one in named):
-                continue
-            said = named[0].retrieval_hint
-            seen = "none" if not entry.retrieval_hint else f"{entry.retrieval_hint!r}"
-            expected = f"the hint {said!r} in the request for {entry.message_id!r}"
-            yield judged(sent.step, entry.retrieval_hint in view.hints.get(entry.message_id, ()), expected, seen)
+            if entry.retrieval_hint is not None:
+                yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
 
 
 @check("SDS-R-FIELDS-03")

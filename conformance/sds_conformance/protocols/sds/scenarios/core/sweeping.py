@@ -53,3 +53,14 @@ def idle_with_automatic_syncs(stage: Stage) -> None:
     for channel in ("c1", "c2"):
         alice.send(channel_id=channel)
     tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)
+
+
+@scenario("SYNC-01")
+def idle_with_everything_acknowledged(stage: Stage) -> None:
+    """A participant idles for many sync intervals, and has nothing to send again: others have all that it sent."""
+    stage.need(pb.CAPABILITY_PERIODIC_SYNC)
+    alice = stage.open(configuration=pb.Configuration(sync_interval_ms=30_000))
+    sent = alice.send()
+    stage.advance(1)
+    alice.receive(stage.peer("bob").content(stage.now_ms, sent))
+    tick_every(alice, (alice.party.in_force.sync_interval_ms or 30_000) // 2, times=24)

@@ -20,9 +20,9 @@ SALTS = ("a", "b", "c", "d", "e", "f", "g", "h")
 """So many ways to name own messages that every order of a few of them occurs."""
 
 
-def configurations(revision: str) -> Iterator[Config]:
+def choices(revision: str) -> Iterator[TesteeOptions]:
     """The reference first, then the variants of a revision."""
-    yield Config()
+    yield TesteeOptions("vectors", Config())
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
@@ -30,7 +30,7 @@ def configurations(revision: str) -> Iterator[Config]:
         if variant.revision != whose or config.repair.whole_seconds:
             continue
         if config.max_lamport_ahead_ms is None:  # a bound is legal for who declares it, and not for everybody
-            yield config
+            yield TesteeOptions("vectors", config, variant.participant_class)
 
 
 def _with_other_ids(salt: str) -> type[Participant]:
@@ -48,8 +48,7 @@ def models(revision: str) -> Iterator[TesteeOptions]:
 
     Where own sync messages are logged they have the timestamp of the message before, and the IDs decide.
     """
-    for config in configurations(revision):
-        yield TesteeOptions("vectors", config)
+    yield from choices(revision)
     for salt in SALTS if REVISIONS[revision].syncs_are_logged else ():
         yield TesteeOptions("vectors", Config(), _with_other_ids(salt))
 

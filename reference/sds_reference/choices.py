@@ -1,0 +1,90 @@
+"""Choices that the text leaves and that take other steps rather than other settings: channels of legal variants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+
+from .channel import Channel
+from .effects import Effects
+from .lamport_clock import LamportClock
+from .message import HistoryEntry, Message
+from .outgoing_buffer import AckState
+
+
+class IdleAfterCopies(Channel):
+    """Its own copies are "other messages [that] have been broadcast in the channel": a sync message waits for them."""
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        before = len(effects.broadcasts)
+        super().sweep_outgoing(now_ms, effects)
+        if len(effects.broadcasts) > before:
+            self._quiet_since_ms = now_ms
+
+
+class PossiblyAcknowledgedFirst(Channel):
+    """Distinct periods give unacknowledged messages their priority, and nothing is said of one tick."""
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        for entry in sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.state is AckState.UNACKNOWLEDGED):
+            effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+
+class EphemeralMessagesSpeak(Channel):
+    """An ephemeral message with a history and a filter says what its sender has, as any message does."""
+
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        self.review_ack_status(message, effects, self._swept_ms)
+        super().receive_ephemeral(message, effects)
+
+
+class SignalsAtTheSweep(Channel):
+    """Nothing says when the application learns of missing dependencies: at the next sweep, if they still are."""
+
+    def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
+        self.__dict__.setdefault("unsaid", []).append((message, unmet))
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        for message, unmet in self.__dict__.pop("unsaid", []):
+            if still := {i for i in unmet if not self.has_arrived(i)}:
+                super().signal_missing(message, still, effects)
+        super().sweep_incoming(now_ms, effects)
+
+
+class ClockAtFirstUse(Channel):
+    """Nothing says when the clock is "initialized to current epoch time": at the first message (AMB-111)."""
+
+    used = False
+
+    def begin(self, now_ms: int) -> None:
+        if not self.used:
+            self.clock = LamportClock(self.revision.lamport_floor(now_ms), self.revision.wire.max_lamport)
+            self.used = True
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        self.begin(now_ms)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    def next_lamport(self, now_ms: int) -> int:
+        self.begin(now_ms)
+        return super().next_lamport(now_ms)
+
+
+class OwnHints(Channel):
+    """Where a message can be retrieved it knows by itself, and never repeats what others said of that."""
+
+    def causal_history(self) -> tuple[HistoryEntry, ...]:
+        return tuple(
+            replace(entry, retrieval_hint=blake2b(entry.message_id.encode(), digest_size=12).digest())
+            for entry in super().causal_history()
+        )
+
+
+class RequestsWithoutHints(Channel):
+    """A retrieval hint is "optional": whoever answers a request has the message, and needs none."""
+
+    def with_repair_request(self, message: Message, now_ms: int) -> Message:
+        asking = super().with_repair_request(message, now_ms)
+        requested = tuple(replace(entry, retrieval_hint=None) for entry in asking.repair_request)
+        return replace(asking, repair_request=requested) if requested else asking
