@@ -22,6 +22,10 @@ ODD = [
 ]
 
 
+HERE = [*SOME, "--environment", "plain"]
+"""What an implementation says is printed alike, wherever it is played."""
+
+
 def printed(*arguments: str) -> tuple[int, str]:
     """Exit code, and all that was printed to stdout and stderr."""
     result = typed(*arguments)
@@ -34,7 +38,7 @@ def test_the_hostile_text_is_hostile() -> None:
 
 @pytest.mark.parametrize("name", ODD)
 def test_no_control_character_reaches_the_terminal_from_a_run(name: str) -> None:
-    code, text = printed("run", *SOME, "--", *odd_adapter(name))
+    code, text = printed("run", *HERE, "--", *odd_adapter(name))
     assert code in (0, 1, 3, 4)
     assert controls(text) == set()
 
@@ -47,7 +51,7 @@ def test_no_control_character_reaches_the_terminal_from_a_smoke_test(name: str) 
 
 @pytest.mark.parametrize("name", ODD[-3:])
 def test_no_control_character_reaches_the_terminal_as_json(name: str) -> None:
-    _, text = printed("run", "--json", *SOME, "--", *odd_adapter(name))
+    _, text = printed("run", "--json", *HERE, "--", *odd_adapter(name))
     assert controls(text) == set()
 
 
@@ -60,7 +64,7 @@ def test_no_control_character_reaches_the_terminal_as_json(name: str) -> None:
     ],
 )
 def test_no_control_character_reaches_the_terminal_from_a_conversation(name: str, requirement: str) -> None:
-    _, text = printed("run", "--select", requirement, *SOME, "--", *odd_adapter(name))
+    _, text = printed("run", "--select", requirement, *HERE, "--", *odd_adapter(name))
     assert "Conversation of" in text
     assert controls(text) == set()
 
@@ -73,7 +77,7 @@ def test_no_control_character_reaches_the_terminal_from_a_broken_adapter(name: s
 
 
 def test_what_was_said_is_still_told_without_its_colours() -> None:
-    _, text = printed("run", *SOME, "--", *odd_adapter("refuses-in-colour"))
+    _, text = printed("run", *HERE, "--", *odd_adapter("refuses-in-colour"))
     assert "a refusal" in text
     assert "red" in text
     assert "bell" in text

@@ -145,9 +145,13 @@ def test_the_reference_passes_in_every_environment() -> None:
     assert set(outcome.traces) == set(OF_SDS)
 
 
-@pytest.mark.parametrize("name", ["newest-first", "sweep-only", "ack-after-two", "quiet-syncs"])
-def test_a_legal_variant_passes_in_every_environment(name: str) -> None:
-    outcome = certified(lambda: reference(VARIANTS[name].configure(Config())), environments=["*"])
+def test_legal_choices_pass_in_every_environment() -> None:
+    config = Config()
+    for name in ("newest-first", "sweep-only", "ack-after-two", "quiet-syncs"):
+        config = VARIANTS[name].configure(config)
+    assert (config.causal_history_descending, config.cascade_on_receive) == (True, False)
+    assert (config.possible_ack_threshold, config.sync_only_when_quiet) == (2, True)
+    outcome = certified(lambda: reference(config), environments=["*"])
     assert with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR) == set()
 
 

@@ -96,7 +96,7 @@ def test_each_of_two_contents_of_one_id_may_be_delivered_and_no_third() -> None:
 def test_extra_fields_in_messages_and_entries_draw_a_warning() -> None:
     def extended(wire: bytes) -> bytes:
         fields = [
-            replace(f, value=join([*split(f.value), WireField(9, VARINT, 7)]))
+            replace(f, value=join([WireField(9, VARINT, 7), *split(f.value)]))
             if f.number in (11, 13) and isinstance(f.value, bytes)
             else f
             for f in split(wire)
@@ -125,6 +125,7 @@ def test_extra_fields_in_messages_and_entries_draw_a_warning() -> None:
         (b"worked out", set()),
         (b"\xff of one", HELD),
         (b"\xff of another", VIOLATED),
+        (b"of many", set()),
         (b"\xff of", VIOLATED),
         ("\ufffd of one".encode(), VIOLATED),
     ],
@@ -140,6 +141,7 @@ def test_a_hint_is_optional_and_its_own(hint: bytes | None, expected: set[Outcom
     alice.receive(one, retrieval_hint=b"\xff of one")
     alice.send()
     alice.receive(another, retrieval_hint=b"\xff of another")
+    alice.receive(*[bob.content(on.now_ms + 3 + n) for n in range(2)], retrieval_hint=b"of many")
     sent = view(on).sent[0]
     assert [entry.message_id for entry in sent.message.causal_history] == [one.message_id]
     assert outcomes(hints_stand_by_their_id, view(on)) == expected

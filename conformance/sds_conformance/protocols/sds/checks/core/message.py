@@ -67,8 +67,8 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
 def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> Iterator[Observation]:
     """Judge a retrieval hint by what is known of its ID and of others.
 
-    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out. It is
-    wrong where it was given for another ID, and where it is what a careless hand leaves of the one that was given.
+    It is "optional": it may be left empty, and whoever knows where messages can be retrieved may work it out, alike for
+    many. It is wrong where it was given for one other ID, and where it is what is left of the one that was given.
     """
     given = view.hints.get(message_id, set())
     if hint in given:
@@ -84,13 +84,17 @@ def judge_hint(view: ChannelView, step: Step, message_id: str, hint: bytes) -> I
 
 @once
 def _given_for(view: ChannelView) -> dict[bytes, str]:
-    """An ID that a hint was given for, by the hint."""
-    return {hint: message_id for message_id in sorted(view.hints) for hint in view.hints[message_id]}
+    """The one ID that a hint was given for, by the hint; what was given for several belongs to none."""
+    found: dict[bytes, set[str]] = {}
+    for message_id, hints in view.hints.items():
+        for hint in hints:
+            found.setdefault(hint, set()).add(message_id)
+    return {hint: min(message_ids) for hint, message_ids in found.items() if len(message_ids) == 1}
 
 
 def _is_left_of(hint: bytes, whole: bytes) -> bool:
     """Was it cut short, or taken for text?"""
-    return bool(hint) and (hint in whole or hint == whole.decode("utf-8", "replace").encode())
+    return bool(hint) and (whole.startswith(hint) or hint == whole.decode("utf-8", "replace").encode())
 
 
 @check("SDS-MSG-13")

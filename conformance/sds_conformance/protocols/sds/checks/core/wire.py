@@ -43,9 +43,10 @@ def _stray_entries(fields: list[WireField]) -> Iterator[tuple[bool, str]]:
             except MalformedMessage:
                 yield False, f"an entry of field {field.number} that is no HistoryEntry"
                 continue
+            named = any(entry.number == 1 for entry in inner)
             for entry in inner:
                 if _ENTRY_FIELDS.get(entry.number) != entry.wire_type:
-                    extra = entry.number not in _ENTRY_FIELDS and inner[0].number in _ENTRY_FIELDS
+                    extra = named and entry.number not in _ENTRY_FIELDS
                     yield extra, f"field {entry.number} in an entry of field {field.number}"
 
 
