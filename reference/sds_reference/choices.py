@@ -42,11 +42,14 @@ class EphemeralMessagesSpeak(Channel):
 class SignalsAtTheSweep(Channel):
     """Nothing says when the application learns of missing dependencies: at the next sweep, if they still are."""
 
+    unsaid: tuple[tuple[Message, set[str]], ...] = ()
+
     def signal_missing(self, message: Message, unmet: set[str], effects: Effects) -> None:
-        self.__dict__.setdefault("unsaid", []).append((message, unmet))
+        self.unsaid += ((message, unmet),)
 
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
-        for message, unmet in self.__dict__.pop("unsaid", []):
+        unsaid, self.unsaid = self.unsaid, ()
+        for message, unmet in unsaid:
             if still := {i for i in unmet if not self.has_arrived(i)}:
                 super().signal_missing(message, still, effects)
         super().sweep_incoming(now_ms, effects)

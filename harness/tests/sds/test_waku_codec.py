@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +13,8 @@ from sds_harness.sds.language import open_session
 from sds_reference import HistoryEntry, Kind, Message, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
+from waku_adapter import waku_command
 
-FOLDER = Path(__file__).parents[2] / "adapters" / "waku-sds"
 LIMITS = Limits(start_s=30, command_s=10, exit_s=5)
 MANY_DIGITS = 2**53 + 1
 TIMES = {"t_min_ms": 30_000, "t_max_ms": 120_000, "num_response_groups": 5}
@@ -35,12 +33,7 @@ FULL = Message(
 
 @pytest.fixture(scope="module")
 def waku() -> Iterator[Codec]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")
-    if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
-        pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
-    command = [node, str(FOLDER / "adapter.mjs")]
+    command = waku_command()
     session = open_session(lambda: StdioLink(command, Framing.JSON, LIMITS), LIMITS, "sds-2026-01")
     yield Codec(session)
     session.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from played import OF_SDS, REPOSITORY
+from played import OF_SDS
 from sds_conformance.cli import main
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS, SCENARIOS
 from sds_harness.environment import PLAIN
+from waku_adapter import FOLDER, waku_command
 
 pytestmark = pytest.mark.exhaustive
 
@@ -61,18 +61,11 @@ KNOWN: dict[str, dict[str, set[str]]] = {
 }
 """What is known of it by revision; all else passes. Entries that never come back have no new time: SDS-R-RECV-05."""
 
-FOLDER = REPOSITORY / "harness" / "adapters" / "waku-sds"
-
 
 @pytest.fixture(scope="module")
 def adapter() -> list[str]:
     """The command of the adapter."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")
-    if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
-        pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
-    return [node, str(FOLDER / "adapter.mjs")]
+    return waku_command()
 
 
 @pytest.fixture(scope="module", params=KNOWN)

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from played import REPOSITORY, reference
+from played import reference
 from sds_conformance.exploration.campaign import Order
 from sds_conformance.exploration.casting import Company
 from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.judging import assess
 from sds_harness.link import Limits, LocalLink, StdioLink
 from sds_testee.framing import Framing
+from waku_adapter import FOLDER, waku_command
 
 pytestmark = pytest.mark.exhaustive
 
-FOLDER = REPOSITORY / "harness" / "adapters" / "waku-sds"
 KEPT = sorted((FOLDER / "counterexamples").glob("*.json"))
-ADAPTER = FOLDER / "adapter.mjs"
 
 
 @pytest.fixture(scope="module")
 def waku() -> Iterator[Company]:
     """The library, behind its adapter, in one process for all."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: install Node 20 or newer, then `npm ci` in harness/adapters/waku-sds")
-    if not (FOLDER / "node_modules" / "@waku" / "sds").is_dir():
-        pytest.skip("@waku/sds is not installed: type `npm ci --prefix harness/adapters/waku-sds`")
-    command = (node, str(ADAPTER))
+    command = waku_command()
     company = Company(lambda variables: StdioLink(command, Framing.JSON, Limits(), variables), Limits())
     company.start()
     yield company

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...channel import Channel
+from ...choices import PossiblyAcknowledgedFirst
 from ...config import Config
 from ...effects import Effects, Lost
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, mutants
+from ..registry import fault, mutant, mutants
 
 
 @mutants
@@ -60,18 +61,6 @@ class _Sweeping(Channel):
             entry.due_ms = -1
 
     @fault(
-        Channel.sweep_outgoing,
-        "OUTSWEEP-03",
-        "resends possibly acknowledged messages as often as unacknowledged ones, and before them",
-        resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
-    )
-    def possible_ones_first(self, now_ms: int, effects: Effects) -> None:
-        due = self.outgoing.take_due(now_ms)
-        for entry in sorted(due, key=lambda entry: entry.state is AckState.UNACKNOWLEDGED):
-            effects.broadcasts.append(self.rebroadcast(entry))
-            self.schedule_resend(entry, now_ms)
-
-    @fault(
         Channel.schedule_resend,
         "OUTSWEEP-03",
         "resends possibly acknowledged messages three times as often as unacknowledged ones",
@@ -100,3 +89,11 @@ class _Sweeping(Channel):
         super().remember_outgoing(message, wire, now_ms)
         for entry in self.outgoing:
             self.schedule_resend(entry, now_ms)
+
+
+mutant(
+    "OUTSWEEP-03",
+    "resends possibly acknowledged messages as often as unacknowledged ones, and before them",
+    name="possible-ones-first",
+    resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
+)(PossiblyAcknowledgedFirst)

@@ -115,8 +115,8 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     """Filters that a second participant of the implementation was shown: the echo probe.
 
     Which of its own messages it then takes for possibly acknowledged, by its own signals, tells which IDs the filter
-    holds, whatever the encoding. Only the first word on a message counts, whoever says it: later filters
-    change nothing.
+    holds, whatever the encoding. Only the first word on a message counts, whoever says it: later
+    filters change nothing.
     """
     out: dict[bytes, dict[str, bool]] = {}
     if not trace.declaration.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
@@ -125,20 +125,22 @@ def echoed_filters(trace: Trace) -> dict[bytes, dict[str, bool]]:
     for step in trace.steps:
         if step.command == "send" and step.first is not None:
             outstanding.setdefault((step.participant, step.channel_id), set()).add(step.first.message_id)
+        spoken = _spoken_for(step)
         message = step.arrived if step.answer == "effects" else None
         if message is not None and message.sender_id != step.participant:
             mine = outstanding.get((step.participant, message.channel_id), set())
             mine -= {entry.message_id for entry in message.causal_history}
             if mine and message.lamport_timestamp is not None and message.bloom_filter is not None:
-                spoken = _spoken_for(step, message.channel_id)
-                told = {message_id: message_id in spoken for message_id in mine}
+                told = {message_id: (message.channel_id, message_id) in spoken for message_id in mine}
                 out.setdefault(message.bloom_filter, {}).update(told)
         # What is no probe, an ephemeral message for example, may speak for some as well.
-        for channel_id in {event.channel_id for event in step.events}:
-            outstanding.get((step.participant, channel_id), set()).difference_update(_spoken_for(step, channel_id))
+        for channel_id, message_id in spoken:
+            outstanding.get((step.participant, channel_id), set()).discard(message_id)
     return out
 
 
-def _spoken_for(step: Step, channel_id: str) -> set[str]:
+def _spoken_for(step: Step) -> set[tuple[str, str]]:
+    """Channels and IDs of the own messages that a step takes for acknowledged, or possibly so."""
     kinds = ("acknowledged", "possibly_acknowledged")
-    return {i for kind in kinds for event in step.signals(kind, channel_id) for i in signalled(event)}
+    told = (event for event in step.events if event.WhichOneof("event") in kinds)
+    return {(event.channel_id, message_id) for event in told for message_id in signalled(event)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sds_harness.sds.trace import Step, signalled
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, judged, violated
@@ -62,7 +62,7 @@ def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
     for received in view.received:
-        entries = {entry.message_id for entry in surfaced(view, received)}
+        entries = {entry.message_id for entry in surfaced(view, received.step)}
         if received.acceptable and received.unmet and entries:
             # Leaving out what is buffered is legal: it is not met, but it is not missing either (AMB-70).
             met = received.unmet - received.unmet_buffered <= entries <= received.unmet
@@ -76,7 +76,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
     What a sweep delivers itself may be named or not: which comes first is not said.
     """
     for tick in view.ticks:
-        entries = {i for event in tick.signals("missing", view.channel_id) for i in signalled(event)}
+        entries = {entry.message_id for entry in surfaced(view, tick)}
         if entries:
             unmet = {i for r in view.received if r.step.index < tick.index for i in r.unmet}
             unmet -= {d.message_id for d in view.delivered if d.step.index < tick.index}

@@ -13,7 +13,6 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Received
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
@@ -45,14 +44,14 @@ def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
         given = {e.message_id for e in received.message.causal_history if e.retrieval_hint}
-        for entry in surfaced(view, received):
+        for entry in surfaced(view, received.step):
             if entry.message_id in given and entry.HasField("retrieval_hint"):
                 yield from judge_hint(view, received.step, entry.message_id, entry.retrieval_hint)
 
 
-def surfaced(view: ChannelView, received: Received) -> list[pb.MissingEntry]:
-    """The missing dependencies that were signalled when a message arrived."""
-    return [e for event in received.step.signals("missing", view.channel_id) for e in event.missing.entries]
+def surfaced(view: ChannelView, step: Step) -> list[pb.MissingEntry]:
+    """The missing dependencies that a step signalled."""
+    return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing.entries]
 
 
 @check("SDS-MSG-11")

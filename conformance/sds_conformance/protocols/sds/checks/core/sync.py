@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -40,8 +41,7 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     if not interval or not view.ticks or not view.sent:
         return
     steps = [s.step for s in view.sent + view.syncs if s.step.command != "tick"] + [r.step for r in view.received]
-    others = [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
-    idle_since = max(steps + others, key=lambda step: step.index)
+    idle_since = max(steps + _other_broadcasts(view), key=lambda step: step.index)
     # A clock that stepped back does not shorten the wait: the implementation may count from the latest time it saw.
     latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= idle_since.index)
     late = [t for t in view.ticks if t.index > idle_since.index and t.now_ms >= latest + 10 * interval]
@@ -53,6 +53,11 @@ def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
         yield violated(late[0], f"a sync message within ten intervals of {interval} ms", "none")
 
 
+def _other_broadcasts(view: ChannelView) -> list[Step]:
+    """Where own copies and ephemeral messages went out, for which a sync message may wait."""
+    return [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
+
+
 @check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages again and again."""
@@ -62,8 +67,7 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
         return
     last = automatic[-1]
     latest = max(step.now_ms for step in view.trace.of(view.party.name) if step.index <= last.index)
-    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs + view.ephemerals]
-    busy += [copy.step for copy in view.copies]
+    busy = [r.step for r in view.received] + [s.step for s in view.sent + view.syncs] + _other_broadcasts(view)
     late = [t for t in view.ticks if t.index > last.index and t.now_ms >= latest + 10 * interval]
     if any(step.index > last.index for step in busy):
         return
