@@ -318,7 +318,7 @@ class ChannelView:
                 self.copies.append(copy)
                 self.standing(message.message_id).copies.append(copy)
                 self._last_broadcast[message.message_id] = step
-                self._clock.rebroadcast()
+                self._clock.rebroadcast(asked_for=message.message_id in self.repairs)
                 if message.message_id in self.repairs:
                     self.repair.broadcast(step, message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:

@@ -28,3 +28,12 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
         for other in view.arrivals.get(message_id, ())
         if other.acceptable and other.unmet
     ]
+
+
+def woken_beside(view: ChannelView, received: Received) -> bool:
+    """Was another message that waited for some of the same delivered when that had come?"""
+    return any(
+        other.acceptable and other.unmet & received.unmet and other.delivered and not other.delivered_at_once
+        for other in view.received
+        if other is not received
+    )

@@ -50,7 +50,9 @@ class LamportExpectation:
     late_delivery: bool
     """Something with a timestamp not above the clock was delivered since the last own message."""
     rebroadcast: bool
-    """A copy of an own message went out since the last own message."""
+    """A copy of an own message went out since the last own message, as a rebroadcast."""
+    answered: bool
+    """One went out that somebody had asked for, so that it may be the answer to that."""
     ephemeral: bool
     """An ephemeral message was sent or received since the last own message."""
     clock_stepped_back: bool

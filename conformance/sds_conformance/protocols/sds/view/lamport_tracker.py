@@ -25,7 +25,7 @@ class LamportTracker:
     def _reset(self) -> None:
         self._buffered_high = self._sync_high = 0
         self._sync_low = self._low
-        self._late_delivery = self._rebroadcast = self._ephemeral = False
+        self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
     def expect(self, now_ms: int) -> LamportExpectation:
         """For a message sent at ``now_ms``."""
@@ -46,6 +46,7 @@ class LamportTracker:
             sync_low=max(now_ms, self._sync_low + 1),
             late_delivery=self._late_delivery,
             rebroadcast=self._rebroadcast,
+            answered=self._answered,
             ephemeral=self._ephemeral,
             clock_stepped_back=self._last_own_now is not None and clock < self._last_own_now,
             follows_clock=self._revision.lamport_follows_clock,
@@ -108,8 +109,10 @@ class LamportTracker:
         """
         self._high = max(self._revision.lamport_floor(now_ms), self._high + 1)
 
-    def rebroadcast(self) -> None:
-        self._rebroadcast = True
+    def rebroadcast(self, *, asked_for: bool) -> None:
+        """A copy of an own message went out; one that was ``asked_for`` may be the answer."""
+        self._answered |= asked_for
+        self._rebroadcast |= not asked_for
 
     def ephemeral_passed(self) -> None:
         self._ephemeral = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
@@ -14,13 +15,13 @@ from ...view.channel_view import ChannelView
 from ...view.dependencies import depends
 from ...view.facts import LogItem
 from ...view.log_orders import Neighbours, neighbours
-from .send import lamport_rule, lamport_sends
+from ...view.timestamps import lamport_rule, moved_sends
 
 
 @check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.source == "delivery" and e.low > sent.step.now_ms and not e.late_delivery:
             expected = f"lamport_timestamp {e.low}: one more than what was delivered"
@@ -36,7 +37,7 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.late_delivery and e.low > sent.step.now_ms:
             expected = f"{lamport_rule(sent)}, whatever late message was delivered"
@@ -46,7 +47,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.buffered_high > max(e.high, e.sync_high) and seen <= e.buffered_high:
             expected = f"{lamport_rule(sent)}: the message from further ahead still waits"
@@ -100,18 +101,24 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED)
 def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
-    """What a message depends on is delivered before it."""
+    """Of what is delivered in one step, what a message depends on comes before it.
+
+    Where that is delivered only in a later step, the message did not wait: SDS-RECV-05 and SDS-RECV-06.
+    """
     if view.gives_up:
         return
     place: dict[str, int] = {}
+    steps: dict[str, Step] = {}
     for number, delivery in enumerate(view.delivered):
         place.setdefault(delivery.message_id, number)
+        steps.setdefault(delivery.message_id, delivery.step)
     for delivery in view.delivered:
         received = delivery.received
         if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
             continue
         named = [entry.message_id for entry in received.message.causal_history]
-        after = (i for i in named if place.get(i, -1) > place[delivery.message_id])
+        together = (i for i in named if steps.get(i) is delivery.step)
+        after = (i for i in together if place[i] > place[delivery.message_id])
         late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
         yield judged(delivery.step, late is None, expected, "after it")

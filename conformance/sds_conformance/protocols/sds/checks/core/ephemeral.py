@@ -10,9 +10,9 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Received
+from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
+from ...view.timestamps import lamport_rule, moved_sends
 from .receive import quiet_after
-from .send import lamport_rule, lamport_sends
 from .sync import in_no_history, in_no_log, meets_no_dependency
 
 
@@ -68,7 +68,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
         if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
-        if _is_hybrid(received) or received.message.message_id in earlier:
+        if is_hybrid(received) or received.message.message_id in earlier:
             continue  # SDS-EPHEMERAL-06, or a second copy: one event or two (AMB-38)
         if received.delivered_at_once:
             yield held(received.step)
@@ -80,41 +80,26 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, "nothing")
 
 
-def _is_hybrid(received: Received) -> bool:
-    """No Lamport timestamp, hence ephemeral, but with what else synchronisation needs (AMB-31)."""
-    message = received.message
-    return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
-
-
-def _ephemeral_ids(view: ChannelView, before: int) -> set[str]:
-    messages = [(r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not _is_hybrid(r)]
-    messages += [(sent.step, sent.message) for sent in view.ephemerals]
-    return {message.message_id for step, message in messages if step.index < before} - view.known_ids
-
-
 @check("SDS-EPHEMERAL-05")
 def not_logged(view: ChannelView) -> Iterator[Observation]:
     """Ephemeral messages are in no log and in no causal history."""
-    yield from in_no_history(view, "ephemeral message", _ephemeral_ids)
-    yield from in_no_log(view, "ephemeral message", _ephemeral_ids)
+    yield from in_no_history(view, "ephemeral message", ephemeral_ids)
+    yield from in_no_log(view, "ephemeral message", ephemeral_ids)
 
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
 def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
-    return meets_no_dependency(view, "ephemeral, and never in the log", _ephemeral_ids)
+    return meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
 
 
 @check("SDS-EPHEMERAL-06")
 def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
-    yield from in_no_history(view, "message without a Lamport timestamp", _hybrid_ids)
-    yield from in_no_log(view, "message without a Lamport timestamp", _hybrid_ids)
-
-
-def _hybrid_ids(view: ChannelView, before: int) -> set[str]:
-    taken = (r for r in view.received if _is_hybrid(r) and not (r.own or r.rejected))
-    return {r.message.message_id for r in taken if r.step.index < before} - view.known_ids
+    yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids)
+    yield from in_no_log(view, "message without a Lamport timestamp", hybrid_ids)
+    if view.can(pb.CAPABILITY_DELIVERED):
+        yield from meets_no_dependency(view, "without a Lamport timestamp, and never in the log", hybrid_ids)
 
 
 @check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED)
@@ -125,11 +110,11 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     all, hybrids were not mistaken for anything else.
     """
     ephemeral = [r for r in view.received if r.kind is Kind.EPHEMERAL and not (r.own or r.odd or r.rejected)]
-    delivers_others = any(r.delivered and not _is_hybrid(r) for r in ephemeral)
+    delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
     seen: set[str] = set()
     for received in ephemeral:
         message_id = received.message.message_id
-        if not _is_hybrid(received) or message_id in seen | view.known_ids:
+        if not is_hybrid(received) or message_id in seen | view.known_ids:
             continue
         seen.add(message_id)
         if received.delivered:
@@ -144,9 +129,9 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
     """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.ephemeral and e.low > sent.step.now_ms and not e.rebroadcast:
+        if e.ephemeral and e.low > sent.step.now_ms and not (e.rebroadcast or e.answered):
             if e.tolerates(seen):
                 yield held(sent.step)
             else:

@@ -10,10 +10,10 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.dependencies import waiting_dependencies
+from ...view.dependencies import waiting_dependencies, woken_beside
 from ...view.facts import Received
 from .message import surfaced
-from .receive import judge_waiting
+from .receive import judge_waiting, shown_waiting
 
 _OTHERS = 2
 """With so many that wait before it, a message is neither the first nor the second of the buffer."""
@@ -23,7 +23,7 @@ _STILL = "it still waits after two quiet sweeps"
 def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterator[Observation]:
     """Was it delivered by a sweep? Where an implementation goes by its own clock, ticks do not tell of one."""
     if received.delivered or view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
-        yield from judge_waiting(view, received, expected, _STILL)
+        yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
 
 
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
@@ -33,12 +33,15 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
         return
     waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
     for number, received in enumerate(waiting):
-        if number < _OTHERS or waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
+        if waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
             continue
+        if not received.delivered and woken_beside(view, received):
+            continue  # its time was seen to have come: SDS-INSWEEP-04
+        shown = not received.delivered and shown_waiting(view, received)
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
         before = (other for other in waiting[:number] if not other.unmet & received.unmet)
         others = [other for other in before if not any(d.step.index <= end for d in other.delivered)]
-        if len(others) < _OTHERS:
+        if len(others) < _OTHERS and not shown:
             continue
         why = f"all that it depends on has been, whatever the {len(others)} messages buffered before it wait for"
         yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
@@ -90,7 +93,18 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
-        yield from judge_waiting(view, received, expected, _STILL)
+        yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
+
+
+@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
+def all_that_wait_for_one_are_delivered(view: ChannelView) -> Iterator[Observation]:
+    """Where one of several that wait for the same message has been delivered, so are the others."""
+    for received in view.received if not view.gives_up else ():
+        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
+            continue
+        if woken_beside(view, received):
+            expected = f"{received.message.message_id!r} delivered, like others that waited for {min(received.unmet)!r}"
+            yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
 
 
 @check("SDS-INSWEEP-05", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)

@@ -13,6 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.histories import foreign_ids, outsiders, with_outsiders
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
@@ -34,9 +35,11 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
 def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
     """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
     for sent in view.outgoing:
+        others = outsiders(view, sent.history, sent.step.index)
         for message_id in sent.history:
-            expected = "only IDs of messages of the channel in causal_history"
-            yield judged(sent.step, message_id in view.known_ids, expected, f"{message_id!r}, an ID of none")
+            if message_id not in others:
+                expected = "only IDs of messages of the channel in causal_history"
+                yield judged(sent.step, message_id in view.known_ids, expected, f"{message_id!r}, an ID of none")
 
 
 @check("SDS-MSG-11", pb.CAPABILITY_MISSING)
@@ -146,13 +149,9 @@ def _suggested(step: Step) -> bool:
 @check("SDS-MSG-15")
 def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
     """Messages carry the channel that is synchronised, and refer to messages of that channel only."""
-    others = {
-        step.first.message_id
-        for step in view.trace.of(view.party.name)
-        if step.command == "send" and step.channel_id != view.channel_id and step.first is not None
-    }
+    others = foreign_ids(view)
     for sent in view.outgoing + view.ephemerals:
-        foreign = next((message_id for message_id in sent.history if message_id in others - view.known_ids), None)
+        foreign = next((message_id for message_id in sent.history if message_id in others), None)
         if sent.message.channel_id != view.channel_id and not view.party.unnamed:
             yield violated(sent.step, f"channel_id {view.channel_id!r}", f"{sent.message.channel_id!r}")
         else:
@@ -171,9 +170,11 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
         elif sent.message.bloom_filter is None:
             yield violated(sent.step, "bloom_filter set", "it is unset")
         else:
-            met = not sent.certain or sent.repeat or not size or least <= len(sent.history) <= most
+            count = len(set(sent.history))  # an ID that stands there twice is SDS-DELIVER-06
+            met = not sent.certain or sent.repeat or not size or least <= count <= most
             expected = f"{least} entries in causal_history (log of {sent.log_size}, history of {size})"
-            yield judged(sent.step, met, expected, f"{len(sent.history)}")
+            if met or not with_outsiders(view, sent):
+                yield judged(sent.step, met, expected, f"{count}")
 
 
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED)

@@ -26,7 +26,7 @@ from ...view.resends import (
     runs_on,
     spoken_for,
 )
-from .send import lamport_rule, lamport_sends
+from ...view.timestamps import lamport_rule, moved_sends
 
 _LONG = 5
 """Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
@@ -69,9 +69,9 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
 @check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.rebroadcast and e.low > sent.step.now_ms:
+        if e.rebroadcast and not e.answered and e.low > sent.step.now_ms:
             expected = f"{lamport_rule(sent)}: the rebroadcast before it is no new message"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 

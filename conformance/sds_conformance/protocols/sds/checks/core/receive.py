@@ -5,15 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.dependencies import depends, waiting_dependencies
+from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
+from ...view.histories import outsiders, waiting_ids
 from ...view.resends import given_up
 from .send import received_before
 
@@ -117,7 +119,10 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
-    """A message with a dependency that never arrived is not delivered."""
+    """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
+
+    What is in no log for another reason, for a sync message, say, has a requirement that says so.
+    """
     if view.gives_up:
         return
     for received in view.received:
@@ -125,11 +130,28 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
     for delivery in view.delivered:
+        if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
+            continue
         never = delivery.unmet - delivery.unmet_buffered - {delivery.message_id}
-        if never and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
-            names = sorted(never)
-            expected = f"{delivery.message_id!r} to wait for {names[0]!r}, which never arrived"
+        if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
+            never -= outsiders(view, never, delivery.step.index)
+        if never := never - _delivered_in(view, delivery.step):
+            expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, expected, "its delivery")
+
+
+def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
+    """A dependency that is neither in the log nor waits, in words."""
+    come = [r for r in view.arrivals.get(message_id, ()) if r.step.index <= until.index]
+    if not come:
+        return f"{message_id!r}, which has not arrived"
+    how = "was refused" if come[-1].rejected else "is not in the log"
+    return f"{message_id!r}, which arrived at step {come[-1].step.index} and {how}"
+
+
+def _delivered_in(view: ChannelView, step: Step) -> set[str]:
+    """What one step delivers, in whatever order: that is another requirement's matter."""
+    return {event.delivered.message_id for event in step.signals("delivered", view.channel_id)}
 
 
 @check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
@@ -155,6 +177,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting = delivery.unmet_buffered - {delivery.message_id}
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
+        waiting -= _delivered_in(view, delivery.step)
         if waiting:
             expected = (
                 f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
@@ -210,12 +233,26 @@ def quiet_after(view: ChannelView, received: Received) -> bool:
     return sweeps >= 2
 
 
-def judge_waiting(view: ChannelView, received: Received, expected: str, seen: str) -> Iterator[Observation]:
-    """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been."""
+def judge_waiting(
+    view: ChannelView, received: Received, expected: str, seen: str, *, unless_shown: bool
+) -> Iterator[Observation]:
+    """Was a message that had to wait delivered later? Violated if it never was, although what it waits for has been.
+
+    It is not where the state, as it is last shown, has it in the incoming buffer or not, as ``unless_shown`` says: if
+    it is there, it was kept and is not delivered, and if it is not, it was not kept.
+    """
     if received.delivered and not received.delivered_at_once:
         yield held(received.step)
-    elif not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received):
+        return
+    due = not received.delivered and received.unmet <= view.logged_ids and quiet_after(view, received)
+    if due and shown_waiting(view, received) is not unless_shown:
         yield violated(received.step, expected, seen)
+
+
+def shown_waiting(view: ChannelView, received: Received) -> bool | None:
+    """Is it in the incoming buffer, as that is last shown? None if it is not shown after the message came."""
+    shown = [observed for observed in view.showing("incoming") if observed.step.index > received.step.index]
+    return received.message.message_id in shown[-1].state.incoming.message_ids if shown else None
 
 
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
@@ -224,15 +261,17 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
+        if shown_waiting(view, received) is None and woken_beside(view, received):
+            continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
-        yield from judge_waiting(view, received, expected, "it was never delivered")
+        yield from judge_waiting(view, received, expected, "it was never delivered", unless_shown=True)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
 def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
     """A message that waits is not in the log and in no causal history."""
     for sent in view.outgoing:
-        waiting = _waiting_at(view, sent.step.index)
+        waiting = waiting_ids(view, sent.step.index)
         if not waiting or not sent.certain:
             continue
         shown = next((message_id for message_id in sent.history if message_id in waiting), None)
@@ -244,15 +283,6 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
             continue
         shown = next((e.message_id for e in observed.state.log.entries if e.message_id in waiting), None)
         yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
-
-
-def _waiting_at(view: ChannelView, index: int) -> set[str]:
-    return {
-        r.message.message_id
-        for r in view.received
-        if r.acceptable and not r.rejected and r.unmet and r.step.index < index
-        if not any(d.step.index < index for d in r.delivered)
-    }
 
 
 @check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)

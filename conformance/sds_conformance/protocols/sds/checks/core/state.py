@@ -11,10 +11,20 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.histories import outsiders, with_outsiders
 from ...view.log_orders import neighbours
 from ...view.resends import given_up, spoken_for
+from ...view.timestamps import (
+    NEARBY,
+    fell_behind,
+    lamport_rule,
+    lamport_sends,
+    most_ahead_elsewhere,
+    of_another_channel,
+    started_elsewhere,
+)
 from .outsweep import no_copies_after_acknowledgement
-from .send import judge_members, judge_strangers, lamport_rule, lamport_sends, received_before
+from .send import judge_members, judge_strangers, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
 
@@ -33,22 +43,18 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
 
 
-def most_ahead_elsewhere(view: ChannelView) -> int:
-    """Largest Lamport timestamp that the participant received in its other channels, 0 if none."""
-    messages = [step.arrived for step in view.trace.of(view.party.name) if step.arrived is not None]
-    others = set(view.party.channels) - {view.channel_id}
-    return max((m.lamport_timestamp or 0 for m in messages if m.channel_id in others), default=0)
-
-
 @check("SDS-STATE-02", pb.CAPABILITY_VIRTUAL_CLOCK)
 def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     """The timestamp starts at the epoch time in milliseconds."""
     for sent, seen in lamport_sends(view):
         e = sent.lamport
-        if e.source == "open":
-            opened = view.party.opened_ms
-            expected = f"{lamport_rule(sent)}; the channel was opened at {opened}"
-            yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
+        if e.source != "open" or e.ephemeral:
+            continue
+        expected = f"{lamport_rule(sent)}; the channel was opened at {view.party.opened_ms}"
+        if e.tolerates(seen):
+            yield held(sent.step)
+        elif started_elsewhere(view, sent, seen) and not of_another_channel(view, sent, seen):
+            yield violated(sent.step, expected, f"{seen}")
 
 
 @check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -57,10 +63,10 @@ def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
     for sent, seen in lamport_sends(view):
         e = sent.lamport
         ahead = max(e.high, e.buffered_high, e.sync_high)
-        if e.source in ("send", "delivery") and e.previous + 1000 < sent.step.now_ms == ahead:
+        if e.source in ("open", "send", "delivery") and e.previous + NEARBY < sent.step.now_ms == ahead:
             if seen == sent.step.now_ms:
                 yield held(sent.step)
-            elif seen < sent.step.now_ms:
+            elif fell_behind(sent, seen):
                 yield violated(sent.step, f"the current time {sent.step.now_ms} after idling", f"{seen}")
 
 
@@ -159,18 +165,19 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
         if sent.certain and not sent.repeat and 0 < sent.log_most <= min(size, len(sent.tail)):
             absent = next((item.message_id for item in sent.before if item.message_id not in sent.history), None)
             expected = f"{absent!r} in the causal history, which has room for all of the log"
-            yield judged(sent.step, absent is None, expected, "not there")
+            if absent is None or not with_outsiders(view, sent):
+                yield judged(sent.step, absent is None, expected, "not there")
     bound = view.trace.declaration.limit("log_entries")
     for observed in view.showing("log"):
         if bound is not None and len(observed.log) > bound:
             continue
         shown = {entry.message_id for entry in observed.state.log.entries}
         sure = {item.message_id for item in observed.log if not item.unseen}
-        known = view.known_ids
+        strange = shown - view.known_ids - outsiders(view, shown, observed.step.index)
         if sure - shown:
             yield violated(observed.step, f"{min(sure - shown)!r} in the log", "it is not in it")
-        elif shown - known:
-            yield violated(observed.step, "only messages of the channel in the log", f"{min(shown - known)!r} in it")
+        elif strange:
+            yield violated(observed.step, "only messages of the channel in the log", f"{min(strange)!r} in it")
         elif sure:
             yield held(observed.step)
 

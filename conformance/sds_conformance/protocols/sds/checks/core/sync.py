@@ -13,15 +13,15 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH
+from ...view.histories import sync_ids
 from ...view.resends import given_up
+from ...view.timestamps import lamport_rule, moved_sends
 from .receive import acknowledged_by, judge_mention
 from .send import (
     history_end,
     judge_history,
     judge_members,
     judge_strangers,
-    lamport_rule,
-    lamport_sends,
     received_before,
     tied_at_the_edge,
 )
@@ -100,7 +100,7 @@ def sync_history(view: ChannelView) -> Iterator[Observation]:
     for sync in view.syncs:
         expected = history_end(view, sync)
         if expected and not tied_at_the_edge(sync, expected):
-            yield from judge_history(sync, expected)
+            yield from judge_history(view, sync, expected)
 
 
 @check("SDS-SYNC-05", pb.CAPABILITY_SYNC)
@@ -141,10 +141,10 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
             yield held(tick)
 
 
-@check("SDS-SYNC-07", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-07")
 def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
     """Neither own nor received sync messages are named in causal histories."""
-    return in_no_history(view, "sync message", _sync_ids)
+    return in_no_history(view, "sync message", sync_ids)
 
 
 def in_no_history(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
@@ -175,18 +175,11 @@ def meets_no_dependency(view: ChannelView, why: str, ids_before: IdsBefore) -> I
             yield judged(received.step, not received.delivered, expected, "its delivery")
 
 
-def _sync_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of sync messages that no content message has, too."""
-    ids = [s.message.message_id for s in view.syncs if s.step.index < before]
-    ids += [r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before]
-    return {message_id for message_id in ids if message_id not in view.known_ids}
-
-
 @check("SDS-SYNC-08")
 def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
     for sent in view.outgoing:
-        syncs = _sync_ids(view, sent.step.index)
+        syncs = sync_ids(view, sent.step.index)
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
@@ -223,13 +216,13 @@ def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | N
 @check("SDS-SYNC-09")
 def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Sync messages are not in the log, nor do they satisfy a dependency."""
-    yield from in_no_log(view, "sync message", _sync_ids)
+    yield from in_no_log(view, "sync message", sync_ids)
     if view.can(pb.CAPABILITY_DELIVERED):
-        yield from meets_no_dependency(view, "a sync message, never in the log", _sync_ids)
+        yield from meets_no_dependency(view, "a sync message, never in the log", sync_ids)
 
 
 @check("SDS-SYNC-10")
-def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
+def repeatedsync_ids(view: ChannelView) -> Iterator[Observation]:
     """A sync message counts although its ID was used by an earlier one."""
     seen: set[str] = set()
     for received in view.received:
@@ -280,7 +273,7 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-14", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
 def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
     """After a sync message the next content message carries a greater timestamp."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.source != "sync" or e.low <= sent.step.now_ms or e.late_delivery:
             continue
@@ -295,7 +288,7 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-15", pb.CAPABILITY_VIRTUAL_CLOCK)
 def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
     """A received sync message does not move the local timestamp."""
-    for sent, seen in lamport_sends(view):
+    for sent, seen in moved_sends(view):
         e = sent.lamport
         if e.sync_high > max(e.high, e.buffered_high):
             if seen <= e.high:

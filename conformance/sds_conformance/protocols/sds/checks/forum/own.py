@@ -16,9 +16,9 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received
 from ...view.resends import runs_on
+from ...view.timestamps import lamport_sends, most_ahead_elsewhere
 from ..core.receive import quiet_after
-from ..core.send import judge_members, lamport_sends
-from ..core.state import most_ahead_elsewhere
+from ..core.send import judge_members
 from ..core.wire import channel_in, content_in, filter_in, structure, text_of, values_of
 
 _FIELDS = {1: LEN, 2: LEN, 3: VARINT, 4: LEN, 5: LEN, 6: LEN, 7: LEN}
