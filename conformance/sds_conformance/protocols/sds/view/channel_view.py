@@ -44,11 +44,14 @@ class ChannelView:
         self.strays: list[tuple[Step, Wire]] = []
         """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
         self.received: list[Received] = []
+        self.refused: list[Received] = []
+        """What arrived and was refused: as if it had never come, but for whoever sent it."""
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
         self._acknowledging = told = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
+        self.unheard = told.unheard
         self.observed: list[Observed] = []
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
@@ -188,21 +191,27 @@ class ChannelView:
         if message is None or message.channel_id != self.channel_id:
             return
         received = self._received(step, message)
-        self.received.append(received)
         self.arrivals.setdefault(message.message_id, []).append(received)
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
             if entry.retrieval_hint is not None:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+        if received.rejected:
+            self.refused.append(received)
+            if received.valid and not received.duplicate:
+                self._acknowledging.review_refused(received, self._filter_received(message))
+            self.repair.refuse(received)
+            return
+        self.received.append(received)
         if received.kind is Kind.EPHEMERAL:
             self._clock.ephemeral_passed()
-        if not received.own and not received.rejected:
+        if not received.own:
             self._read_repairs(received)
-        counts = not received.own and not received.rejected and step.reply is not None
+        counts = not received.own and step.reply is not None
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
             self._acknowledging.review(received, self._filter_received(message))
-        elif not received.rejected and step.reply is not None:
+        elif step.reply is not None:
             self._acknowledging.review_maybe(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
             self.known_ids.add(message.message_id)

@@ -20,21 +20,21 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
     lamport = message.lamport_timestamp or 0
     ahead = declared.limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
-        return "a Lamport timestamp that hardly any can follow"
+        return "a Lamport timestamp that hardly any can follow (AMB-14)"
     if lamport > LARGEST_LAMPORT:
-        return "a Lamport timestamp beyond 2^53+10"
+        return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:
-        return "a Lamport timestamp beyond the declared bound"
+        return "a Lamport timestamp beyond the declared bound (AMB-107)"
     if len(message.content or b"") > min(declared.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT):
         return "content beyond the size that every implementation must take"
     if len(ids) > LARGEST_HISTORY:
-        return "a causal history of more than 200 entries"
+        return "a causal history of more than 200 entries (AMB-47)"
     if len(message.repair_request) > LARGEST_HISTORY:
-        return "a repair request of more than 200 entries"
+        return "a repair request of more than 200 entries (AMB-47)"
     if not message.message_id or not message.sender_id or "" in ids:
-        return "an empty ID"
+        return "an empty ID (AMB-46, AMB-50, AMB-51)"
     if len(message.message_id) > LARGEST_ID:
         return "a message ID of more than 1,024 characters"
     if message.message_id in ids:
-        return "a dependency on itself"
+        return "a dependency on itself (AMB-44)"
     return ""

@@ -142,7 +142,7 @@ class RepairTracker:
         """A message of somebody else arrives; ``held`` says of what it asks for whether that is in the local history
         (True), waits for dependencies (False), or neither (absent)."""
         message = received.message
-        if received.kind is Kind.CONTENT and not received.rejected:
+        if received.kind is Kind.CONTENT:
             self._arrive(message, received)
         for entry in message.causal_history if received.kind in (Kind.CONTENT, Kind.SYNC) else ():
             # The ID of a sync message is no ID of content, which may still be missing.
@@ -154,6 +154,14 @@ class RepairTracker:
             if missing is not None and missing.arrived is None:
                 missing.overheard.append(received)
             self._ask(entry, received, held)
+
+    def refuse(self, received: Received) -> None:
+        """A message is refused: if it is a copy of one that is known, it is an answer that others have given.
+
+        Copies may be refused like any that are dropped ("MAY deduplicate"), but not before they count here (AMB-23).
+        """
+        if received.kind is Kind.CONTENT and received.message.message_id in self._arrived:
+            self._copy(received)
 
     def send(self, sent: Sent, *, content: bool) -> None:
         """An own content or sync message goes out."""
@@ -190,7 +198,10 @@ class RepairTracker:
         missing = self._missing.get(message.message_id)
         if missing is not None and missing.arrived is None:
             missing.arrived = received.step
-        asked = self._asked.get(message.message_id)
+        self._copy(received)
+
+    def _copy(self, received: Received) -> None:
+        asked = self._asked.get(received.message.message_id)
         if asked is not None and not asked.answers:
             asked.copies.append(received)
 

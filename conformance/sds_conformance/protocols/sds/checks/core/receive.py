@@ -14,15 +14,16 @@ from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies
 from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
+from ...view.refusals import excuse, offered
 from ...view.resends import given_up
 from .send import received_before
 
 
 @check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
 def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
-    """A message with the participant's own sender ID is ignored."""
-    for received in view.received:
-        if received.own:
+    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
+    for received in offered(view):
+        if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
             expected = "the own message, reflected, to be ignored"
             yield judged(received.step, not received.delivered_at_once, expected, seen)
@@ -31,9 +32,11 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
 def duplicates(view: ChannelView) -> Iterator[Observation]:
     """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
-    for received in view.received:
+    for received in offered(view):
         if received.duplicate and not received.own and received.step.reply is not None:
-            if received.delivered_at_once:
+            if received.rejected:
+                yield noted(received.step, f"refused {received.message.message_id!r} on its second arrival")
+            elif received.delivered_at_once:
                 yield noted(received.step, f"delivered {received.message.message_id!r} again on its second arrival")
             else:
                 yield held(received.step)
@@ -58,7 +61,9 @@ def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> b
 def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
     """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
     result = acknowledged_by(view, mention.received, mention.message_id)
-    if result is True:
+    if mention.received.rejected:
+        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", mention.received.refusal)
+    elif result is True:
         yield held(mention.received.step)
     elif result is False:
         soft = given_up(view, mention.message_id, mention.received.step.index)
@@ -120,7 +125,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that never arrived is not delivered."""
     if view.gives_up:
         return
-    for received in view.received:
+    for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
@@ -169,7 +174,10 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
 def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
-    for received in view.received:
+    for received in view.refused if view.delivered else ():
+        if received.kind is Kind.CONTENT and not received.own and (why := excuse(view, received)):
+            yield noted(received.step, f"a refusal of {received.message.message_id!r}, which may be refused: {why}")
+    for received in offered(view):
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
         if received.delivered_at_once:
@@ -180,8 +188,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             later = received.delivered[0].step.index
             yield violated(received.step, f"{expected} at once", f"its delivery at step {later}", "AMB-94")
         elif received.rejected:
-            reason = received.step.reply.rejected.reason[:100]
-            yield violated(received.step, expected, f"a refusal ({reason or 'no reason given'})")
+            yield violated(received.step, expected, received.refusal)
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             yield violated(received.step, expected + because, "nothing")
@@ -221,6 +228,10 @@ def judge_waiting(view: ChannelView, received: Received, expected: str, seen: st
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
+    for received in view.refused:
+        if received.acceptable and received.unmet and not excuse(view, received):
+            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
+            yield violated(received.step, expected, received.refusal)
     for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue

@@ -15,6 +15,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.odd_messages import LARGEST_CONTENT
+from ...view.refusals import offered
 from ...view.resends import given_up
 
 
@@ -137,7 +138,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SEND-06", pb.CAPABILITY_DELIVERED)
 def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
     """Messages with 0 to 200 entries in their causal history are taken."""
-    for received in view.received:
+    for received in offered(view):
         if received.plain and not received.unmet:
             count = len(received.message.causal_history)
             expected = f"a message with {count} dependencies, all met, to be delivered"

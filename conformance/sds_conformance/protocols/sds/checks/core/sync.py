@@ -244,10 +244,12 @@ def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-12")
 def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
     """Causal history and filter of a sync message are processed like those of a regular one."""
-    for mention in view.mentions:
+    for mention in view.mentions + view.unheard:
         if mention.received.kind is not Kind.SYNC:
             continue
-        if mention.certain:
+        if mention.received.rejected:
+            result: bool | None = False
+        elif mention.certain:
             result = acknowledged_by(view, mention.received, mention.message_id)
         elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             acks = view.standing(mention.message_id).acks
@@ -258,7 +260,12 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         if result is not None:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
-            yield judged(mention.received.step, result, expected, "no sign of it", soft)
+            seen = mention.received.refusal if mention.received.rejected else "no sign of it"
+            yield judged(mention.received.step, result, expected, seen, soft)
+    for received in view.refused if view.terms.on else ():
+        gaps = [i for i in received.unmet if view.repair.original(i) is None]
+        if received.kind is Kind.SYNC and received.valid and gaps:
+            yield violated(received.step, f"{min(gaps)!r} found missing by the sync message", received.refusal)
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)

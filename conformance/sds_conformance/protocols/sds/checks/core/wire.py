@@ -11,7 +11,8 @@ from sds_reference.wire_fields import LEN, VARINT, WireField, split
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Sent
+from ...view.facts import Received, Sent
+from ...view.refusals import offered
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
@@ -90,12 +91,25 @@ def structure(
 
 @check("SDS-MSG-01")
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
-    """A message in the layout of the text is not refused."""
-    for received in view.received:
-        if received.plain:
-            reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
-            expected = "a well-formed message to be accepted"
-            yield judged(received.step, not received.rejected, expected, f"a refusal: {reason}")
+    """A message in the layout of the text is not refused.
+
+    Where others with the very same fields are taken, it is not refused for its encoding, and neither is one that would
+    have to wait.
+    """
+    taken = {_shape(received) for received in view.received if received.plain}
+    for received in offered(view):
+        if received.plain and not received.rejected:
+            yield held(received.step)
+        elif received.plain and not received.unmet and _shape(received) not in taken:
+            yield violated(received.step, "a well-formed message to be accepted", received.refusal)
+
+
+def _shape(received: Received) -> frozenset[tuple[int, ...]]:
+    """The fields that a message has, and those that its entries have."""
+    fields = received.step.received.fields or []
+    entries = [f for f in fields if f.number in _REPEATED and isinstance(f.value, bytes)]
+    within = {(f.number, inner.number) for f in entries for inner in split(f.value)}  # type: ignore[arg-type]
+    return frozenset({(f.number,) for f in fields} | within)
 
 
 @check("SDS-MSG-02")
