@@ -19,7 +19,7 @@ from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
-from .odd_messages import oddness
+from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
 
@@ -277,15 +277,8 @@ class ChannelView:
         message = received.message if received is not None else None
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
-        delivery = Delivered(
-            step,
-            event.message_id,
-            event.content,
-            received,
-            unmet,
-            frozenset(i for i in unmet if self._waits(i)),
-            again=event.message_id in self._log,
-        )
+        waits, again = frozenset(i for i in unmet if self._waits(i)), event.message_id in self._log
+        delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again)
         self.delivered.append(delivery)
         if received is None or message is None:
             return
@@ -309,9 +302,11 @@ class ChannelView:
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
             message = wire.message
-            if message is None:
+            if message is None or in_another_layout(message, self.channel_id):
                 if step.channel_id in ("", self.channel_id):
                     self.strays.append((step, wire))
+                if fresh is not None and step.reply is not None:
+                    self.known_ids.add(step.reply.effects.message_id)
                 fresh = None
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
                 # In no channel of its own: a response that went astray, if this is the one that was asked for.
@@ -376,16 +371,9 @@ class ChannelView:
             return
         outstanding = self._acknowledging.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
-        self.observed.append(
-            Observed(
-                step,
-                step.state,
-                tuple(self._log),
-                {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding},
-                frozenset(self._buffered),
-                self._clock.expect(step.now_ms),
-            )
-        )
+        speaks = {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding}
+        waiting, clock = frozenset(self._buffered), self._clock.expect(step.now_ms)
+        self.observed.append(Observed(step, step.state, tuple(self._log), speaks, waiting, clock))
 
     def _is_regular(self, kind: Kind) -> bool:
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)

@@ -14,6 +14,11 @@ LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 
 
+def in_another_layout(message: Message, channel_id: str) -> bool:
+    """Is what was sent in a channel no message of the text, although it decodes: without an ID, and in no channel?"""
+    return not message.message_id and message.channel_id != channel_id
+
+
 def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:
     """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
     ids = [entry.message_id for entry in message.causal_history]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .channel_view import ChannelView
@@ -12,6 +13,17 @@ from .facts import Received
 def offered(view: ChannelView) -> list[Received]:
     """All that arrived, refused or not, in order."""
     return sorted(view.received + view.refused, key=lambda received: received.step.index)
+
+
+def heard(view: ChannelView) -> bool | None:
+    """Did the participant take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
+    if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
+        return True
+    told = view.can(pb.CAPABILITY_DELIVERED)
+    due = [r for r in offered(view) if r.valid and not (r.duplicate or excuse(view, r))]
+    if not due or not all(r.rejected or (told and r.acceptable and not r.unmet) for r in due):
+        return None if told or all(r.rejected for r in due) else True
+    return False
 
 
 def excuse(view: ChannelView, received: Received) -> str:

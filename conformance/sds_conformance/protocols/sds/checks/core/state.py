@@ -80,7 +80,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
-    met |= {received.message.message_id for received in view.received}
+    met |= view.arrivals.keys()
     foreign: dict[str, set[str]] = {}
     passed = 0
     for sent in view.outgoing:
