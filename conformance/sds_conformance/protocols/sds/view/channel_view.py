@@ -189,6 +189,8 @@ class ChannelView:
         wire = step.received
         message = wire.message
         if message is None or message.channel_id != self.channel_id:
+            if message is None or in_another_layout(message, self.channel_id):
+                self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
             return
         received = self._received(step, message)
         self.arrivals.setdefault(message.message_id, []).append(received)
