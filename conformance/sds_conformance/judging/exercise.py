@@ -152,7 +152,7 @@ def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
     rejected = own is not None and own.verdict in (Verdict.FAIL, Verdict.WARN)
-    told = own is not None and own.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE) and bool(own.findings)
+    told = own is not None and own.verdict is Verdict.PASS and bool(own.findings)
     also = [v.requirement.id for v in outcome.verdicts if v.verdict in (Verdict.FAIL, Verdict.WARN) and v is not own]
     verdict = "told" if told else own.verdict.value if own is not None else "no check"
     skipped = own is not None and own.verdict is Verdict.SKIPPED and bool(without) and not outcome.breakdowns
@@ -175,8 +175,7 @@ def _rejecting(rules: Rules, verdict: RequirementVerdict, outcome: Certification
     if len(checks) == 1:
         return (checks[0].name,)
     views = [view for trace in outcome.traces.values() for view in rules.views(trace)]
-    told = verdict.verdict in (Verdict.PASS, Verdict.INCONCLUSIVE)
-    against = (Outcome.VIOLATED, Outcome.NOTED) if told else (Outcome.VIOLATED,)
+    against = (Outcome.VIOLATED,) if verdict.verdict is not Verdict.PASS else (Outcome.VIOLATED, Outcome.NOTED)
     return tuple(
         check.name
         for check in checks

@@ -106,9 +106,9 @@ class RequirementVerdict:
     verdict: Verdict = Verdict.INCONCLUSIVE
     exercised: int = 0
     """Observations: places where the situation arose that the requirement speaks of."""
-    met: dict[bool | None, int] = field(default_factory=dict)
-    """Places that do not speak against it, by whether the participant took anything of what it was sent there. Where it
-    took nothing, all may be right for want of messages."""
+    places: dict[bool | None, int] = field(default_factory=dict)
+    """All such places, by whether the participant took anything of what it was sent there. Where it took nothing, what
+    seems right is so for want of messages, and is not counted."""
     traces: int = 0
     """Runs in which it was exercised."""
     findings: list[Finding] = field(default_factory=list)
@@ -214,10 +214,9 @@ class Judge:
         count = 0
         try:
             for observation in check.function(view):
-                if observation.outcome is not Outcome.VIOLATED:
-                    verdict.met[took] = verdict.met.get(took, 0) + 1
-                    if took is False:
-                        continue
+                verdict.places[took] = verdict.places.get(took, 0) + 1
+                if took is False and observation.outcome is Outcome.HELD:
+                    continue
                 count += 1
                 if observation.outcome is not Outcome.HELD:
                     self._keep(check, view, verdict, observation)
@@ -257,13 +256,10 @@ class Judge:
         worst = self._worst.get(requirement_id, Verdict.PASS)
         if worst is not Verdict.PASS:
             return worst, ""
-        if True in verdict.met or (None in verdict.met and False not in verdict.met):
+        if True in verdict.places or (verdict.exercised and False not in verdict.places):
             return Verdict.PASS, ""
-        if verdict.met:
+        if verdict.places:
             return Verdict.INCONCLUSIVE, "all that others sent was refused, or came to nothing"
-        if verdict.findings:
-            seen = verdict.findings[0]
-            return Verdict.INCONCLUSIVE, f"{seen.run}: expected {seen.expected}; seen: {seen.seen}"
         obstacles = self._obstacles.get(requirement_id, [])
         broken = [why for why in obstacles if "broke down" in why]
         if broken:

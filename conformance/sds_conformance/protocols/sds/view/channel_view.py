@@ -45,7 +45,7 @@ class ChannelView:
         """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
         self.received: list[Received] = []
         self.refused: list[Received] = []
-        """What arrived and was refused: as if it had never come, but for whoever sent it."""
+        """What arrived and was refused, as if it had never come: no copies, which nobody has to take ("MAY")."""
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
@@ -199,11 +199,10 @@ class ChannelView:
         for entry in message.causal_history:
             if entry.retrieval_hint is not None:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
-        if received.rejected:
+        if received.rejected and (received.own or not received.duplicate):
             self.refused.append(received)
-            if received.valid and not received.duplicate:
+            if received.valid:
                 self._acknowledging.review_refused(received, self._filter_received(message))
-            self.repair.refuse(received)
             return
         self.received.append(received)
         if received.kind is Kind.EPHEMERAL:

@@ -20,7 +20,8 @@ def heard(view: ChannelView) -> bool | None:
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
     told = view.can(pb.CAPABILITY_DELIVERED)
-    due = [r for r in offered(view) if r.valid and not (r.duplicate or excuse(view, r))]
+    answered = (r for r in offered(view) if r.valid and not r.duplicate and r.step.reply is not None)
+    due = [r for r in answered if not excuse(view, r)]
     if not due or not all(r.rejected or (told and r.acceptable and not r.unmet) for r in due):
         return None if told or all(r.rejected for r in due) else True
     return False

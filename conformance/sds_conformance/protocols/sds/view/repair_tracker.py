@@ -155,14 +155,6 @@ class RepairTracker:
                 missing.overheard.append(received)
             self._ask(entry, received, held)
 
-    def refuse(self, received: Received) -> None:
-        """A message is refused: if it is a copy of one that is known, it is an answer that others have given.
-
-        Copies may be refused like any that are dropped ("MAY deduplicate"), but not before they count here (AMB-23).
-        """
-        if received.kind is Kind.CONTENT and received.message.message_id in self._arrived:
-            self._copy(received)
-
     def send(self, sent: Sent, *, content: bool) -> None:
         """An own content or sync message goes out."""
         self.requesting.append(sent)
@@ -198,10 +190,7 @@ class RepairTracker:
         missing = self._missing.get(message.message_id)
         if missing is not None and missing.arrived is None:
             missing.arrived = received.step
-        self._copy(received)
-
-    def _copy(self, received: Received) -> None:
-        asked = self._asked.get(received.message.message_id)
+        asked = self._asked.get(message.message_id)
         if asked is not None and not asked.answers:
             asked.copies.append(received)
 

@@ -32,7 +32,7 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
 def duplicates(view: ChannelView) -> Iterator[Observation]:
     """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
-    for received in offered(view):
+    for received in view.received:
         if received.duplicate and not received.own and received.step.reply is not None:
             if received.rejected:
                 yield noted(received.step, f"refused {received.message.message_id!r} on its second arrival")
@@ -175,8 +175,9 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
     for received in view.refused if view.delivered else ():
-        if received.kind is Kind.CONTENT and not received.own and (why := excuse(view, received)):
-            yield noted(received.step, f"a refusal of {received.message.message_id!r}, which may be refused: {why}")
+        message_id = received.message.message_id
+        if message_id and received.kind is Kind.CONTENT and not received.own and (why := excuse(view, received)):
+            yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
     for received in offered(view):
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
