@@ -32,10 +32,10 @@ def excuse(view: ChannelView, received: Received) -> str:
     nothing excuses it."""
     if received.odd:
         return received.odd
-    unlogged = {r.message.message_id: r.kind for r in offered(view) if r.kind in (Kind.SYNC, Kind.EPHEMERAL)}
-    strangers = (unlogged.keys() & received.unmet) - view.known_ids
-    if strangers and not view.revision.syncs_are_logged:
-        return f"a dependency on {min(strangers)!r}, which is in no log (AMB-40, AMB-41)"
+    unlogged = {Kind.EPHEMERAL} if view.revision.syncs_are_logged else {Kind.EPHEMERAL, Kind.SYNC}
+    for message_id in sorted(received.unmet - view.known_ids):
+        if any(other.kind in unlogged for other in view.arrivals.get(message_id, ())):
+            return f"a dependency on {message_id!r}, which is in no log (AMB-40, AMB-41)"
     message_id = received.message.message_id
     if any(depends(view, dependency, message_id) for dependency in received.unmet):
         return "a dependency on what depends on it (AMB-45)"

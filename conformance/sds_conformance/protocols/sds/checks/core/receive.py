@@ -174,11 +174,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
 def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
-    for received in view.refused if view.delivered else ():
-        message_id = received.message.message_id
-        if message_id and received.kind is Kind.CONTENT and not received.own and (why := excuse(view, received)):
-            yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
-    for received in offered(view):
+    for received in view.received:
         if not received.acceptable or received.unmet or received.step.reply is None:
             continue
         if received.delivered_at_once:
@@ -188,13 +184,24 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             later = received.delivered[0].step.index
             yield violated(received.step, f"{expected} at once", f"its delivery at step {later}", "AMB-94")
-        elif received.rejected:
-            yield violated(received.step, expected, received.refusal)
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             yield violated(received.step, expected + because, "nothing")
         else:
             yield violated(received.step, expected, "nothing")
+
+
+@check("SDS-RECV-07")
+def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
+    """Content whose dependencies are met is not refused, unless a declared limit or a position lets it be."""
+    for received in view.refused:
+        message_id, why = received.message.message_id, excuse(view, received)
+        if received.acceptable and not received.unmet and not why:
+            because = "; an unreadable bloom filter must not cost the content (AMB-53)"
+            expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
+            yield violated(received.step, expected + because * received.foreign_filter, received.refusal)
+        elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
+            yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:
@@ -229,15 +236,20 @@ def judge_waiting(view: ChannelView, received: Received, expected: str, seen: st
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
-    for received in view.refused:
-        if received.acceptable and received.unmet and not excuse(view, received):
-            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
-            yield violated(received.step, expected, received.refusal)
     for received in view.received if not view.gives_up else ():
         if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
         yield from judge_waiting(view, received, expected, "it was never delivered")
+
+
+@check("SDS-RECV-08")
+def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
+    """That a dependency is unmet is no reason to refuse a message."""
+    for received in view.refused:
+        if received.acceptable and received.unmet and not excuse(view, received):
+            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
+            yield violated(received.step, expected, received.refusal)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)
