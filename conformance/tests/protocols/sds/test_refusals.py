@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,8 @@ def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: 
 
 def asked(start: Callable[[], Handle], dialect: str = "") -> str:
     greeting = ["every-kind-of-message", "replies-to-own-messages"]
-    return " ".join(doubts(certified(start, scenarios=greeting, dialect=dialect).traces.values()))
+    traces: dict[str, Any] = certified(start, scenarios=greeting, dialect=dialect).traces
+    return " ".join(doubts(traces.values()))
 
 
 def secretive() -> Handle:
