@@ -35,6 +35,11 @@ class _Refusing(Channel):
     def drops_syncs(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         return self.dropped(message, now_ms, retrieval_hint, message.kind is Kind.SYNC)
 
+    @fault(Channel.receive, "SYNC-12", "refuses sync messages whose bloom filter it cannot read")
+    def refuses_syncs_of_others(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        foreign = message.bloom_filter is not None and self.filter_in(message) is None
+        return self.turned_down(message, now_ms, retrieval_hint, message.kind is Kind.SYNC and foreign)
+
     @fault(Channel.receive, "ACK-07", "refuses sync messages with unmet dependencies")
     def refuses_syncs_with_gaps(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         gap = message.kind is Kind.SYNC and bool(self.unmet_dependencies(message))

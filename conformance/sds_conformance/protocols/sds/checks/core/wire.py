@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
+from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
@@ -11,7 +13,7 @@ from sds_reference.wire_fields import LEN, VARINT, WireField, split
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.facts import Received, Sent
+from ...view.facts import Sent
 from ...view.refusals import offered
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
@@ -93,23 +95,27 @@ def structure(
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused.
 
-    Where others with the very same fields are taken, it is not refused for its encoding, and neither is one that would
-    have to wait.
+    Where all its fields are read in other messages, or written, it is not refused for its encoding; what would have to
+    wait may be refused for that.
     """
-    taken = {_shape(received) for received in view.received if received.plain}
+    known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
+    known |= {field for sent in view.outgoing for field in _fields_of(sent.wire)}
     for received in offered(view):
         if received.plain and not received.rejected:
             yield held(received.step)
-        elif received.plain and not received.unmet and _shape(received) not in taken:
+        elif received.plain and not received.unmet and not _fields_of(received.step.received) <= known:
             yield violated(received.step, "a well-formed message to be accepted", received.refusal)
 
 
-def _shape(received: Received) -> frozenset[tuple[int, ...]]:
-    """The fields that a message has, and those that its entries have."""
-    fields = received.step.received.fields or []
-    entries = [f for f in fields if f.number in _REPEATED and isinstance(f.value, bytes)]
-    within = {(f.number, inner.number) for f in entries for inner in split(f.value)}  # type: ignore[arg-type]
-    return frozenset({(f.number,) for f in fields} | within)
+def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
+    """The numbers of the fields that a message has, and of those in its entries."""
+    numbers: set[tuple[int, ...]] = set()
+    for outer in wire.fields or []:
+        numbers.add((outer.number,))
+        if outer.number in _REPEATED and isinstance(outer.value, bytes):
+            with suppress(MalformedMessage):
+                numbers |= {(outer.number, inner.number) for inner in split(outer.value)}
+    return numbers
 
 
 @check("SDS-MSG-02")
