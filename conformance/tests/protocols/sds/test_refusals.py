@@ -18,7 +18,7 @@ from sds_conformance.protocols.sds.doubts import doubts
 from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Kind, Message
+from sds_reference import Config, HistoryEntry, Kind, Message
 from sds_reference.message import decode
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
@@ -98,13 +98,17 @@ def test_a_refused_sync_message_leaves_requests_and_gaps_unheard() -> None:
 
 
 def test_the_encoding_is_to_blame_only_where_no_message_with_these_fields_is_taken() -> None:
-    taken = view(a_talk(refusing(lambda m: m.message_id == "bob-1")))
-    assert outcomes(wire.reference_encoding_accepted, taken) >= VIOLATED
-    on = stage(refusing(lambda m: m.message_id == "bob-2"))
-    alice, bob = on.open(), on.peer("bob")
-    alice.receive(bob.content(T + 1), bob.content(T + 2))
-    assert outcomes(receive.met_messages_are_not_refused, view(on)) == VIOLATED
-    assert outcomes(wire.reference_encoding_accepted, view(on)) == HELD
+    hinted = stage(mutant("refuses-hints"))
+    plain = stage(refusing(lambda m: m.message_id == "bob-2"))
+    for on in (hinted, plain):
+        alice, bob = on.open(), on.peer("bob")
+        first = bob.content(T + 1)
+        alice.receive(first, bob.content(T + 2, HistoryEntry(first.message_id, b"there") if on is hinted else first))
+        assert outcomes(receive.met_messages_are_not_refused, view(on)) == VIOLATED
+    assert outcomes(wire.reference_encoding_accepted, view(hinted)) == HELD | VIOLATED
+    assert outcomes(wire.reference_encoding_accepted, view(plain)) == HELD | VIOLATED, "none had a history"
+    alice.send()
+    assert outcomes(wire.reference_encoding_accepted, view(plain)) == HELD, "its own message has one"
 
 
 def test_what_may_be_refused_is_told_with_its_position() -> None:

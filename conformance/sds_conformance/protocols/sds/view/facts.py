@@ -152,7 +152,7 @@ class Received:
 
     @property
     def binding(self) -> bool:
-        """One that nobody may refuse and nobody has, and whose repair request nobody may ignore (AMB-84)."""
+        """One that nobody may refuse, that was not refused, and whose repair request nobody may ignore (AMB-84)."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
 
     @property

@@ -95,7 +95,7 @@ def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
     for received in view.received:
-        if not received.acceptable or received.rejected:
+        if not received.acceptable:
             continue
         for sent, hit in _filters_after(view, received):
             waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
@@ -114,7 +114,7 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
     with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
     for before, after in itertools.pairwise(with_filters):
         received = [r for r in view.received if r.step.index < after.step.index]
-        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
+        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
         if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
             expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
             yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
@@ -153,7 +153,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     if view.gives_up:
         return
     for received in view.received:
-        waiting_too = waiting_dependencies(view, received) if received.acceptable and not received.rejected else []
+        waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
     for delivery in view.delivered:
@@ -237,7 +237,7 @@ def judge_waiting(view: ChannelView, received: Received, expected: str, seen: st
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
     for received in view.received if not view.gives_up else ():
-        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
+        if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
         yield from judge_waiting(view, received, expected, "it was never delivered")
@@ -274,7 +274,7 @@ def _waiting_at(view: ChannelView, index: int) -> set[str]:
     return {
         r.message.message_id
         for r in view.received
-        if r.acceptable and not r.rejected and r.unmet and r.step.index < index
+        if r.acceptable and r.unmet and r.step.index < index
         if not any(d.step.index < index for d in r.delivered)
     }
 

@@ -203,7 +203,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
         if r.step.index < index:
             room -= 1
             late = delivered and not any(d.step.index < index for d in r.delivered)
-            if r.acceptable and not r.rejected and not late:
+            if r.acceptable and not late:
                 newest.append(r.message.message_id)
     return newest[::-1]
 

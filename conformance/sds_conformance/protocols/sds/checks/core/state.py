@@ -145,7 +145,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
     arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < before]
     done = {d.message_id for d in view.delivered if d.step.index < before}
-    return any(r.acceptable and not r.rejected and r.unmet - done for r in arrivals)
+    return any(r.acceptable and r.unmet - done for r in arrivals)
 
 
 @check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)

@@ -202,7 +202,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
 def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
     """A content message whose Lamport timestamp is present and 0 is a regular message: it enters the log."""
     for received in view.received:
-        if received.acceptable and received.message.lamport_timestamp == 0 and not received.rejected:
+        if received.acceptable and received.message.lamport_timestamp == 0:
             message_id = received.message.message_id
             for later in view.observed:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
@@ -249,7 +249,7 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
     """Judge the field of the filter."""
     for sent in view.outgoing:
         values = values_of(sent, number)
-        received = any(r.acceptable and not r.rejected and r.step.index < sent.step.index for r in view.received)
+        received = any(r.acceptable and r.step.index < sent.step.index for r in view.received)
         if not values or not isinstance(values[-1], bytes):
             yield violated(
                 sent.step, f"field {number} (bloom_filter) in every content and sync message", "no such field"
