@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...channel import Channel
 from ...effects import Effects
 from ...errors import MalformedMessage
 from ...message import Kind, Message
 from ...participant import Participant
-from ...testee.dialect import load_dialect
+from ...wire_fields import join, split
 from ..registry import fault, mutant, mutants
 
 _LONG = 20
 """Entries of a causal history that are few for any implementation."""
 
 
-_PRIVATE = "nim-sds"
+_PRIVATE = {1: 7, 2: 1, 3: 4, 10: 2, 11: 3, 12: 6, 13: 13, 20: 5}
+"""The numbers of nim-sds, by those of the text."""
 
 
 @mutants
@@ -112,9 +115,13 @@ class DropsEverything(Participant):
         return Effects()
 
 
+def _renumbered(wire: bytes, numbers: dict[int, int]) -> bytes:
+    return join(replace(field, number=numbers.get(field.number, field.number)) for field in split(wire))
+
+
 class _PrivateLayout(Channel):
     def encode(self, message: Message) -> bytes:
-        return load_dialect(_PRIVATE).to_private(super().encode(message))
+        return _renumbered(super().encode(message), _PRIVATE)
 
 
 @mutant("MSG-01", "speaks a wire layout of its own, which it does not declare")
@@ -122,4 +129,5 @@ class UndeclaredLayout(Participant):
     channel_class = _PrivateLayout
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        return super().receive(load_dialect(_PRIVATE).to_text(wire), now_ms, retrieval_hint)
+        text = _renumbered(wire, {private: number for number, private in _PRIVATE.items()})
+        return super().receive(text, now_ms, retrieval_hint)
