@@ -30,7 +30,10 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
         return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:
         return "a Lamport timestamp beyond the declared bound (AMB-107)"
-    if len(message.content or b"") > min(declared.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT):
+    size, limit = len(message.content or b""), declared.limit("content_bytes")
+    if limit and size > limit:
+        return "content beyond the declared limit"
+    if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"
     if len(ids) > LARGEST_HISTORY:
         return "a causal history of more than 200 entries (AMB-47)"
