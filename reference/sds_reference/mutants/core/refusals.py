@@ -10,7 +10,7 @@ from ...errors import MalformedMessage
 from ...message import Kind, Message
 from ...participant import Participant
 from ...wire_fields import join, split
-from ..registry import fault, mutant, mutants
+from ..registry import again, fault, mutant, mutants
 
 _LONG = 20
 """Entries of a causal history that are few for any implementation."""
@@ -57,10 +57,6 @@ class _Refusing(Channel):
     def drops_the_unmet_unread(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         unmet = message.kind is Kind.CONTENT and bool(self.unmet_dependencies(message))
         return self.dropped(message, now_ms, retrieval_hint, unmet)
-
-    @fault(Channel.receive, "EPHEMERAL-04", "refuses every ephemeral message")
-    def refuses_all_ephemerals(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
-        return self.turned_down(message, now_ms, retrieval_hint, message.kind is Kind.EPHEMERAL)
 
     @fault(Channel.receive, "EPHEMERAL-04", "drops every ephemeral message")
     def drops_all_ephemerals(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
@@ -131,3 +127,6 @@ class UndeclaredLayout(Participant):
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         text = _renumbered(wire, {private: number for number, private in _PRIVATE.items()})
         return super().receive(text, now_ms, retrieval_hint)
+
+
+again("refuses-ephemerals", "refuses-all-ephemerals", "refuses every ephemeral message", requirement="SDS-EPHEMERAL-04")
