@@ -7,8 +7,9 @@ from hashlib import blake2b
 
 from .channel import Channel
 from .effects import Effects
+from .errors import MalformedMessage
 from .lamport_clock import LamportClock
-from .message import HistoryEntry, Message
+from .message import HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState
 
 
@@ -91,3 +92,25 @@ class RequestsWithoutHints(Channel):
         asking = super().with_repair_request(message, now_ms)
         requested = tuple(replace(entry, retrieval_hint=None) for entry in asking.repair_request)
         return replace(asking, repair_request=requested) if requested else asking
+
+
+class RefusesWhatItKnows(Channel):
+    """To refuse is a way to ignore its own messages, and copies, once what is due has been done with these (AMB-23)."""
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        known = self.is_own(message) or (message.kind is Kind.CONTENT and self.is_duplicate(message))
+        effects = super().receive(message, now_ms, retrieval_hint)
+        if known:
+            raise MalformedMessage(f"{message.message_id!r} is known")
+        return effects
+
+
+class RefusesTheOdd(Channel):
+    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47)."""
+
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        super().refuse_unusable(message, kind, now_ms)
+        ids = {entry.message_id for entry in message.causal_history}
+        entries = max(len(message.causal_history), len(message.repair_request))
+        if ids & {"", message.message_id} or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
+            raise MalformedMessage(f"{message.message_id!r} is odd")

@@ -17,7 +17,15 @@ from ..judging.exits import Exit
 from ..judging.rules import Rules, UnknownDialect
 from ..protocols import default
 from ..telling.report import Invocation, report, write_report
-from ..telling.story import show_breakdown, show_certificate, show_conversation, show_findings, show_notes, show_summary
+from ..telling.story import (
+    show_breakdown,
+    show_certificate,
+    show_conversation,
+    show_doubts,
+    show_findings,
+    show_notes,
+    show_summary,
+)
 from .options import CURRENT, FOLDER, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
 from .showing import print_json, steps_bar
 
@@ -157,6 +165,7 @@ def _prepare(folder: Path) -> None:
 
 def _show(out: Console, outcome: Certification, how: Invocation) -> None:
     show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
+    show_doubts(out, outcome.plan.revision, outcome.traces.values())
     if len(outcome.plan.requirements) == 1:
         show_conversation(out, outcome.plan.requirements[0], outcome)
     show_findings(out, outcome, how)

@@ -13,7 +13,7 @@ from ..judging.certification import plan
 from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
-from ..telling.story import show_breakdown, show_certificate
+from ..telling.story import show_breakdown, show_certificate, show_doubts
 from .options import Driven, console, driving, spoken
 
 _EPILOG = """
@@ -34,11 +34,13 @@ def smoke_command(driven: Driven) -> None:
     out, err = console(), console(stderr=True)
     protocol = spoken(None)
     what = plan(protocol.rules, scenarios=protocol.words.greeting)
+    traces = []
     runner = Runner(driven.connect, driven.limits, what.rules, what.revision, driven.dialect)
     try:
         declared = runner.start()
         show_certificate(out, declared, driven.dialect or declared.profile("dialect"), what)
         for _, trace in runner.play(what.runs):
+            traces.append(trace)
             out.print(Text(f"\n{trace.schedule}", "bold"))
             narrator = protocol.words.narrator(trace)
             for step in trace.steps:
@@ -57,6 +59,7 @@ def smoke_command(driven: Driven) -> None:
     finally:
         runner.kill()
     out.print()
+    show_doubts(out, what.revision, traces)
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     if runner.breakdowns:

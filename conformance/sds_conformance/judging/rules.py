@@ -55,6 +55,8 @@ class Rules:
     """Names of the dialects that ship."""
     misfit: Callable[[str, str, str], str] = lambda revision, profile, dialect: ""
     """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
+    heard: Callable[[Any], bool | None] = lambda view: True
+    """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
     excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
     """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
 

@@ -106,6 +106,9 @@ class RequirementVerdict:
     verdict: Verdict = Verdict.INCONCLUSIVE
     exercised: int = 0
     """Observations: places where the situation arose that the requirement speaks of."""
+    places: dict[bool | None, int] = field(default_factory=dict)
+    """All such places, by whether the participant took anything of what it was sent there. Where it took nothing, what
+    seems right is so for want of messages, and is not counted."""
     traces: int = 0
     """Runs in which it was exercised."""
     findings: list[Finding] = field(default_factory=list)
@@ -143,12 +146,17 @@ class Judge:
                 self._errors.setdefault(requirement_id, f"{trace.schedule}: {type(error).__name__}: {error}")
             return False
         self._declared = trace.declaration
+        heard = [self._rules.heard(view) for view in views]
         found = False
         applicable = self._applicable(trace.declaration)
         played_for = frozenset(run.scenario.exercises) if run is not None else frozenset()
         for requirement_id, verdict in self._judged(trace, views).items():
             told = len(verdict.findings) + verdict.findings_dropped
-            exercised = sum(self._apply(check, view, verdict) for check in applicable[requirement_id] for view in views)
+            exercised = sum(
+                self._apply(check, view, took, verdict)
+                for check in applicable[requirement_id]
+                for view, took in zip(views, heard, strict=True)
+            )
             verdict.exercised += exercised
             verdict.traces += bool(exercised)
             found |= told != len(verdict.findings) + verdict.findings_dropped
@@ -202,10 +210,13 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _apply(self, check: Check, view: View, verdict: RequirementVerdict) -> int:
+    def _apply(self, check: Check, view: View, took: bool | None, verdict: RequirementVerdict) -> int:
         count = 0
         try:
             for observation in check.function(view):
+                verdict.places[took] = verdict.places.get(took, 0) + 1
+                if took is False and observation.outcome is Outcome.HELD:
+                    continue
                 count += 1
                 if observation.outcome is not Outcome.HELD:
                     self._keep(check, view, verdict, observation)
@@ -245,8 +256,10 @@ class Judge:
         worst = self._worst.get(requirement_id, Verdict.PASS)
         if worst is not Verdict.PASS:
             return worst, ""
-        if verdict.exercised:
+        if True in verdict.places or (verdict.exercised and False not in verdict.places):
             return Verdict.PASS, ""
+        if verdict.places:
+            return Verdict.INCONCLUSIVE, "all that others sent was refused, or came to nothing"
         obstacles = self._obstacles.get(requirement_id, [])
         broken = [why for why in obstacles if "broke down" in why]
         if broken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -45,6 +45,8 @@ class Words:
     """How to tell in a story who is the implementation, in a sentence."""
     notes: Callable[[Declaration, str, str], Sequence[tuple[str, str]]] = lambda declared, revision, profile: ()
     """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
+    doubts: Callable[[Iterable[Any]], Sequence[str]] = lambda traces: ()
+    """What to say of traces before anything is judged, and the question to ask: sentences, none where all is well."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """What is bounded, by its name in the handshake."""
     forgone: Callable[[Declaration, str], str] = lambda declared, revision: ""

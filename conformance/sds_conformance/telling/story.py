@@ -55,6 +55,15 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, what
     console.print()
 
 
+def show_doubts(console: Console, revision: str, traces: Iterable[Trace[Any]]) -> None:
+    """What most of the rest may come from, and the question to ask about it."""
+    doubts = protocol_of(revision).words.doubts(traces)
+    for number, sentence in enumerate(doubts):
+        labelled(console, "" if number else "Beware", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow"))
+    if doubts:
+        console.print()
+
+
 def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
     """Every requirement that failed or warns, as a story each, then the breakdowns."""
     if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import Protocol
 from ..corpora import Corpora
 from ..words import Words
+from .doubts import doubts
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
@@ -30,6 +31,7 @@ PROTOCOL = Protocol(
         against,
         "Who joins a channel is the implementation; all others are scripted.",
         notes,
+        doubts,
         LIMITS,
         forgone,
         {"sds-r": "SDS-R"},

@@ -24,6 +24,7 @@ from .catalogue import CURRENT, UNTESTABLE, load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
 from .view.channel_view import channel_views
+from .view.refusals import heard
 
 
 def in_profile(requirement: Requirement, profile: str) -> bool:
@@ -76,6 +77,7 @@ RULES = Rules(
     dialect,
     tuple(dialect_names()),
     misfit,
+    heard,
     excuse,
 )
 

@@ -211,14 +211,15 @@ def test_hybrids_are_delivered_at_once_or_when_what_they_name_has_come(handle: H
     assert outcomes(hybrids_are_not_logged, seen) == HELD
 
 
-def test_refusing_hybrids_is_legal() -> None:
+def test_refusing_hybrids_is_found_unless_all_that_is_ephemeral_is_refused() -> None:
     def refuses(request: pb.Request, reply: pb.Reply) -> None:
         if request.HasField("receive") and b"half" in request.receive.wire:
             reply.rejected.reason = "neither fish nor fowl"
 
     seen = view(hybrids(altered(refuses)))
-    assert outcomes(hybrids_are_delivered, seen) == set()
+    assert outcomes(hybrids_are_delivered, seen) == VIOLATED
     assert outcomes(hybrids_are_not_logged, seen) == set()
+    assert outcomes(hybrids_are_delivered, view(hybrids(altered(refuses), plain=False))) == set()
 
 
 def test_dropping_hybrids_is_found_unless_all_that_is_ephemeral_is_dropped() -> None:

@@ -32,6 +32,8 @@ class AckTracker:
         """Own messages that something may speak for which the harness cannot read, with the step."""
         self.standings: defaultdict[str, Standing] = defaultdict(Standing)
         """The same facts by message ID."""
+        self.unheard: list[Mention] = []
+        """What a message would have said that was refused instead: nothing follows from it."""
         self.outstanding: dict[str, int] = {}
         """Own messages without certain acknowledgement: how many filters held them."""
         self._sent: set[str] = set()
@@ -69,6 +71,13 @@ class AckTracker:
                 self.standings[message_id].unmentioned.append(silent)
             else:
                 self.maybe.setdefault(message_id, received.step.index)
+
+    def review_refused(self, received: Received, holds: Membership | None) -> None:
+        """A message was refused that speaks of own messages."""
+        named = {entry.message_id for entry in received.message.causal_history}
+        for message_id, hits in self.outstanding.items():
+            if message_id in named or (holds is not None and holds(message_id)):
+                self.unheard.append(Mention(received, message_id, message_id in named, hits))
 
     def review_maybe(self, received: Received, holds: Membership | None) -> None:
         """Duplicates, hybrids and own copies may be reviewed (AMB-21, AMB-23, AMB-35, AMB-37)."""

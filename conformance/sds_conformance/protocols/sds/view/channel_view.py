@@ -19,7 +19,7 @@ from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
 from .filters import KnownFilters, Membership, known_filters, read_filter
 from .lamport_tracker import LamportTracker
-from .odd_messages import oddness
+from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
 
@@ -44,11 +44,14 @@ class ChannelView:
         self.strays: list[tuple[Step, Wire]] = []
         """Broadcasts that are none of these: undecodable, or of a kind that was not asked for."""
         self.received: list[Received] = []
+        self.refused: list[Received] = []
+        """What arrived and was refused, as if it had never come: no copies, which nobody has to take ("MAY")."""
         self.arrivals: dict[str, list[Received]] = {}
         """What was received, by message ID."""
         self.delivered: list[Delivered] = []
         self._acknowledging = told = AckTracker()
         self.acks, self.mentions, self.unmentioned, self.maybe = told.acks, told.mentions, told.unmentioned, told.maybe
+        self.unheard = told.unheard
         self.observed: list[Observed] = []
         self.ticks: list[Step] = []
         self.hints: dict[str, set[bytes]] = {}
@@ -186,23 +189,30 @@ class ChannelView:
         wire = step.received
         message = wire.message
         if message is None or message.channel_id != self.channel_id:
+            if message is None or in_another_layout(message, self.channel_id):
+                self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
             return
         received = self._received(step, message)
-        self.received.append(received)
         self.arrivals.setdefault(message.message_id, []).append(received)
         if step.request.receive.HasField("retrieval_hint"):
             self.hints.setdefault(message.message_id, set()).add(step.request.receive.retrieval_hint)
         for entry in message.causal_history:
             if entry.retrieval_hint is not None:
                 self.hints.setdefault(entry.message_id, set()).add(entry.retrieval_hint)
+        if received.rejected and (received.own or not received.duplicate):
+            self.refused.append(received)
+            if received.valid:
+                self._acknowledging.review_refused(received, self._filter_received(message))
+            return
+        self.received.append(received)
         if received.kind is Kind.EPHEMERAL:
             self._clock.ephemeral_passed()
-        if not received.own and not received.rejected:
+        if not received.own:
             self._read_repairs(received)
-        counts = not received.own and not received.rejected and step.reply is not None
+        counts = not received.own and step.reply is not None
         if counts and received.kind in (Kind.CONTENT, Kind.SYNC) and not received.duplicate:
             self._acknowledging.review(received, self._filter_received(message))
-        elif not received.rejected and step.reply is not None:
+        elif step.reply is not None:
             self._acknowledging.review_maybe(received, self._filter_received(message))
         if counts and self._is_regular(received.kind):
             self.known_ids.add(message.message_id)
@@ -268,15 +278,8 @@ class ChannelView:
         message = received.message if received is not None else None
         ids = [entry.message_id for entry in message.causal_history] if message is not None else []
         unmet = frozenset(i for i in ids if i not in self._log)
-        delivery = Delivered(
-            step,
-            event.message_id,
-            event.content,
-            received,
-            unmet,
-            frozenset(i for i in unmet if self._waits(i)),
-            again=event.message_id in self._log,
-        )
+        waits, again = frozenset(i for i in unmet if self._waits(i)), event.message_id in self._log
+        delivery = Delivered(step, event.message_id, event.content, received, unmet, waits, again)
         self.delivered.append(delivery)
         if received is None or message is None:
             return
@@ -300,9 +303,11 @@ class ChannelView:
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)
         for wire in step.broadcasts:
             message = wire.message
-            if message is None:
+            if message is None or in_another_layout(message, self.channel_id):
                 if step.channel_id in ("", self.channel_id):
                     self.strays.append((step, wire))
+                if fresh is not None and step.reply is not None:
+                    self.known_ids.add(step.reply.effects.message_id)
                 fresh = None
             elif message.channel_id != self.channel_id and step.channel_id != self.channel_id:
                 # In no channel of its own: a response that went astray, if this is the one that was asked for.
@@ -367,16 +372,9 @@ class ChannelView:
             return
         outstanding = self._acknowledging.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
-        self.observed.append(
-            Observed(
-                step,
-                step.state,
-                tuple(self._log),
-                {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding},
-                frozenset(self._buffered),
-                self._clock.expect(step.now_ms),
-            )
-        )
+        speaks = {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding}
+        waiting, clock = frozenset(self._buffered), self._clock.expect(step.now_ms)
+        self.observed.append(Observed(step, step.state, tuple(self._log), speaks, waiting, clock))
 
     def _is_regular(self, kind: Kind) -> bool:
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)

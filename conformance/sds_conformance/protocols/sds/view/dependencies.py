@@ -26,7 +26,7 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
         other
         for message_id in ids & received.unmet
         for other in view.arrivals.get(message_id, ())
-        if other.acceptable and other.unmet
+        if other.acceptable and other.unmet and not other.rejected
     ]
 
 

@@ -137,13 +137,24 @@ class Received:
         return self.step.answer == "rejected"
 
     @property
+    def refusal(self) -> str:
+        """How the implementation refused it, in words."""
+        reason = self.step.reply.rejected.reason[:100] if self.step.reply is not None else ""
+        return f"a refusal ({reason or 'no reason given'})"
+
+    @property
     def acceptable(self) -> bool:
-        """Ordinary content of somebody else that was not refused and is not known yet."""
+        """Ordinary content of somebody else that is not known yet."""
         return self.kind is Kind.CONTENT and not self.own and not self.duplicate and not self.odd
 
     @property
+    def valid(self) -> bool:
+        """A message of somebody else that nobody may refuse."""
+        return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.own
+
+    @property
     def binding(self) -> bool:
-        """A message that nobody may refuse, and whose repair request nobody may ignore (AMB-84)."""
+        """One that nobody may refuse, that was not refused, and whose repair request nobody may ignore (AMB-84)."""
         return self.kind in (Kind.CONTENT, Kind.SYNC) and not self.odd and not self.rejected
 
     @property

@@ -32,7 +32,7 @@ def ephemeral_ids(view: ChannelView, before: int) -> set[str]:
 
 def hybrid_ids(view: ChannelView, before: int) -> set[str]:
     """IDs of received messages before a step that have no Lamport timestamp, and a causal history all the same."""
-    taken = (r for r in view.received if is_hybrid(r) and not (r.own or r.rejected))
+    taken = (r for r in view.received if is_hybrid(r) and not r.own)
     return {r.message.message_id for r in taken if r.step.index < before} - view.known_ids
 
 
@@ -47,7 +47,7 @@ def waiting_ids(view: ChannelView, before: int) -> set[str]:
     return {
         r.message.message_id
         for r in view.received
-        if r.acceptable and not r.rejected and r.unmet and r.step.index < before
+        if r.acceptable and r.unmet and r.step.index < before
         if not any(d.step.index < before for d in r.delivered)
     }
 

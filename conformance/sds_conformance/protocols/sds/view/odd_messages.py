@@ -14,27 +14,35 @@ LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
 
 
+def in_another_layout(message: Message, channel_id: str) -> bool:
+    """Is what was sent in a channel no message of the text, although it decodes: without an ID, and in no channel?"""
+    return not message.message_id and message.channel_id != channel_id
+
+
 def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: int = MAX_LAMPORT) -> str:
     """What is odd about a received message, "" for nothing; ``max_lamport`` is what the wire has room for."""
     ids = [entry.message_id for entry in message.causal_history]
     lamport = message.lamport_timestamp or 0
     ahead = declared.limit("lamport_ahead_ms")
     if lamport > max_lamport - ROOM_AFTER:
-        return "a Lamport timestamp that hardly any can follow"
+        return "a Lamport timestamp that hardly any can follow (AMB-14)"
     if lamport > LARGEST_LAMPORT:
-        return "a Lamport timestamp beyond 2^53+10"
+        return "a Lamport timestamp beyond 2^53+10 (AMB-14)"
     if ahead is not None and lamport > now_ms + ahead:
-        return "a Lamport timestamp beyond the declared bound"
-    if len(message.content or b"") > min(declared.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT):
+        return "a Lamport timestamp beyond the declared bound (AMB-107)"
+    size, limit = len(message.content or b""), declared.limit("content_bytes")
+    if limit and size > limit:
+        return "content beyond the declared limit"
+    if size > LARGEST_CONTENT:
         return "content beyond the size that every implementation must take"
     if len(ids) > LARGEST_HISTORY:
-        return "a causal history of more than 200 entries"
+        return "a causal history of more than 200 entries (AMB-47)"
     if len(message.repair_request) > LARGEST_HISTORY:
-        return "a repair request of more than 200 entries"
+        return "a repair request of more than 200 entries (AMB-47)"
     if not message.message_id or not message.sender_id or "" in ids:
-        return "an empty ID"
+        return "an empty ID (AMB-46, AMB-50, AMB-51)"
     if len(message.message_id) > LARGEST_ID:
         return "a message ID of more than 1,024 characters"
     if message.message_id in ids:
-        return "a dependency on itself"
+        return "a dependency on itself (AMB-44)"
     return ""

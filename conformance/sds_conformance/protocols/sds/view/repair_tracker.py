@@ -142,7 +142,7 @@ class RepairTracker:
         """A message of somebody else arrives; ``held`` says of what it asks for whether that is in the local history
         (True), waits for dependencies (False), or neither (absent)."""
         message = received.message
-        if received.kind is Kind.CONTENT and not received.rejected:
+        if received.kind is Kind.CONTENT:
             self._arrive(message, received)
         for entry in message.causal_history if received.kind in (Kind.CONTENT, Kind.SYNC) else ():
             # The ID of a sync message is no ID of content, which may still be missing.

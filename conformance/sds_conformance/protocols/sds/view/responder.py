@@ -282,7 +282,7 @@ def _turn(view: ChannelView, asked: Asked, request: Received, *, clear: bool) ->
     since = request.step
     following = next((at for at in _asked_at(view)[asked.message_id] if at > asked.received.step.index), NEVER)
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
-    usual = later is not None and counts(later) and later.kind is Kind.CONTENT and asked.original is not None
+    usual = later is not None and later.valid and later.step.reply is not None and later.kind is Kind.CONTENT
     copy = later if usual and later and asked.original and same(later.message, asked.original) else None
     end = min(following, later.step.index if later is not None else NEVER, _steady_until(view, since))
     window, shown = _window(view, asked, request, end, clear=clear)

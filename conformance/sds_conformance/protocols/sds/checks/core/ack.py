@@ -142,6 +142,7 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
 @check("SDS-ACK-07")
 def any_message_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """Sync messages and messages that must wait acknowledge as well."""
-    for mention in view.mentions:
+    refused = [mention for mention in view.unheard if mention.received.kind is Kind.SYNC]
+    for mention in view.mentions + refused:
         if mention.certain and (mention.received.kind is Kind.SYNC or mention.received.unmet):
             yield from judge_mention(view, mention, "acknowledged: the causal history received names it")

@@ -11,6 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
+from ...view.refusals import offered
 from ...view.timestamps import lamport_rule, moved_sends
 from .receive import quiet_after
 from .sync import in_no_history, in_no_log, meets_no_dependency
@@ -64,8 +65,8 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED)
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, whatever else waits."""
-    for received in view.received:
-        if received.kind is not Kind.EPHEMERAL or received.own or received.odd or received.rejected:
+    for received in offered(view):
+        if received.kind is not Kind.EPHEMERAL or received.own or received.odd:
             continue
         earlier = (d.message_id for d in view.delivered if d.step.index < received.step.index)
         if is_hybrid(received) or received.message.message_id in earlier:
@@ -77,7 +78,7 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, f"its delivery only at step {received.delivered[0].step.index}")
         else:
             expected = f"the ephemeral message {received.message.message_id!r} delivered to the application"
-            yield violated(received.step, expected, "nothing")
+            yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
 @check("SDS-EPHEMERAL-05")
@@ -106,10 +107,10 @@ def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
 def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp is delivered at once, or when what it names has been delivered (AMB-31).
 
-    Refusing it is legal, and so is waiting for ever for what never comes. Where no ephemeral message is delivered at
-    all, hybrids were not mistaken for anything else.
+    Waiting for ever for what never comes is legal. Where no ephemeral message is delivered at all, hybrids were not
+    mistaken for anything else.
     """
-    ephemeral = [r for r in view.received if r.kind is Kind.EPHEMERAL and not (r.own or r.odd or r.rejected)]
+    ephemeral = [r for r in offered(view) if r.kind is Kind.EPHEMERAL and not (r.own or r.odd)]
     delivers_others = any(r.delivered and not is_hybrid(r) for r in ephemeral)
     seen: set[str] = set()
     for received in ephemeral:
@@ -120,10 +121,11 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             yield held(received.step)
             continue
-        due = received.unmet <= view.logged_ids and quiet_after(view, received)
+        due = received.unmet <= view.logged_ids and (received.rejected or quiet_after(view, received))
         if due and delivers_others and (not received.unmet or view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
             why = "ephemeral because it has no Lamport timestamp"
-            yield violated(received.step, f"{message_id!r}, {why}, delivered: all that it names has been", "nothing")
+            expected = f"{message_id!r}, {why}, delivered: all that it names has been"
+            yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
 @check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)

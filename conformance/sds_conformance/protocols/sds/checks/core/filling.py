@@ -48,7 +48,7 @@ class _Filling:
 def _entries(view: ChannelView) -> list[tuple[int, str]]:
     """All that may enter the filter, in order: the step, and the ID if it must enter."""
     own = [s.step.index for s in view.sent + view.ephemerals] + [copy.step.index for copy in view.copies]
-    others = [(r, r.acceptable and not r.rejected and not r.unmet) for r in view.received if r.kind is not Kind.SYNC]
+    others = [(r, r.acceptable and not r.unmet) for r in view.received if r.kind is not Kind.SYNC]
     received = [(r.step.index, r.message.message_id if must else "") for r, must in others]
     return sorted([*received, *((index, "") for index in own)])
 

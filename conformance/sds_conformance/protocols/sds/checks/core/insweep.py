@@ -31,7 +31,7 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
     """A message is delivered once what it waits for has come, though others before it in the buffer go on waiting."""
     if view.gives_up:
         return
-    waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
+    waiting = [r for r in view.received if r.unmet and r.acceptable]
     for number, received in enumerate(waiting):
         if waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
             continue
@@ -55,7 +55,7 @@ def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]
             continue
         own = [view.own(message_id) for message_id in received.unmet]
         later = [sent for sent in own if sent is not None and sent.step.index > received.step.index]
-        if not later or not received.acceptable or received.rejected or not received.unmet <= view.logged_ids:
+        if not later or not received.acceptable or not received.unmet <= view.logged_ids:
             continue
         why = f"the own message {later[0].message.message_id!r} is in the log, which is what it waited for"
         yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
@@ -90,7 +90,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
 def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Once the root has come, a whole chain of waiting messages is delivered."""
     for received in view.received if not view.gives_up else ():
-        if not received.acceptable or received.rejected or not waiting_dependencies(view, received):
+        if not received.acceptable or not waiting_dependencies(view, received):
             continue
         expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
         yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
@@ -128,7 +128,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
             yield violated(step, f"{message_id!r} not given up before {timeout} ms are over", f"it is, after {elapsed}")
         elif elapsed is not None:
             yield held(step)
-    waiting = [r for r in view.received if r.unmet and r.acceptable and not r.rejected]
+    waiting = [r for r in view.received if r.unmet and r.acceptable]
     first = min((step.index for step, _ in lost), default=len(view.trace.steps) + 1)
     for tick in reversed(view.ticks):
         before = (r for r in waiting if r.step.index < tick.index < first)

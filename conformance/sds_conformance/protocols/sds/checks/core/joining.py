@@ -91,7 +91,7 @@ def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
     """In the logs of all others a newcomer's first message stands where its timestamp belongs, however late it came."""
     for received in view.received:
         message = received.message
-        if message.sender_id not in view.trace.parties or not received.plain or received.unmet or received.rejected:
+        if message.sender_id not in view.trace.parties or not received.plain or received.unmet:
             continue
         arrival = _newcomer(view.trace, message.sender_id, view.channel_id)
         if arrival is None or message.message_id not in {sent.message_id for sent in arrival.first.messages}:

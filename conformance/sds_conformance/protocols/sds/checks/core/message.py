@@ -14,6 +14,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import foreign_ids, outsiders, with_outsiders
+from ...view.refusals import offered
 
 
 @check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
@@ -180,7 +181,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-18", pb.CAPABILITY_DELIVERED)
 def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message without Lamport timestamp, history and filter is not refused."""
-    for received in view.received:
+    for received in offered(view):
         message = received.message
         bare = not message.causal_history and message.bloom_filter is None
         if received.kind is Kind.EPHEMERAL and not received.own and bare:
@@ -190,8 +191,8 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-19")
 def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     """A sync message is accepted with its content unset and with its content of zero length."""
-    for received in view.received:
-        if received.kind is Kind.SYNC and not received.own and not received.odd:
+    for received in offered(view):
+        if received.kind is Kind.SYNC and received.valid:
             how = "unset" if received.message.content is None else "present with zero length"
             expected = f"a sync message with content {how} to be accepted"
             yield judged(received.step, not received.rejected, expected, "a refusal")
@@ -283,7 +284,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
-    for received in view.received:
+    for received in offered(view) if view.delivered else ():
         canonical = view.revision.wire.encode(received.message)
         if received.plain and not received.unmet and received.step.received.text != canonical:
             if received.delivered:

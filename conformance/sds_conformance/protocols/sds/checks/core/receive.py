@@ -16,15 +16,16 @@ from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
+from ...view.refusals import excuse, offered
 from ...view.resends import given_up
 from .send import received_before
 
 
 @check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
 def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
-    """A message with the participant's own sender ID is ignored."""
-    for received in view.received:
-        if received.own:
+    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
+    for received in offered(view):
+        if received.own and (view.delivered or not received.rejected):
             seen = f"a delivery of {received.message.message_id!r}"
             expected = "the own message, reflected, to be ignored"
             yield judged(received.step, not received.delivered_at_once, expected, seen)
@@ -35,7 +36,9 @@ def duplicates(view: ChannelView) -> Iterator[Observation]:
     """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
     for received in view.received:
         if received.duplicate and not received.own and received.step.reply is not None:
-            if received.delivered_at_once:
+            if received.rejected:
+                yield noted(received.step, f"refused {received.message.message_id!r} on its second arrival")
+            elif received.delivered_at_once:
                 yield noted(received.step, f"delivered {received.message.message_id!r} again on its second arrival")
             else:
                 yield held(received.step)
@@ -60,7 +63,9 @@ def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> b
 def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
     """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
     result = acknowledged_by(view, mention.received, mention.message_id)
-    if result is True:
+    if mention.received.rejected:
+        yield violated(mention.received.step, f"{mention.message_id!r} {expected}", mention.received.refusal)
+    elif result is True:
         yield held(mention.received.step)
     elif result is False:
         soft = given_up(view, mention.message_id, mention.received.step.index)
@@ -92,7 +97,7 @@ def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
     for received in view.received:
-        if not received.acceptable or received.rejected:
+        if not received.acceptable:
             continue
         for sent, hit in _filters_after(view, received):
             waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
@@ -111,7 +116,7 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
     with_filters = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
     for before, after in itertools.pairwise(with_filters):
         received = [r for r in view.received if r.step.index < after.step.index]
-        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable and not r.rejected]
+        fresh = [r for r in received if r.step.index > before.step.index and r.acceptable]
         if len(fresh) >= ENOUGH and len(received) <= _FEW and before.message.bloom_filter == after.message.bloom_filter:
             expected = f"another bloom filter than at step {before.step.index}: {len(fresh)} messages came in between"
             yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
@@ -125,7 +130,7 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """
     if view.gives_up:
         return
-    for received in view.received:
+    for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
             yield held(received.step)
@@ -142,11 +147,11 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
 
 def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
     """A dependency that is neither in the log nor waits, in words."""
-    come = [r for r in view.arrivals.get(message_id, ()) if r.step.index <= until.index]
-    if not come:
-        return f"{message_id!r}, which has not arrived"
-    how = "was refused" if come[-1].rejected else "is not in the log"
-    return f"{message_id!r}, which arrived at step {come[-1].step.index} and {how}"
+    come = [r.step for r in view.arrivals.get(message_id, ()) if r.step.index <= until.index]
+    refused = [r.step for r in view.refused if r.message.message_id == message_id and r.step.index <= until.index]
+    if come:
+        return f"{message_id!r}, which arrived at step {come[-1].index} and is not in the log"
+    return f"{message_id!r}, which {f'was refused at step {refused[-1].index}' if refused else 'has not arrived'}"
 
 
 def _delivered_in(view: ChannelView, step: Step) -> set[str]:
@@ -170,7 +175,7 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     if view.gives_up:
         return
     for received in view.received:
-        waiting_too = waiting_dependencies(view, received) if received.acceptable and not received.rejected else []
+        waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
             yield held(max(received.step, waiting_too[0].step, key=lambda step: step.index))
     for delivery in view.delivered:
@@ -202,14 +207,24 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         if received.delivered:
             later = received.delivered[0].step.index
             yield violated(received.step, f"{expected} at once", f"its delivery at step {later}", "AMB-94")
-        elif received.rejected:
-            reason = received.step.reply.rejected.reason[:100]
-            yield violated(received.step, expected, f"a refusal ({reason or 'no reason given'})")
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             yield violated(received.step, expected + because, "nothing")
         else:
             yield violated(received.step, expected, "nothing")
+
+
+@check("SDS-RECV-07")
+def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
+    """Content whose dependencies are met is not refused, unless a declared limit or a position lets it be."""
+    for received in view.refused:
+        message_id, why = received.message.message_id, excuse(view, received)
+        if received.acceptable and not received.unmet and not why:
+            because = "; an unreadable bloom filter must not cost the content (AMB-53)"
+            expected = f"{message_id!r}, all of whose dependencies are met, to be delivered"
+            yield violated(received.step, expected + because * received.foreign_filter, received.refusal)
+        elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
+            yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:
@@ -259,12 +274,21 @@ def shown_waiting(view: ChannelView, received: Received) -> bool | None:
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
     for received in view.received if not view.gives_up else ():
-        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
+        if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
             continue
         if shown_waiting(view, received) is None and woken_beside(view, received):
             continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04
         expected = f"{received.message.message_id!r} to be kept, and delivered when {min(received.unmet)!r} had come"
         yield from judge_waiting(view, received, expected, "it was never delivered", unless_shown=True)
+
+
+@check("SDS-RECV-08")
+def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
+    """That a dependency is unmet is no reason to refuse a message."""
+    for received in view.refused:
+        if received.acceptable and received.unmet and not excuse(view, received):
+            expected = f"{received.message.message_id!r} to be kept until {min(received.unmet)!r} has come"
+            yield violated(received.step, expected, received.refusal)
 
 
 @check("SDS-RECV-09", pb.CAPABILITY_DELIVERED)

@@ -16,6 +16,7 @@ from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
 from ...view.odd_messages import LARGEST_CONTENT
+from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
     after_a_step_back,
@@ -144,7 +145,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SEND-06", pb.CAPABILITY_DELIVERED)
 def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
     """Messages with 0 to 200 entries in their causal history are taken."""
-    for received in view.received:
+    for received in offered(view):
         if received.plain and not received.unmet:
             count = len(received.message.causal_history)
             expected = f"a message with {count} dependencies, all met, to be delivered"
@@ -209,7 +210,7 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
         if r.step.index < index:
             room -= 1
             late = delivered and not any(d.step.index < index for d in r.delivered)
-            if r.acceptable and not r.rejected and not late:
+            if r.acceptable and not late:
                 newest.append(r.message.message_id)
     return newest[::-1]
 

@@ -86,7 +86,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
-    met |= {received.message.message_id for received in view.received}
+    met |= view.arrivals.keys()
     foreign: dict[str, set[str]] = {}
     passed = 0
     for sent in view.outgoing:
@@ -151,7 +151,7 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
 def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
     arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < before]
     done = {d.message_id for d in view.delivered if d.step.index < before}
-    return any(r.acceptable and not r.rejected and r.unmet - done for r in arrivals)
+    return any(r.acceptable and r.unmet - done for r in arrivals)
 
 
 @check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)

@@ -148,20 +148,20 @@ def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
 
 
 def in_no_history(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
-    """Own messages name none of these."""
+    """Own messages name none of these. Own ones alone do not show it: those that come are meant as well."""
     for sent in view.outgoing:
         ids = ids_before(view, sent.step.index)
         named = next((message_id for message_id in sent.history if message_id in ids), None)
-        if ids:
+        if named is not None or ids & view.arrivals.keys():
             yield judged(sent.step, named is None, f"no {what} in causal_history", f"{named!r}")
 
 
 def in_no_log(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
-    """The log that is shown has none of these."""
-    for observed in view.observed:
+    """The log that is shown has none of these. Own ones alone do not show it, either."""
+    for observed in view.showing("log"):
         ids = ids_before(view, observed.step.index)
         logged = ids & {entry.message_id for entry in observed.state.log.entries}
-        if ids and observed.state.HasField("log"):
+        if logged or ids & view.arrivals.keys():
             yield judged(observed.step, not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it")
 
 
@@ -188,6 +188,8 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
             if r.kind is Kind.SYNC and r.message.message_id in syncs and r.step.index < sent.step.index:
                 kind = f"{'with empty' if r.message.content is not None else 'without'} content, {bool(r.unmet)}"
                 kinds.setdefault(kind, set()).add(r.message.message_id)
+        if len(kinds) == 1:
+            continue  # own ones alone do not show it
         for which in kinds.values():
             yield from judge_strangers(sent.step, holds, which, "no sync message in the filter")
 
@@ -237,10 +239,12 @@ def repeatedsync_ids(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-SYNC-12")
 def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
     """Causal history and filter of a sync message are processed like those of a regular one."""
-    for mention in view.mentions:
+    for mention in view.mentions + view.unheard:
         if mention.received.kind is not Kind.SYNC:
             continue
-        if mention.certain:
+        if mention.received.rejected:
+            result: bool | None = False
+        elif mention.certain:
             result = acknowledged_by(view, mention.received, mention.message_id)
         elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED):
             acks = view.standing(mention.message_id).acks
@@ -251,7 +255,12 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         if result is not None:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
-            yield judged(mention.received.step, result, expected, "no sign of it", soft)
+            seen = mention.received.refusal if mention.received.rejected else "no sign of it"
+            yield judged(mention.received.step, result, expected, seen, soft)
+    for received in view.refused if view.terms.on else ():
+        gaps = [i for i in received.unmet if view.repair.original(i) is None]
+        if received.kind is Kind.SYNC and received.valid and gaps:
+            yield violated(received.step, f"{min(gaps)!r} found missing by the sync message", received.refusal)
 
 
 @check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)

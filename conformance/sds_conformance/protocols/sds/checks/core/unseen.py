@@ -63,7 +63,7 @@ def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
     if not _hidden(view, "incoming") or view.gives_up:
         return
     for received in view.received:
-        if not received.acceptable or received.rejected or not received.unmet or received.delivered:
+        if not received.acceptable or not received.unmet or received.delivered:
             continue
         if received.unmet <= view.logged_ids and quiet_after(view, received):
             expected = f"{received.message.message_id!r} kept in the incoming buffer, and delivered from there"

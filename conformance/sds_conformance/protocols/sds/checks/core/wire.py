@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
+from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
@@ -12,6 +14,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
+from ...view.refusals import offered
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
@@ -90,12 +93,29 @@ def structure(
 
 @check("SDS-MSG-01")
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
-    """A message in the layout of the text is not refused."""
-    for received in view.received:
-        if received.plain:
-            reason = received.step.reply.rejected.reason[:120] if received.step.reply else ""
-            expected = "a well-formed message to be accepted"
-            yield judged(received.step, not received.rejected, expected, f"a refusal: {reason}")
+    """A message in the layout of the text is not refused.
+
+    Where all its fields are read in other messages, or written, it is not refused for its encoding; what would have to
+    wait may be refused for that.
+    """
+    known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
+    known |= {field for sent in view.outgoing for field in _fields_of(sent.wire)}
+    for received in offered(view):
+        if received.plain and not received.rejected:
+            yield held(received.step)
+        elif received.plain and not received.unmet and not _fields_of(received.step.received) <= known:
+            yield violated(received.step, "a well-formed message to be accepted", received.refusal)
+
+
+def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
+    """The numbers of the fields that a message has, and of those in its entries."""
+    numbers: set[tuple[int, ...]] = set()
+    for outer in wire.fields or []:
+        numbers.add((outer.number,))
+        if outer.number in _REPEATED and isinstance(outer.value, bytes):
+            with suppress(MalformedMessage):
+                numbers |= {(outer.number, inner.number) for inner in split(outer.value)}
+    return numbers
 
 
 @check("SDS-MSG-02")
@@ -182,7 +202,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
 def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
     """A content message whose Lamport timestamp is present and 0 is a regular message: it enters the log."""
     for received in view.received:
-        if received.acceptable and received.message.lamport_timestamp == 0 and not received.rejected:
+        if received.acceptable and received.message.lamport_timestamp == 0:
             message_id = received.message.message_id
             for later in view.observed:
                 if later.state.HasField("log") and any(d.step.index < later.step.index for d in received.delivered):
@@ -229,7 +249,7 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
     """Judge the field of the filter."""
     for sent in view.outgoing:
         values = values_of(sent, number)
-        received = any(r.acceptable and not r.rejected and r.step.index < sent.step.index for r in view.received)
+        received = any(r.acceptable and r.step.index < sent.step.index for r in view.received)
         if not values or not isinstance(values[-1], bytes):
             yield violated(
                 sent.step, f"field {number} (bloom_filter) in every content and sync message", "no such field"

@@ -27,10 +27,15 @@ ALIKE: dict[str, tuple[CheckFunction, ...]] = {
     "FORUM-18": (send.sent_messages_wait_for_acknowledgement, unseen.what_was_sent_is_kept),
     "FORUM-19": (receive.buffered_messages_are_reviewed, ack.any_message_acknowledges),
     "FORUM-20": (receive.received_ids_enter_the_filter, receive.filters_change_by_what_is_received),
-    "FORUM-21": (receive.met_messages_are_delivered, receive.nothing_from_nowhere),
+    "FORUM-21": (
+        receive.met_messages_are_delivered,
+        receive.met_messages_are_not_refused,
+        receive.nothing_from_nowhere,
+    ),
     "FORUM-22": (
         receive.dependencies_verified,
         receive.unmet_messages_are_kept,
+        receive.unmet_messages_are_not_refused,
         receive.waiting_messages_stay_invisible,
     ),
     "FORUM-24": (state.log_is_complete, state.log_ordered_by_lamport, deliver.inserted_by_lamport),

@@ -183,7 +183,7 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
 
 
 def _received_syncs(view: ChannelView) -> list[Received]:
-    return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.odd or r.duplicate or r.rejected)]
+    return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.odd or r.duplicate)]
 
 
 @check("FORUM-20")
@@ -206,7 +206,7 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
     syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
     for received in view.received if not view.gives_up else ():
         named = [e.message_id for e in received.message.causal_history if e.message_id in syncs]
-        if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate or received.rejected:
+        if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate:
             continue
         if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
             why = f"the sync message {named[0]!r} that it names was received"
@@ -245,7 +245,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
     period = view.configuration.lost_timeout_ms
     lost = {message_id for _, event in view.losses for message_id in event.lost.message_ids}
     for received in view.received if period else ():
-        if not received.acceptable or received.rejected or not received.unmet - received.unmet_buffered:
+        if not received.acceptable or not received.unmet - received.unmet_buffered:
             continue
         if lost & received.unmet:
             yield held(received.step)
@@ -267,7 +267,7 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
         return
     for sent in view.outgoing:
         holds = view.filter_of(sent.message.bloom_filter)
-        before = (r for r in view.received if r.acceptable and not r.rejected and r.step.index < sent.step.index)
+        before = (r for r in view.received if r.acceptable and r.step.index < sent.step.index)
         recent = [r for r in before if r.step.now_ms >= sent.step.now_ms - _TEN_MINUTES_MS]
         old = [r for r in recent if r.step.now_ms <= sent.step.now_ms - _TEN_MINUTES_MS // 2]
         if holds is None or sent.repeat or not old or len(recent) > _CROWD or not runs_on(view, old[0].step, sent.step):

@@ -13,6 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
+from ...view.refusals import offered
 from ...view.requester import requester
 from ..core.message import judge_hint
 from ..core.receive import quiet_after
@@ -171,7 +172,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED)
 def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with its fields are taken like any other."""
-    for received in view.received if not view.terms.on and not view.gives_up else ():
+    for received in offered(view) if not view.terms.on and not view.gives_up else ():
         dressed = received.message.repair_request or any(e.sender_id for e in received.message.causal_history)
         if not dressed or not received.plain:
             continue

@@ -318,7 +318,11 @@ def each_item_is_handled(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-RECV-13", *TIMED)
 def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observation]:
     """Requests in sync messages, in blocked ones and in copies are answered as well as others."""
-    return answered(view, "RECV-13", "asked for in {}")
+    for received in view.refused if view.terms.on else ():
+        if received.valid and received.kind is Kind.SYNC and received.message.repair_request:
+            asked = received.message.repair_request[0].message_id
+            yield violated(received.step, f"the request for {asked!r} in a sync message heard", received.refusal)
+    yield from answered(view, "RECV-13", "asked for in {}")
 
 
 @check("SDS-R-RECV-13", *TIMED)

@@ -14,6 +14,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Observed
+from ...view.refusals import offered
 from ...view.repair_terms import TIMED
 from ...view.responder import TICKS, Turn, answers_and_originals, answers_at_all, no_resend, slack_ms, turns
 from .responses import answered
@@ -117,7 +118,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-SWEEP-04", *TIMED)
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     """A pending request is answered once, and then never again without a new request."""
-    ignored = {e.message_id for r in view.received if r.own or r.rejected for e in r.message.repair_request}
+    ignored = {e.message_id for r in offered(view) if r.own or r.rejected for e in r.message.repair_request}
     for asked in view.repair.asked if view.terms.on else ():
         answers = [a.step for a in asked.answers if not asked.own or no_resend(view, asked.message_id, a.step)]
         if asked.message_id in ignored or not answers:

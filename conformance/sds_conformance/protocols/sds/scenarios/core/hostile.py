@@ -19,6 +19,15 @@ def foreign_filters(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.settle()
 
 
+@scenario("SYNC-12", "ACK-07")
+def foreign_filters_in_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Sync messages with such filters name own messages in their causal histories, which must count."""
+    for number, bloom_filter in enumerate((NIM_LIKE, b"\xff" * 37, None)):
+        own = alice.send()
+        alice.receive(bob.sync(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
+        stage.advance(10)
+
+
 @scenario("RECV-07")
 def malformed_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Bytes that are no message come between ordinary ones."""

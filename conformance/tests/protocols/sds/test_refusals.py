@@ -1,0 +1,255 @@
+"""A refusal is no alibi: what is valid and refused violates what it was sent for, and proves nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from played import Handle, T, altered, certified, outcomes, reference, reference_command, stage, view, with_verdict
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.registry import CheckFunction
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.checks.core import ack, ephemeral, receive, sync, wire
+from sds_conformance.protocols.sds.checks.repair import responses
+from sds_conformance.protocols.sds.doubts import doubts
+from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, HistoryEntry, Kind, Message
+from sds_reference.message import decode
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+from suite_terminal import too_wide, typed, words
+
+HELD, VIOLATED, NOTED = {Outcome.HELD}, {Outcome.VIOLATED}, {Outcome.NOTED}
+
+
+def refusing(which: Callable[[Message], bool]) -> Handle:
+    """The reference, which refuses these without a look at them."""
+    handle = reference()
+
+    def answer(request: pb.Request) -> pb.Reply:
+        if request.HasField("receive") and which(decode(request.receive.wire)):
+            return pb.Reply(id=request.id, rejected=pb.Rejected(reason="not today"))
+        return handle(request)
+
+    return answer
+
+
+def mutant(name: str) -> Handle:
+    return reference(participant=MUTANTS[name].participant_class)
+
+
+def a_talk(handle: Handle, *, sds_r: bool = False) -> Stage:
+    """An own message; content that is met and that is not, a sync message that names the own one, an ephemeral one."""
+    on = stage(handle)
+    alice, bob = on.open(configuration=pb.Configuration(sds_r=sds_r)), on.peer("bob")
+    own = alice.send()
+    first = bob.content(T + 1)
+    alice.receive(first, bob.content(T + 3, "never-sent"))
+    alice.receive(
+        bob.sync(T + 4, own, first, "gone", requests=["asked-for"] if sds_r else []), bob.ephemeral(b"typing")
+    )
+    alice.observe()
+    return on
+
+
+@pytest.mark.parametrize(
+    ("which", "due"),
+    [
+        (lambda m: m.kind is Kind.CONTENT and not m.causal_history, {receive.met_messages_are_not_refused}),
+        (lambda m: m.kind is Kind.CONTENT and m.causal_history, {receive.unmet_messages_are_not_refused}),
+        (lambda m: m.kind is Kind.SYNC, {sync.syncs_are_processed, ack.any_message_acknowledges}),
+        (lambda m: m.kind is Kind.EPHEMERAL, {ephemeral.delivered_at_once}),
+    ],
+)
+def test_what_is_refused_violates_what_it_was_sent_for_and_no_more(
+    which: Callable[[Message], bool], due: set[CheckFunction]
+) -> None:
+    seen = view(a_talk(refusing(which)))
+    everything = {
+        receive.met_messages_are_not_refused,
+        receive.met_messages_are_delivered,
+        receive.unmet_messages_are_not_refused,
+        receive.unmet_messages_are_kept,
+        receive.dependencies_verified,
+        receive.contentless_messages_leave_no_trace,
+        sync.syncs_are_processed,
+        sync.syncs_not_logged,
+        ack.any_message_acknowledges,
+        ack.history_acknowledges,
+        ephemeral.delivered_at_once,
+    }
+    assert {check for check in everything if Outcome.VIOLATED in outcomes(check, seen)} == due
+
+
+def test_a_refused_sync_message_leaves_requests_and_gaps_unheard() -> None:
+    seen = view(a_talk(refusing(lambda m: m.kind is Kind.SYNC), sds_r=True))
+    assert outcomes(responses.requests_in_any_message_are_answered, seen) == VIOLATED
+    everybody = [o.seen for o in sync.syncs_are_processed(seen)]
+    assert everybody == ["a refusal (not today)"] * 2
+    assert [o.expected.split(" ", 1)[1] for o in sync.syncs_are_processed(seen)] == [
+        "acknowledged by the sync message",
+        "found missing by the sync message",
+    ]
+
+
+def test_the_encoding_is_to_blame_only_where_no_message_with_these_fields_is_taken() -> None:
+    hinted = stage(mutant("refuses-hints"))
+    plain = stage(refusing(lambda m: m.message_id == "bob-2"))
+    for on in (hinted, plain):
+        alice, bob = on.open(), on.peer("bob")
+        first = bob.content(T + 1)
+        alice.receive(first, bob.content(T + 2, HistoryEntry(first.message_id, b"there") if on is hinted else first))
+        assert outcomes(receive.met_messages_are_not_refused, view(on)) == VIOLATED
+    assert outcomes(wire.reference_encoding_accepted, view(hinted)) == HELD | VIOLATED
+    assert outcomes(wire.reference_encoding_accepted, view(plain)) == HELD | VIOLATED, "none had a history"
+    alice.send()
+    assert outcomes(wire.reference_encoding_accepted, view(plain)) == HELD, "its own message has one"
+
+
+def test_what_may_be_refused_is_told_with_its_position() -> None:
+    on = stage(reference(VARIANTS["bounded-future"].configure(Config())))
+    alice, bob = on.open(), on.peer("bob")
+    alice.receive(bob.content(T + 1), bob.content(T + 48 * 3_600_000))
+    told = list(receive.met_messages_are_not_refused(view(on)))
+    assert [(o.outcome, o.seen) for o in told] == [
+        (Outcome.NOTED, "refused 'bob-2', as it may: a Lamport timestamp beyond the declared bound (AMB-107)")
+    ]
+
+
+def test_a_cycle_and_what_names_a_sync_message_may_be_refused() -> None:
+    on = stage(refusing(lambda m: m.message_id in ("q", "names-a-sync")))
+    alice, bob = on.open(), on.peer("bob")
+    gap = bob.sync(T + 3)
+    alice.receive(bob.content(T + 1, "q", message_id="p"), bob.content(T + 2, "p", message_id="q"))
+    alice.receive(gap, bob.content(T + 4, gap, message_id="names-a-sync"))
+    seen = view(on)
+    assert [excuse(seen, r)[-8:] for r in seen.refused] == ["(AMB-45)", " AMB-41)"]
+    assert outcomes(receive.unmet_messages_are_not_refused, seen) == set()
+
+
+def test_copies_and_own_messages_may_be_refused() -> None:
+    on = stage(reference(participant=VARIANTS["refuses-what-it-knows"].participant_class))
+    alice, bob = on.open(), on.peer("bob")
+    message = bob.content(T + 1)
+    alice.receive(message, message)
+    seen = view(on)
+    assert [r.duplicate for r in seen.received] == [False, True]
+    assert outcomes(receive.duplicates, seen) == NOTED
+    assert seen.refused == []
+
+
+# ---- Nothing refused passes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("handle", "expected"),
+    [
+        (reference(), True),
+        (mutant("refuses-everything"), False),
+        (mutant("drops-everything"), None),  # its sync messages may have been taken
+        (refusing(lambda m: m.kind is Kind.SYNC), True),
+    ],
+    ids=["takes all", "refuses all", "drops all", "refuses some"],
+)
+def test_whether_anything_was_taken(handle: Handle, expected: bool | None) -> None:
+    assert heard(view(a_talk(handle))) is expected
+
+
+def test_where_nothing_came_nothing_had_to_be_taken() -> None:
+    on = stage()
+    on.open().send()
+    assert heard(view(on)) is None
+    assert offered(view(on)) == []
+
+
+@pytest.mark.parametrize("name", ["refuses-everything", "undeclared-layout"])
+def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: str) -> None:
+    outcome = certified(lambda: mutant(name))
+    passed = with_verdict(outcome, Verdict.PASS)
+    assert len(passed) < 8
+    assert not passed & {f"SDS-{short}" for short in ("SYNC-09", "RECV-10", "RECV-05", "SEND-04", "RECV-01")}
+    assert {"SDS-RECV-07", "SDS-RECV-08", "SDS-SYNC-12", "SDS-MSG-01"} <= with_verdict(outcome, Verdict.FAIL)
+    reasons = {v.reason for v in outcome.verdicts if v.verdict is Verdict.INCONCLUSIVE}
+    assert "all that others sent was refused, or came to nothing" in reasons
+
+
+# ---- The question to ask ---------------------------------------------------------------------------------------------
+
+
+def asked(start: Callable[[], Handle], dialect: str = "") -> str:
+    greeting = ["every-kind-of-message", "replies-to-own-messages"]
+    traces: dict[str, Any] = certified(start, scenarios=greeting, dialect=dialect).traces
+    return " ".join(doubts(traces.values()))
+
+
+def secretive() -> Handle:
+    """The layout of nim-sds, undeclared."""
+
+    def says_nothing(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello"):
+            reply.hello.profiles.ClearField("dialect")
+
+    return altered(says_nothing, reference(dialect="nim-sds"))
+
+
+def garbled() -> Handle:
+    """A layout that nobody knows."""
+
+    def turns_around(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            reply.rejected.reason = "what is this?"
+        sent = [wire[::-1] for wire in reply.effects.broadcasts] if reply.HasField("effects") else []
+        if sent:
+            reply.effects.ClearField("broadcasts")
+            reply.effects.broadcasts.extend(sent)
+
+    return altered(turns_around)
+
+
+@pytest.mark.parametrize(
+    ("start", "dialect", "says"),
+    [
+        (reference, "", "$"),
+        (lambda: reference(dialect="nim-sds"), "", "$"),
+        (secretive, "nim-sds", "$"),
+        (lambda: mutant("refuses-syncs"), "", "$"),
+        (
+            secretive,
+            "",
+            r".*not declared\? What it sends is in the dialect nim-sds: try --dialect nim-sds",
+        ),
+        (
+            reference,
+            "nim-sds",
+            r".*Is nim-sds the wrong dialect\? What it sends is in the layout of the text",
+        ),
+        (garbled, "", r".*not declared\? None that is known here fits \(nim-sds\)"),
+        (
+            lambda: mutant("refuses-everything"),
+            "",
+            r"(\d) of \1 valid messages were refused \(no\).*Does the adapter",
+        ),
+        (lambda: mutant("drops-everything"), "", r"(\d) of \1 valid messages came to nothing.*Does the adapter hand"),
+    ],
+)
+def test_where_most_is_refused_or_unread_the_likely_question_is_asked(
+    start: Callable[[], Handle], dialect: str, says: str
+) -> None:
+    assert re.match(says, asked(start, dialect))
+
+
+def test_smoke_and_the_first_screen_of_run_ask_it() -> None:
+    private = reference_command("--mutant", "undeclared-layout")
+    greeted = typed("smoke", "--", *private)
+    assert "Beware" in greeted.stdout
+    assert "try --dialect nim-sds" in words(greeted.stdout)
+    some = ["run", "--environment", "plain", "--scenario", "named-*"]
+    judged = typed(*some, "--", *private)
+    assert judged.stdout.index("Declares") < judged.stdout.index("Beware") < judged.stdout.index("FAIL")
+    assert too_wide(greeted.stdout) == []
+    assert "Beware" not in typed(*some, "--dialect", "nim-sds", "--", *private).stdout
