@@ -6,14 +6,17 @@ from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
-from .repairing import repair_scenario, repairing, t_max
-from .requesting import missing, say
+from .repairing import repair_scenario, repairing, t_max, t_min
+from .requesting import missing, say, say_both
 from .responding import ask, wait_out
 
 MANY = 980
 SENDERS = 200
 AT_ONCE = 200
 """Entries of a repair request, and of a causal history, that nobody may refuse."""
+LOOKS = 90
+IN_VAIN = 4
+"""Messages that ask for nothing more, content and sync: then the rest is not asked for at all."""
 TICKS = 16
 
 
@@ -26,23 +29,29 @@ def asked_for_many_of_a_thousand(stage: Stage, alice: Actor, carol: ScriptedPeer
     alice.receive(*held)
     every = max(1, len(held) // (AT_ONCE - 1))
     ask(stage, carol, alice, *[*held[::every], held[-1]][:AT_ONCE])
+    alice.observe()
     wait_out(stage, alice)
 
 
 @repair_scenario("R-STATE-01", long=True)
 def two_hundred_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """One message reveals that two hundred are missing; all are due, and what is asked for comes."""
+    """One message reveals that two hundred are missing; messages go out up to T_max, and what they ask for comes."""
     lost = {message.message_id: message for message in missing(stage, alice, bob, AT_ONCE)}
     alice.observe()
-    stage.advance(t_max(alice))
-    for number in range(AT_ONCE + 1):
-        asking = say(alice.after(10), content=number % 2 == 0)
+    pace = (t_max(alice) - t_min(alice)) // LOOKS
+    stage.advance(t_max(alice) - LOOKS * pace)
+    in_vain = 0
+    for number in range(LOOKS + AT_ONCE):
+        asking = say(alice, content=number % 2 == 0)
         asked = [entry.message_id for entry in asking.repair_request] if asking is not None else []
         found = [lost.pop(message_id) for message_id in asked if message_id in lost]
         if found:
             alice.receive(*found)
-        if not lost or (not found and number > TICKS):
+        in_vain = 0 if found else in_vain + 1
+        if not lost or (number > LOOKS and in_vain >= IN_VAIN):
             break
+        stage.advance(pace if number < LOOKS else 0)
+    say_both(alice, 1_000)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
