@@ -97,7 +97,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
             expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
             yield violated(tick, expected, f"{seen}, at any time that the work runs")
             return
-    if len(automatic) > _UNEVEN:
+    if len(automatic) > 1:
         yield held(view.trace.steps[max(automatic) - 1])
 
 

@@ -36,10 +36,9 @@ def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     alice.given(waiting[0], waiting[len(waiting) // 2], stage.peer("late").content(base - 1)).observe()
     alice.receive(bob.content(base + 2_000, own))
     for place in (0, 1, 100, 199):
-        depends_on = [*waiting[:place], f"never-sent-{place}", *waiting[place:199]]
-        alice.receive(bob.content(base + 2_001 + place, *depends_on))
-    for depends_on in (["never-sent-at-all", *waiting], [*waiting, "never-sent-at-all"]):
-        alice.receive(bob.content(base + 2_300, *depends_on))
+        gap = f"never-sent-{place}"
+        alice.receive(bob.content(base + 2_001 + place, *waiting[:place], gap, *waiting[place:199]))
+    alice.receive(bob.content(base + 2_300, "never-sent", *waiting), bob.content(base + 2_301, *waiting, "never-sent"))
     alice.settle()
     alice.after(100).send()
 

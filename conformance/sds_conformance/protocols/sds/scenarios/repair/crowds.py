@@ -54,7 +54,7 @@ def two_hundred_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
     say_both(alice, 1_000)
 
 
-@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,))
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
 def a_request_stays_due(stage: Stage, bob: ScriptedPeer) -> None:
     """Something is missing, a request for it is due for a while, and the work runs ten times in a sync interval."""
     asked = pb.Configuration(sync_interval_ms=20_000, t_min_ms=30_000, t_max_ms=60_000)
