@@ -112,6 +112,27 @@ class LosesEveryEphemeral(_Counting):
             super().receive_ephemeral(message, effects)
 
 
+@sized("DELIVER-01", "does not follow every {}th timestamp that it delivers", 100)
+class OverlooksEveryTimestamp(_Counting):
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        if not self.nth():
+            super().witness_lamport(lamport_timestamp)
+
+
+@sized("RECV-03", "does not review the ACK status with every {}th message that waits", 100)
+class OverlooksEveryWaiting(_Counting):
+    def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if message.kind is Kind.SYNC or not self.unmet_dependencies(message) or not self.nth():
+            super().review_ack_status(message, effects, now_ms)
+
+
+@sized("MSG-21", "changes every {}th copy that it sends", 900)
+class ChangesEveryCopy(_Counting):
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        wire = super().rebroadcast(entry)
+        return self.encode(replace(self.revision.wire.decode(wire), content=b"?")) if self.nth() else wire
+
+
 @sized("MSG-14", "makes message IDs of {} bits", 16)
 class IdsOfBits(Channel):
     size: int

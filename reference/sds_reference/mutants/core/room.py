@@ -185,3 +185,18 @@ class HoldsAgainstTheOldest(_HeldAgainst):
 class HoldsAgainstTheNewest(_HeldAgainst):
     def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
         return outstanding[-self.size :]
+
+
+@sized("ACK-02", "has room for {} possibly acknowledged messages", 50, 200)
+class RoomForPossiblyAcknowledged(_Sized):
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        if sum(other.filter_hits > 0 for other in self.outgoing) < self.size:
+            super().filter_hit(entry, effects, now_ms)
+
+
+@sized("OUTSWEEP-02", "resends {} possibly acknowledged messages, and no others", 20)
+class ResendsSomeOfThePossible(_Sized):
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        super().filter_hit(entry, effects, now_ms)
+        if sum(other.filter_hits > 0 for other in self.outgoing) > self.size:
+            entry.due_ms = -1

@@ -28,6 +28,20 @@ class LooksAtTheFirstItems(_Sized):
         super().on_receive(short, counts=counts, now_ms=now_ms)
 
 
+@sized("R-RECV-12", "overhears the first {} items of a repair request", 100, 190)
+class OverhearsTheFirstItems(_Sized):
+    _heard = 0
+
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        self._heard = 0
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+    def remove_overheard(self, message_id: str) -> None:
+        self._heard += 1
+        if self._heard <= self.size:
+            super().remove_overheard(message_id)
+
+
 @sized("R-RECV-08", "has room for {} requests of others", 190)
 class RoomForRequests(_Sized):
     def take_request(self, entry: HistoryEntry, now_ms: int) -> None:

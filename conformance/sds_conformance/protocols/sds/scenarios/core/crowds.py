@@ -6,14 +6,16 @@ Nothing is timed, and no log grows beyond a thousand IDs (AMB-96), or what is de
 from __future__ import annotations
 
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
 
-from ..cast import Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
+from ..cast import Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
 
 MANY = 980
 SENDERS = 200
 LARGE_HISTORY = 600
 """Entries of a causal history that may be refused (AMB-47)."""
 ROUNDS = 105
+AHEAD_MS = 5_000_000
 CHANNELS = 33
 PARTICIPANTS = 11
 
@@ -54,7 +56,7 @@ def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
 
 
 @scenario(
-    *("SEND-10", "OUTSWEEP-01", "ACK-01", "ACK-02", "MSG-14", "SEND-11"),
+    *("SEND-10", "OUTSWEEP-01", "OUTSWEEP-02", "ACK-01", "ACK-02", "MSG-14", "MSG-21", "SEND-11"),
     long=True,
     asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000),
 )
@@ -66,23 +68,32 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     # Who has not the room to send all copies at once has many sweeps for them.
     for pause in (period, *[period // 20 + 1] * 22):
         alice.after(pause).tick()
-    spread = own[::25] + own[-1:]
-    in_filter = stage.filter_over(*[message.message_id for message in spread])
-    if in_filter is not None:
-        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+    _held_by_a_filter(stage, alice, bob, own[::4] + own[-1:])
     middle = slice(150, 150 + LARGE_HISTORY)
     alice.receive(bob.content(stage.now_ms + 1, *own[:100], *own[100:][-100:]), bob.content(stage.now_ms, *own[middle]))
     alice.observe()
+    # Of what is left, some are possibly acknowledged now, and nothing more is heard.
+    left = [*own[100:150], *own[middle.stop : -100]]
+    _held_by_a_filter(stage, alice, bob, left[2::4])
+    longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
+    tick_every(alice, longer // 9 + 1, times=22)
 
 
-@scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", long=True)
+def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
+    in_filter = stage.filter_over(*[message.message_id for message in own]) if own else None
+    if in_filter is not None:
+        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+
+
+@scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
 def a_hundred_of_each_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """More than a hundred messages of each kind are sent and received; each that arrives acknowledges one."""
+    """More than a hundred messages of each kind are sent and received: from ahead, that acknowledge, and that wait."""
     for number in range(ROUNDS):
-        own = alice.after(10).send()
+        own, other = alice.after(10).send(), alice.send()
         send_the_optional(alice)
-        gaps = [[], [f"never-sent-{number}"]][number % 2]
-        alice.receive(bob.sync(stage.now_ms, *gaps, own), bob.ephemeral(b"typing"))
+        gap = f"never-sent-{number}"
+        alice.receive(bob.sync(stage.now_ms, *[gap][: number % 2], own), bob.ephemeral(b"typing"))
+        alice.receive(bob.content(stage.now_ms, other, gap), bob.content(stage.now_ms + AHEAD_MS + 100 * number))
 
 
 @scenario("MSG-15", "RECV-07", long=True)

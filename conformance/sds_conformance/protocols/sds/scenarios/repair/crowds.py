@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sds_harness.sds.peer import signed
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
@@ -52,6 +53,17 @@ def two_hundred_are_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> No
             break
         stage.advance(pace if number < LOOKS else 0)
     say_both(alice, 1_000)
+
+
+@repair_scenario("R-RECV-12", long=True)
+def two_hundred_are_asked_for_by_another(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Two hundred are missing, and before T_min is over somebody else asks for all of them in one message."""
+    lost = missing(stage, alice, bob, AT_ONCE)
+    alice.observe()
+    stage.advance(t_min(alice) // 2)
+    alice.given(carol.sync(stage.now_ms, requests=signed(*lost))).observe()
+    for _ in range(6):
+        say(alice.after(t_max(alice) // 6), content=False)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC,), of_one_text=True)
