@@ -18,6 +18,10 @@ ROUNDS = 105
 AHEAD_MS = 5_000_000
 CHANNELS = 33
 PARTICIPANTS = 11
+SMALL_MESSAGES = pb.Configuration(
+    causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
+)
+"""Who can be had so does not have to copy large ones by the thousand."""
 
 
 def _many(stage: Stage) -> int:
@@ -58,7 +62,7 @@ def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
 @scenario(
     *("SEND-10", "OUTSWEEP-01", "OUTSWEEP-02", "ACK-01", "ACK-02", "MSG-14", "MSG-21", "SEND-11"),
     long=True,
-    asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000),
+    asked=SMALL_MESSAGES,
 )
 def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Nobody acknowledges what a participant sends, then filters hold some of it, and causal histories name many."""
@@ -66,7 +70,7 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.observe()
     period = alice.party.in_force.resend_unacknowledged_ms or 30_000
     # Who has not the room to send all copies at once has many sweeps for them.
-    for pause in (period, *[period // 20 + 1] * 22):
+    for pause in (period, *[period // 10 + 1] * 11):
         alice.after(pause).tick()
     _held_by_a_filter(stage, alice, bob, own[::4] + own[-1:])
     middle = slice(150, 150 + LARGE_HISTORY)
@@ -76,7 +80,7 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     left = [*own[100:150], *own[middle.stop : -100]]
     _held_by_a_filter(stage, alice, bob, left[2::4])
     longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
-    tick_every(alice, longer // 9 + 1, times=22)
+    tick_every(alice, longer // 2 + 1, times=6)
 
 
 def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
