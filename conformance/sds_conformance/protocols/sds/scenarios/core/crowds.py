@@ -80,7 +80,7 @@ def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     left = [*own[100:150], *own[middle.stop : -100]]
     _held_by_a_filter(stage, alice, bob, left[2::4])
     longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
-    tick_every(alice, longer // 2 + 1, times=6)
+    tick_every(alice, longer // 5 + 1, times=13)
 
 
 def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
