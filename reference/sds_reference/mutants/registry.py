@@ -116,6 +116,19 @@ def _unseen_too(known: str, name: str, more: str, summary: str) -> None:
     again(known, name, summary or f"{MUTANTS[known].summary}, {more}", unseen=True)
 
 
+def sized(requirement: str, summary: str, *sizes: int, **config: Any) -> Callable[[Faulty], Faulty]:
+    """Register a fault once for each of ``sizes``, of which its class has one as ``size``: with room for so many,
+    or showing with so many. "{}" in the ``summary`` stands for it, and the name ends in it."""
+
+    def register(faulty: Faulty) -> Faulty:
+        for size in sizes:
+            of_size = type(faulty.__name__, (faulty,), {"size": size})
+            mutant(requirement, summary.format(size), name=f"{_kebab(faulty.__name__)}-{size}", **config)(of_size)
+        return faulty
+
+    return register
+
+
 def configured(name: str, requirement: str, summary: str, **config: Any) -> None:
     """Register a fault that is but another configuration, one that is not legal."""
     mutant(requirement, summary, name=name, **config)(Participant)

@@ -1,3 +1,18 @@
 """Faults in SDS itself. Importing this package registers them."""
 
-from . import acknowledge, deliver, message, receive, refusals, send, state, states, subtle, sweeps, sync, unseen  # noqa: F401
+from . import (  # noqa: F401
+    acknowledge,
+    count,
+    deliver,
+    message,
+    receive,
+    refusals,
+    room,
+    send,
+    state,
+    states,
+    subtle,
+    sweeps,
+    sync,
+    unseen,
+)

@@ -11,6 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
+from ...view.repair_tracker import NEVER
 from ...view.resends import Gap, gaps, given_up, possibly_acknowledged
 from .receive import judge_mention
 
@@ -76,6 +77,19 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         expected = f"{mention.message_id!r} at most possibly acknowledged by one filter"
         soft = "" if acked else given_up(view, mention.message_id, mention.received.step.index)
         yield judged(mention.received.step, met, expected, "acknowledged", soft)
+
+
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED)
+def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
+    """A single filter acknowledges later no more than at once: it is the same one when its message is delivered."""
+    for ack in view.acks:
+        said = [m for m in view.standing(ack.message_id).mentions if m.received.step.index <= ack.step.index]
+        alone = len(said) == 1 and not said[0].certain and said[0].received.step is not ack.step
+        unread = view.maybe.get(ack.message_id, NEVER) <= ack.step.index
+        if alone and ack.outstanding and not ack.possibly and not unread:
+            since = said[0].received.step.index
+            expected = f"{ack.message_id!r} at most possibly acknowledged: only the filter of step {since} holds it"
+            yield violated(ack.step, expected, f"acknowledged in answer to {ack.step.command}")
 
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)

@@ -128,6 +128,24 @@ def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itsel
     return [message_id for _, message_id in entries[max(0, end - room) : end] if message_id]
 
 
+@check("SDS-RECV-04")
+def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
+    """Once a filter is full, what is received enters it all the same, that which makes it roll over too (AMB-55)."""
+    c, last = view.configuration, 0
+    if not c.bloom_capacity or len(view.received) < c.bloom_capacity or not reads_filters(view):
+        return
+    entries = _entries(view)
+    for filling in _fillings(view):
+        holds, index = view.filter_of(_bytes(filling.sent)), filling.sent.step.index
+        if holds is not None and filling.received >= c.bloom_capacity // 2:
+            arrived = {message_id for step, message_id in entries if last < step < index}
+            newest = _newest(view, entries, filling.sent, bool(holds(filling.sent.message.message_id)))
+            fresh = [message_id for message_id in newest if message_id in arrived]
+            expected = "{}, received since the message before, in the filter of the next, however full that is"
+            yield from judge_members(filling.sent.step, holds, fresh, expected) if fresh else ()
+        last = index
+
+
 @check("SDS-STATE-06")
 def false_hits_stay_bounded(view: ChannelView) -> Iterator[Observation]:
     """After roll-overs strangers hit no more than twice as often as with the target rate.

@@ -100,7 +100,7 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
 def all_that_wait_for_one_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Where one of several that wait for the same message has been delivered, so are the others."""
     for received in view.received if not view.gives_up else ():
-        if not received.acceptable or received.rejected or not received.unmet or waiting_dependencies(view, received):
+        if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
             continue
         if woken_beside(view, received):
             expected = f"{received.message.message_id!r} delivered, like others that waited for {min(received.unmet)!r}"

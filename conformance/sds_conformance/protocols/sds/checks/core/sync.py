@@ -26,6 +26,9 @@ from .send import (
     tied_at_the_edge,
 )
 
+_UNEVEN = 3
+"""Sync messages that may be early."""
+
 IdsBefore = Callable[[ChannelView, int], set[str]]
 """IDs of messages of a kind that is in no log, of those before a step."""
 
@@ -75,6 +78,27 @@ def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
         yield violated(late[0], f"another sync message within ten intervals of {interval} ms", "none")
     elif len(automatic) > 1:
         yield held(last)
+
+
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
+    """Periodic sync messages are not sent at whatever rate the work runs, be there requests to send or not.
+
+    They may be uneven, and who fell behind may catch up: what counts is how many there are since the beginning, and
+    they are too many where there are more than twice as many as intervals. A clock that went back may make one due.
+    """
+    interval = view.configuration.sync_interval_ms
+    automatic = {s.step.index for s in view.syncs if s.step.command == "tick"} if interval else ()
+    before, allowed, seen = view.party.opened_ms, float(_UNEVEN), 0
+    for tick in (step for step in view.trace.of(view.party.name) if automatic and step.now_ms):
+        allowed += 1 if tick.now_ms < before else 2 * (tick.now_ms - before) / interval
+        before, seen = tick.now_ms, seen + (tick.index in automatic)
+        if tick.index in automatic and seen > allowed:
+            expected = f"sync messages at intervals of {interval} ms, {allowed:.0f} by now if they are uneven"
+            yield violated(tick, expected, f"{seen}, at any time that the work runs")
+            return
+    if len(automatic) > 1:
+        yield held(view.trace.steps[max(automatic) - 1])
 
 
 @check("SDS-SYNC-02", pb.CAPABILITY_SYNC)
@@ -224,7 +248,7 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
 
 
 @check("SDS-SYNC-10")
-def repeatedsync_ids(view: ChannelView) -> Iterator[Observation]:
+def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
     """A sync message counts although its ID was used by an earlier one."""
     seen: set[str] = set()
     for received in view.received:

@@ -12,6 +12,8 @@ from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_i
 LARGEST_FILLED = 2_000
 """Bloom filters for more IDs are not filled message by message, and not rolled over."""
 LARGEST_BUILT = 100_000
+OFTEN_SHOWN = 100
+SENDERS = 199
 ASKED_AT_ONCE = 20_000
 """IDs in one query: a third of a megabyte."""
 
@@ -58,12 +60,13 @@ def one_of_many_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> Non
 
 @scenario("RECV-07", "STATE-07", long=True, asked=pb.Configuration(bloom_capacity=1_000, bloom_error_rate=0.01))
 def a_thousand_messages(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A thousand messages fill a bloom filter made for them, and the last depends on the first."""
+    """A thousand messages of many fill a bloom filter made for them, and the last depends on the first."""
     # So large that the rates of two such filters hardly differ: by 4 %, where they differ by 17 % for 50 IDs.
     capacity = alice.party.in_force.bloom_capacity
     # One less, for "once it reaches" its capacity some implementations roll over.
     full = capacity - 1 if 1 < capacity <= LARGEST_FILLED else 999
-    messages = [bob.content(stage.now_ms + number) for number in range(max(full, 999))]
+    peers = [bob, *(stage.peer(f"p{number}") for number in range(SENDERS))]
+    messages = [peers[number % len(peers)].content(stage.now_ms + number) for number in range(max(full, 999))]
     alice.given(*messages[:full]).after(max(1_000, full)).send()
     if messages[full:]:
         alice.receive(*messages[full:])
@@ -123,7 +126,7 @@ def own_copies_under_a_frozen_clock(stage: Stage, alice: Actor) -> None:
     alice.send()
 
 
-@scenario("SEND-09", "STATE-05", "STATE-06", long=True)
+@scenario("SEND-09", "STATE-05", "STATE-06", "RECV-04", long=True)
 def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
     """Three times a filter's capacity arrives; the newest tenth must still be in it, and little else."""
     # At 1 %, for double hashing over the few bits of so small a filter cannot do much better: at 0.1 % for 50 IDs, the
@@ -137,7 +140,8 @@ def a_filter_rolls_over(stage: Stage, bob: ScriptedPeer) -> None:
         return
     for number in range(3 * capacity):
         alice.after(1).receive(bob.content(stage.now_ms))
-        if number % 7 == 6:
+        # Often enough that a filter is shown soon after each roll-over, whatever share of its IDs that keeps.
+        if number % 5 in (1, 4) if capacity <= OFTEN_SHOWN else number % 7 == 6:
             alice.send()
     alice.send()
     if stage.trace.declaration.profile("bloom") not in PROFILES:

@@ -1,0 +1,148 @@
+"""As many of everything as an implementation must have room for: what is bounded, or goes wrong now and then, shows.
+
+Nothing is timed, and no log grows beyond a thousand IDs (AMB-96), or what is declared.
+"""
+
+from __future__ import annotations
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+
+from ..cast import Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in, tick_every
+
+MANY = 980
+SENDERS = 200
+LARGE_HISTORY = 600
+"""Entries of a causal history that may be refused (AMB-47)."""
+ROUNDS = 105
+AHEAD_MS = 5_000_000
+CHANNELS = 33
+PARTICIPANTS = 11
+SMALL_MESSAGES = pb.Configuration(
+    causal_history_size=2, bloom_capacity=1_000, bloom_error_rate=0.01, resend_unacknowledged_ms=30_000
+)
+"""Who can be had so does not have to copy large ones by the thousand."""
+
+
+def _many(stage: Stage) -> int:
+    """So many messages, and a few more, are in the log together."""
+    bound = stage.trace.declaration.limit("log_entries")
+    return MANY if bound is None else max(1, min(MANY, bound - 20))
+
+
+@scenario("RECV-08", "RECV-05", "DELIVER-04", "DELIVER-06", "STATE-05", "STATE-10", "STATE-14", long=True)
+def a_crowd_waits_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages of two hundred senders wait for one. Then come copies, a late message, and some that depend on many."""
+    base = stage.now_ms
+    own, root = alice.send(), bob.content(base + 1)
+    peers = [stage.peer(f"p{number}") for number in range(SENDERS)]
+    waiting = [peers[number % SENDERS].content(base + 2 + number, root) for number in range(_many(stage))]
+    alice.given(*waiting).observe()
+    take_in(alice, root).observe()
+    alice.given(waiting[0], waiting[len(waiting) // 2], stage.peer("late").content(base - 1)).observe()
+    alice.receive(bob.content(base + 2_000, own))
+    for place in (0, 1, 100, 199):
+        gap = f"never-sent-{place}"
+        alice.receive(bob.content(base + 2_001 + place, *waiting[:place], gap, *waiting[place:199]))
+    alice.receive(bob.content(base + 2_300, "never-sent", *waiting), bob.content(base + 2_301, *waiting, "never-sent"))
+    alice.settle()
+    alice.after(100).send()
+
+
+@scenario("INSWEEP-04", long=True)
+def a_chain_of_a_thousand(stage: Stage, alice: Actor) -> None:
+    """Each of nearly a thousand messages depends on the one before it, and the last comes first."""
+    peers = [stage.peer(name) for name in ("bob", "carol", "dave")]
+    line = [peers[0].content(stage.now_ms)]
+    for number in range(1, _many(stage)):
+        line.append(peers[number % 3].content(stage.now_ms + number, line[-1]))
+    take_in(alice, *reversed(line)).observe()
+
+
+@scenario(
+    *("SEND-10", "OUTSWEEP-01", "OUTSWEEP-02", "ACK-01", "ACK-02", "MSG-14", "MSG-21", "SEND-11"),
+    long=True,
+    asked=SMALL_MESSAGES,
+)
+def a_crowd_of_its_own(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Nobody acknowledges what a participant sends, then filters hold some of it, and causal histories name many."""
+    own = [alice.send() for _ in range(_many(stage))]
+    alice.observe()
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    # Who has not the room to send all copies at once has many sweeps for them.
+    for pause in (period, *[period // 10 + 1] * 11):
+        alice.after(pause).tick()
+    _held_by_a_filter(stage, alice, bob, own[::4] + own[-1:])
+    middle = slice(150, 150 + LARGE_HISTORY)
+    alice.receive(bob.content(stage.now_ms + 1, *own[:100], *own[100:][-100:]), bob.content(stage.now_ms, *own[middle]))
+    alice.observe()
+    # Of what is left, some are possibly acknowledged now, and nothing more is heard.
+    left = [*own[100:150], *own[middle.stop : -100]]
+    _held_by_a_filter(stage, alice, bob, left[2::4])
+    longer = alice.party.in_force.resend_possibly_acknowledged_ms or 3 * period
+    tick_every(alice, longer // 5 + 1, times=13)
+
+
+def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[Message]) -> None:
+    """A filter that has room for them holds own messages, or as many of them as it has room for."""
+    room = alice.party.in_force.bloom_capacity or SMALL_MESSAGES.bloom_capacity
+    held = [message.message_id for message in own[:: len(own) // room + 1]]
+    in_filter = stage.filter_over(*held) if held else None
+    if in_filter is not None:
+        alice.given(bob.content(stage.now_ms, bloom_filter=in_filter)).observe()
+
+
+@scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)
+def a_hundred_of_each_kind(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """More than a hundred messages of each kind are sent and received: from ahead, that acknowledge, and that wait."""
+    for number in range(ROUNDS):
+        own, other = alice.after(10).send(), alice.send()
+        send_the_optional(alice)
+        gap = f"never-sent-{number}"
+        alice.receive(bob.sync(stage.now_ms, *[gap][: number % 2], own), bob.ephemeral(b"typing"))
+        alice.receive(bob.content(stage.now_ms, other, gap), bob.content(stage.now_ms + AHEAD_MS + 100 * number))
+
+
+@scenario("MSG-15", "RECV-07", long=True)
+def many_channels(stage: Stage) -> None:
+    """A participant takes part in many channels, and in each a message is sent and acknowledged."""
+    names = tuple(f"c{number}" for number in range(1, CHANNELS + 1))
+    alice = stage.open(channels=names)
+    peers = {name: stage.peer(f"peer-of-{name}", name) for name in names}
+    sent = {}
+    for name, peer in peers.items():
+        alice.receive(peer.content(stage.now_ms))
+        sent[name] = alice.send(channel_id=name)
+    for name, peer in peers.items():
+        alice.receive(peer.content(stage.now_ms + 1, sent[name]))
+
+
+@scenario("STATE-05", long=True)
+def many_participants(stage: Stage) -> None:
+    """Many participants of one process receive messages that the others do not."""
+    actors = [stage.open(f"alice{number}") for number in range(PARTICIPANTS)]
+    for actor in actors:
+        peer = stage.peer(f"peer-of-{actor.name}")
+        actor.receive(*[peer.content(stage.now_ms + number) for number in range(5)])
+    for actor in actors:
+        actor.after(10).send()
+
+
+@scenario("RECV-05", "RECV-07", "RECV-08", long=True)
+def long_ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """IDs of up to 1,024 characters differ in the last one; what waits for one of them waits until it comes."""
+    late = []
+    for number, length in enumerate((33, 65, 101, 129, 201, 256, 512, 1_001, 1_024)):
+        known, missing = ("x" * (length - 1) + last for last in "12")
+        alice.receive(bob.content(stage.now_ms + number, message_id=known))
+        alice.receive(bob.content(stage.now_ms + 20 + number, missing))
+        late.append(bob.content(stage.now_ms + 10 + number, message_id=missing))
+    take_in(alice, *late).after(100).send()
+
+
+@scenario("DELIVER-04", long=True, asked=pb.Configuration(causal_history_size=100))
+def late_by_a_hundred(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A message comes ninety places late, and causal histories are long enough to show it."""
+    base = stage.now_ms
+    newer = [bob.content(base + 10 + number) for number in range(99)]
+    alice.given(*newer, bob.content(base + 15, message_id="late")).after(1_000).send()

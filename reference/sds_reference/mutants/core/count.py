@@ -1,0 +1,251 @@
+"""Faults of count: what goes well the first times goes wrong with the third, the twentieth or the hundredth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from weakref import WeakSet
+
+from ...bloom_filter import RollingBloomFilter
+from ...channel import Channel
+from ...config import Config
+from ...effects import Delivered, Effects
+from ...message import Kind, Message
+from ...outgoing_buffer import Outgoing
+from ...participant import Participant
+from ..registry import fault, keeping, mutants, sized
+
+
+class _Counting(Channel):
+    size: int
+    _count = 0
+
+    def nth(self) -> bool:
+        """Is it the next one of which something goes wrong?"""
+        self._count += 1
+        return self._count % self.size == 0
+
+
+# ---- Every so many ---------------------------------------------------------------------------------------------------
+
+
+@sized("RECV-07", "loses every message that is the {}th to arrive", 900)
+class LosesEvery(_Counting):
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if message.kind is Kind.CONTENT and self.nth():
+            return Effects()
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+@sized("RECV-07", "logs every {}th message without telling the application", 900)
+class SilentAboutEvery(_Counting):
+    def deliver(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        super().deliver(message, effects, retrieval_hint)
+        if self.nth():
+            effects.events = [e for e in effects.events if not _delivers(e, message)]
+
+
+def _delivers(event: object, message: Message) -> bool:
+    return isinstance(event, Delivered) and event.message_id == message.message_id
+
+
+@sized("STATE-10", "does not log every {}th message of others", 900)
+class ForgetsToLogEvery(_Counting):
+    def insert_into_log(self, message: Message, retrieval_hint: bytes | None) -> None:
+        if not self.nth():
+            super().insert_into_log(message, retrieval_hint)
+
+
+@sized("STATE-05", "leaves every {}th message out of its filter", 400)
+class ForgetsToFilterEvery(_Counting):
+    def insert_into_filter(self, message: Message) -> None:
+        if not self.nth():
+            super().insert_into_filter(message)
+
+
+@sized("SEND-10", "forgets every {}th message that it sends", 20, 900)
+class ForgetsEverySent(_Counting):
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        if not self.nth():
+            super().remember_outgoing(message, wire, now_ms)
+
+
+@sized("SEND-11", "does not log every {}th message of its own", 900)
+class ForgetsToLogEveryOwn(_Counting):
+    def log_own(self, message: Message, retrieval_hint: bytes | None) -> None:
+        if not self.nth():
+            super().log_own(message, retrieval_hint)
+
+
+@sized("ACK-01", "overlooks every {}th of its messages that a causal history names", 500)
+class OverlooksEveryAcknowledgement(_Counting):
+    def acknowledge(self, message_id: str, effects: Effects) -> None:
+        if message_id not in self.outgoing or not self.nth():
+            super().acknowledge(message_id, effects)
+
+
+@sized("ACK-02", "overlooks every {}th of its messages that a filter holds", 20)
+class OverlooksEveryHit(_Counting):
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        if not self.nth():
+            super().filter_hit(entry, effects, now_ms)
+
+
+@sized("SYNC-04", "names one message less in every {}th sync message", 100)
+class EverySyncNamesLess(_Counting):
+    def compose(self, message_id: str, lamport: int, content: bytes | None) -> Message:
+        message = super().compose(message_id, lamport, content)
+        less = message.causal_history[1:] if content is None and self.nth() else message.causal_history
+        return replace(message, causal_history=less)
+
+
+@sized("SYNC-12", "does not look at every {}th sync message", 100)
+class OverlooksEverySync(_Counting):
+    def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if message.kind is not Kind.SYNC or not self.nth():
+            super().review_ack_status(message, effects, now_ms)
+
+
+@sized("EPHEMERAL-04", "does not deliver every {}th ephemeral message", 100)
+class LosesEveryEphemeral(_Counting):
+    def receive_ephemeral(self, message: Message, effects: Effects) -> None:
+        if not self.nth():
+            super().receive_ephemeral(message, effects)
+
+
+@sized("DELIVER-01", "does not follow every {}th timestamp that it delivers", 100)
+class OverlooksEveryTimestamp(_Counting):
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        if not self.nth():
+            super().witness_lamport(lamport_timestamp)
+
+
+@sized("RECV-03", "does not review the ACK status with every {}th message that waits", 100)
+class OverlooksEveryWaiting(_Counting):
+    def review_ack_status(self, message: Message, effects: Effects, now_ms: int) -> None:
+        if message.kind is Kind.SYNC or not self.unmet_dependencies(message) or not self.nth():
+            super().review_ack_status(message, effects, now_ms)
+
+
+@sized("MSG-21", "changes every {}th copy that it sends", 900)
+class ChangesEveryCopy(_Counting):
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        wire = super().rebroadcast(entry)
+        return self.encode(replace(self.revision.wire.decode(wire), content=b"?")) if self.nth() else wire
+
+
+@sized("MSG-14", "makes message IDs of {} bits", 16)
+class IdsOfBits(Channel):
+    size: int
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content)[: self.size // 4]
+
+
+# ---- The third and later ones ----------------------------------------------------------------------------------------
+
+
+@sized("MSG-15", "takes the {}th channel and all after it for the first", 30)
+class KnowsSoManyChannels(Participant):
+    size: int
+
+    def join(self, channel_id: str, now_ms: int) -> None:
+        if len(self.channels) < self.size - 1 or channel_id in self.channels:
+            super().join(channel_id, now_ms)
+        else:
+            self.channels[channel_id] = next(iter(self.channels.values()))
+
+
+@sized("STATE-05", "shares a filter between the first and the {}th participant of a process", 10)
+class KnowsSoManyParticipants(Participant):
+    size: int
+    _alive: WeakSet[Participant]
+
+    def __init_subclass__(cls) -> None:
+        cls._alive = WeakSet()
+
+    def __init__(self, participant_id: str, config: Config | None = None) -> None:
+        super().__init__(participant_id, config)
+        self._alive.add(self)
+
+    def join(self, channel_id: str, now_ms: int) -> None:
+        super().join(channel_id, now_ms)
+        others = [other for other in self._alive if other is not self and channel_id in other.channels]
+        if len(others) >= self.size - 1:
+            self.channels[channel_id].filter = others[0].channels[channel_id].filter
+
+
+@sized("RECV-07", "knows {} senders, and drops what others say", 100)
+class KnowsSoManySenders(Channel):
+    size: int
+    _senders: frozenset[str] = frozenset()
+
+    def receive(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if len(self._senders) >= self.size and message.sender_id not in self._senders:
+            return Effects()
+        self._senders |= {message.sender_id}
+        return super().receive(message, now_ms, retrieval_hint)
+
+
+@sized("STATE-14", "needs two senders to acknowledge, where it knows {} or more", 4, 100)
+class NeedsAQuorum(Channel):
+    size: int
+    _senders: frozenset[str] = frozenset()
+    _named: frozenset[str] = frozenset()
+
+    def review_causal_history(self, message: Message, effects: Effects) -> None:
+        self._senders |= {message.sender_id}
+        for entry in message.causal_history:
+            if len(self._senders) < self.size or entry.message_id in self._named:
+                self.acknowledge(entry.message_id, effects)
+        self._named |= {entry.message_id for entry in message.causal_history}
+
+
+@keeping("filter_class", "RECV-04", "has an empty filter after its third roll-over, and after each that follows")
+class ForgetsAtTheThirdRollOver(RollingBloomFilter):
+    _times = 0
+
+    def _roll_over(self) -> None:
+        self._times += 1
+        retained = self._retained
+        self._retained = 0 if self._times >= 3 else retained
+        super()._roll_over()
+        self._retained = retained
+
+
+@keeping("filter_class", "RECV-04", "loses the message that makes its filter roll over")
+class LosesWhatRollsItOver(RollingBloomFilter):
+    def insert(self, message_id: str) -> None:
+        if len(self._newest) >= self._parameters.capacity and message_id not in self._members:
+            self._roll_over()
+            self._wire = None
+        else:
+            super().insert(message_id)
+
+
+# ---- Once and twice --------------------------------------------------------------------------------------------------
+
+
+@mutants
+class _Twice(Channel):
+    @fault(
+        Channel.deliver,
+        "ACK-04",
+        "counts the filter of a message that waited once more when it is delivered",
+        possible_ack_threshold=2,
+    )
+    def counts_a_filter_twice(self, message: Message, effects: Effects, retrieval_hint: bytes | None) -> None:
+        if message.message_id in self._waited:
+            self.review_bloom_filter(message, effects, self._swept_ms)
+        super().deliver(message, effects, retrieval_hint)
+
+    _waited: frozenset[str] = frozenset()
+
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        self._waited |= {message.message_id}
+        super().buffer(message, unmet, now_ms, retrieval_hint)
+
+    @fault(Channel.review_causal_history, "ACK-07", "does not look at sync messages that name a gap first")
+    def a_gap_comes_first(self, message: Message, effects: Effects) -> None:
+        first = {entry.message_id for entry in message.causal_history[:1]}
+        if message.kind is not Kind.SYNC or not first & self.unmet_dependencies(message):
+            super().review_causal_history(message, effects)

@@ -1,0 +1,202 @@
+"""Faults of room: what is kept, looked at or compared is bounded, where the text knows no bound.
+
+Each is there for a size that a schedule of ordinary length does not reach, and for one of the largest that is demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from ...channel import Channel
+from ...effects import Effects
+from ...errors import MalformedMessage
+from ...incoming_buffer import Buffered
+from ...local_log import LocalLog, LogEntry
+from ...message import HistoryEntry, Kind, Message
+from ...outgoing_buffer import Outgoing
+from ..registry import sized
+
+
+class _Sized(Channel):
+    size: int
+
+
+# ---- The log, and what is known --------------------------------------------------------------------------------------
+
+
+class _SortsLate(LocalLog):
+    size: int
+
+    def place(self, entry: LogEntry) -> Any:
+        farthest = next(islice(reversed(self._order), self.size - 1, None), None)
+        return entry.lamport_timestamp if farthest is None else max(entry.lamport_timestamp, farthest[0])
+
+
+@sized("DELIVER-04", "sorts a late message in among the newest {}, no further back", 50, 900)
+class SortsInAmongTheNewest(_Sized):
+    def __init__(self, *given: Any) -> None:
+        self.log_class = type("Log", (_SortsLate,), {"size": self.size})
+        super().__init__(*given)
+
+
+class _LogsCopies(LocalLog):
+    def insert(self, entry: LogEntry) -> bool:
+        key = entry.message_id.encode()
+        if key in self._entries:
+            self._order.add((self.place(entry), key))
+        return super().insert(entry)
+
+
+@sized("DELIVER-06", "tells copies by the newest {} IDs, and logs others again", 900)
+class TellsCopiesByTheNewest(_Sized):
+    log_class = _LogsCopies
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._newest: dict[str, None] = {}
+
+    def is_duplicate(self, message: Message) -> bool:
+        known = message.message_id in self._newest
+        self._newest[message.message_id] = None
+        if len(self._newest) > self.size:
+            del self._newest[next(iter(self._newest))]
+        return known
+
+
+@sized("RECV-05", "tells IDs apart by their first {} characters", 128, 1000)
+class TellsIdsByTheirStart(_Sized):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        known = {entry.message_id[: self.size] for entry in self.log}
+        return {i for i in super().unmet_dependencies(message) if i[: self.size] not in known}
+
+
+@sized("RECV-07", "refuses messages with IDs of more than {} characters", 1000)
+class RefusesLongIds(_Sized):
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        if len(message.message_id) > self.size:
+            raise MalformedMessage("the message ID is too long")
+        super().refuse_unusable(message, kind, now_ms)
+
+
+# ---- What waits ------------------------------------------------------------------------------------------------------
+
+
+@sized("RECV-08", "has room for {} waiting messages", 100, 900)
+class RoomForWaiting(_Sized):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        if len(self.incoming) < self.size:
+            super().buffer(message, unmet, now_ms, retrieval_hint)
+
+
+@sized("RECV-08", "keeps the newest {} waiting messages", 900)
+class NewestWaiting(_Sized):
+    def buffer(self, message: Message, unmet: set[str], now_ms: int, retrieval_hint: bytes | None) -> None:
+        super().buffer(message, unmet, now_ms, retrieval_hint)
+        if len(self.incoming) > self.size:
+            kept = list(self.incoming)[1:]
+            self.incoming = type(self.incoming)()
+            for entry in kept:
+                self.incoming.add(entry)
+
+
+@sized("INSWEEP-04", "frees {} levels of a chain that waits, and then no more", 900)
+class FreesLevels(_Sized):
+    def deliver_ready(self, effects: Effects) -> None:
+        for level in range(self.size + 1):
+            ready = []
+            while (entry := self.incoming.take_ready()) is not None:
+                ready.append(entry)
+            for entry in ready:
+                if level < self.size:
+                    self.deliver(entry.message, effects, entry.retrieval_hint)
+                else:
+                    self.incoming.add(Buffered(entry.message, {""}, entry.received_ms, None))
+
+
+def _cut(message: Message, entries: Iterable[HistoryEntry]) -> Message:
+    return replace(message, causal_history=tuple(entries))
+
+
+@sized("RECV-05", "verifies the first {} entries of a causal history", 900)
+class VerifiesTheFirst(_Sized):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(_cut(message, message.causal_history[: self.size]))
+
+
+@sized("RECV-05", "verifies the last {} entries of a causal history", 190, 900)
+class VerifiesTheLast(_Sized):
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(_cut(message, message.causal_history[-self.size :]))
+
+
+# ---- What is outstanding ---------------------------------------------------------------------------------------------
+
+
+@sized("SEND-10", "resends the newest {} of its messages", 100, 900)
+class NewestOutstanding(_Sized):
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        super().remember_outgoing(message, wire, now_ms)
+        if len(self.outgoing) > self.size:
+            self.outgoing.acknowledge(next(iter(self.outgoing)).message_id)
+
+
+@sized("OUTSWEEP-01", "resends {} messages in a sweep and puts the others off by a period", 900)
+class ResendsSoMany(_Sized):
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        for number, entry in enumerate(sorted(self.outgoing.take_due(now_ms), key=lambda entry: entry.message_id)):
+            if number < self.size:
+                effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+
+@sized("ACK-01", "acknowledges with the first {} entries of a causal history", 190, 500)
+class AcknowledgesWithTheFirst(_Sized):
+    def review_causal_history(self, message: Message, effects: Effects) -> None:
+        super().review_causal_history(_cut(message, message.causal_history[: self.size]), effects)
+
+
+@sized("ACK-01", "acknowledges with the last {} entries of a causal history", 500)
+class AcknowledgesWithTheLast(_Sized):
+    def review_causal_history(self, message: Message, effects: Effects) -> None:
+        super().review_causal_history(_cut(message, message.causal_history[-self.size :]), effects)
+
+
+class _HeldAgainst(_Sized):
+    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+        raise NotImplementedError
+
+    def review_bloom_filter(self, message: Message, effects: Effects, now_ms: int) -> None:
+        kept, chosen = self.outgoing.unacknowledged, self.chosen(self.outgoing.unacknowledged())
+        self.outgoing.unacknowledged = lambda: chosen  # type: ignore[method-assign]
+        super().review_bloom_filter(message, effects, now_ms)
+        self.outgoing.unacknowledged = kept  # type: ignore[method-assign]
+
+
+@sized("ACK-02", "holds a filter against its oldest {} messages", 50, 900)
+class HoldsAgainstTheOldest(_HeldAgainst):
+    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+        return outstanding[: self.size]
+
+
+@sized("ACK-02", "holds a filter against its newest {} messages", 900)
+class HoldsAgainstTheNewest(_HeldAgainst):
+    def chosen(self, outstanding: list[Outgoing]) -> list[Outgoing]:
+        return outstanding[-self.size :]
+
+
+@sized("ACK-02", "has room for {} possibly acknowledged messages", 50, 200)
+class RoomForPossiblyAcknowledged(_Sized):
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        if sum(other.filter_hits > 0 for other in self.outgoing) < self.size:
+            super().filter_hit(entry, effects, now_ms)
+
+
+@sized("OUTSWEEP-02", "resends {} possibly acknowledged messages, and no others", 20)
+class ResendsSomeOfThePossible(_Sized):
+    def filter_hit(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:
+        super().filter_hit(entry, effects, now_ms)
+        if sum(other.filter_hits > 0 for other in self.outgoing) > self.size:
+            entry.due_ms = -1

@@ -1,0 +1,79 @@
+"""Faults of room in the repair extension: what is asked for, kept and answered is bounded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...channel import Channel
+from ...message import HistoryEntry, Message
+from ...repair import Repair
+from ..registry import fault, mutants, sized
+
+
+class _Sized(Repair):
+    size: int
+
+
+@sized("R-STATE-01", "has room for {} missing messages", 60, 190)
+class RoomForMissing(_Sized):
+    def track(self, entry: HistoryEntry, now_ms: int) -> None:
+        if len(self.outgoing) < self.size:
+            super().track(entry, now_ms)
+
+
+@sized("R-RECV-08", "looks at the first {} items of a repair request", 190)
+class LooksAtTheFirstItems(_Sized):
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        short = replace(message, repair_request=message.repair_request[: self.size])
+        super().on_receive(short, counts=counts, now_ms=now_ms)
+
+
+@sized("R-RECV-12", "overhears the first {} items of a repair request", 100, 190)
+class OverhearsTheFirstItems(_Sized):
+    _heard = 0
+
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        self._heard = 0
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+    def remove_overheard(self, message_id: str) -> None:
+        self._heard += 1
+        if self._heard <= self.size:
+            super().remove_overheard(message_id)
+
+
+@sized("R-RECV-08", "has room for {} requests of others", 190)
+class RoomForRequests(_Sized):
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        if len(self.incoming) < self.size:
+            super().take_request(entry, now_ms)
+
+
+@sized("R-RECV-08", "keeps the newest {} messages to answer with", 900)
+class KeepsTheNewest(_Sized):
+    def remember(self, message: Message) -> None:
+        super().remember(message)
+        if len(self.cache) > self.size:
+            oldest = next(iter(self.cache))
+            self.incoming.remove(oldest)
+            del self.cache[oldest]
+
+
+@sized("R-SWEEP-01", "loses every {}th answer", 100)
+class LosesEveryAnswer(_Sized):
+    _count = 0
+
+    def take_responses(self, now_ms: int) -> list[Message]:
+        answers = []
+        for message in super().take_responses(now_ms):
+            self._count += 1
+            answers += [message] if self._count % self.size else []
+        return answers
+
+
+@mutants
+class _Syncing(Channel):
+    @fault(Channel.sync_is_due, "SYNC-01", "sends a sync message at every tick while a request is due")
+    def syncs_while_a_request_is_due(self, now_ms: int) -> bool:
+        asks = self.config.sync_interval_ms is not None and self.has_requests(now_ms)
+        return asks or super().sync_is_due(now_ms)
