@@ -26,6 +26,7 @@ class Sender:
     """What one participant keeps of one channel, and what it sends there."""
 
     log_class: type[LocalLog] = LocalLog
+    incoming_class: type[IncomingBuffer] = IncomingBuffer
     filter_class: type[RollingBloomFilter] = RollingBloomFilter
     outgoing_class: type[OutgoingBuffer] = OutgoingBuffer
     repair_class: type[Repair] = Repair
@@ -39,7 +40,7 @@ class Sender:
         self.clock = LamportClock(self.revision.lamport_floor(now_ms), self.revision.wire.max_lamport)
         self.log = self.log_class()
         self.outgoing = self.outgoing_class()
-        self.incoming = IncomingBuffer()
+        self.incoming = self.incoming_class()
         self.parameters = config.bloom_parameters
         self.filter = self.filter_class(config.bloom_profile, self.parameters, config.bloom_retained_ids)
         self._serial = 0

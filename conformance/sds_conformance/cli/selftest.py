@@ -234,9 +234,11 @@ def markdown(proof: Proof) -> str:
     ]
     lines += markdown_rows(
         "Mutants",
-        ("Mutant", "What is wrong with it", "Requirement", "Verdict"),
-        [(f"`{kill.mutant}`", kill.summary, kill.requirement, _said(kill)) for kill in kills],
+        ("Mutant", "What is wrong with it", "Requirement", "Verdict", "Beside it"),
+        [(f"`{k.mutant}`", k.summary, k.requirement, _said(k), ", ".join(k.also) or "·") for k in kills],
     )
+    alone, beside = sum(not kill.also for kill in kills), sum(len(kill.also) for kill in kills)
+    lines += [f"{alone} of {len(kills)} mutants fail their own requirement alone, all together {beside} beside it.", ""]
     lines += [
         "`fail` is the violation of a MUST, `warn` that of a SHOULD or of a MUST that a position softens; `told` is a",
         "deviation that is legal and worth a word.",

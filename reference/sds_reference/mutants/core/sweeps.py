@@ -8,9 +8,10 @@ from ...channel import Channel
 from ...choices import PossiblyAcknowledgedFirst
 from ...config import Config
 from ...effects import Effects, Lost
+from ...incoming_buffer import IncomingBuffer
 from ...message import Kind, Message
 from ...outgoing_buffer import AckState, Outgoing
-from ..registry import fault, mutant, mutants
+from ..registry import fault, keeping, mutant, mutants
 
 
 @mutants
@@ -97,3 +98,12 @@ mutant(
     name="possible-ones-first",
     resend_possibly_acknowledged_ms=Config().resend_unacknowledged_ms,
 )(PossiblyAcknowledgedFirst)
+
+
+@keeping("incoming_class", "INSWEEP-04", "of several that wait for the same message wakes only the last")
+class WakesTheLast(IncomingBuffer):
+    def met(self, dependency: str) -> None:
+        *others, _ = self._waiting.get(dependency) or [""]
+        for key in others:
+            del self._waiting[dependency][key]
+        super().met(dependency)

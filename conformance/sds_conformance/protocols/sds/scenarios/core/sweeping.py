@@ -28,6 +28,15 @@ def the_last_of_many_is_freed(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     take_in(alice, roots[-1]).observe()
 
 
+@scenario("INSWEEP-04", "RECV-08", "DELIVER-07")
+def three_wait_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer, dave: ScriptedPeer) -> None:
+    """Messages of three senders wait for the same one; it comes, and all of them are free."""
+    base = stage.now_ms
+    root = bob.content(base)
+    take_in(alice, *[peer.content(base + 10 + number, root) for number, peer in enumerate((bob, carol, dave))])
+    take_in(alice, root).observe()
+
+
 @scenario(
     "INSWEEP-05",
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
