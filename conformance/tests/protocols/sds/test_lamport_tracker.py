@@ -156,7 +156,7 @@ def test_a_delivery_that_is_not_from_ahead_changes_nothing_but_is_remembered(lam
 def test_the_next_own_message_ends_what_was_remembered() -> None:
     tracker = after_sending(T + 1)
     tracker.delivered(T)
-    tracker.rebroadcast()
+    tracker.rebroadcast(asked_for=False)
     tracker.ephemeral_passed()
     before = tracker.expect(T)
     assert (before.late_delivery, before.rebroadcast, before.ephemeral) == (True, True, True)
