@@ -22,7 +22,7 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 
 @scenario(
-    *("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "EPHEMERAL-05", "MSG-20", "MSG-04", "MSG-13"),
+    *("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "MSG-20", "MSG-04", "MSG-13"),
     needs=(pb.CAPABILITY_EPHEMERAL,),
 )
 def own_ephemerals(stage: Stage, alice: Actor) -> None:

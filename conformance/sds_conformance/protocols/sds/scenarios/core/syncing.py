@@ -7,7 +7,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 
 
-@scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", "SYNC-07", "SYNC-08", "SYNC-09", needs=(pb.CAPABILITY_SYNC,))
+@scenario("SYNC-02", "SYNC-04", "SYNC-05", "SYNC-06", needs=(pb.CAPABILITY_SYNC,))
 def own_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Sync messages are sent between content messages, and hours pass."""
     alice.receive(bob.content(stage.now_ms - 3), bob.content(stage.now_ms - 2), bob.content(stage.now_ms - 1))
