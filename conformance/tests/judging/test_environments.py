@@ -90,7 +90,7 @@ HIDDEN = {
     "equal-contents": (TakesItsOwnWordsForAnEcho, "SDS-RECV-07"),
     "bustling-channel": (OneWaitingRoom, "SDS-RECV-08"),
     "sds-r": (TreatsTypingAsContent, "SDS-STATE-10"),
-    "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-INSWEEP-04"),
+    "unsteady-clock": (ForgetsWhenTheClockGoesBack, "SDS-STATE-09"),
 }
 
 
@@ -123,7 +123,7 @@ def in_a_process(kind: str, *environments: str) -> Certification:
     ("kind", "environment", "requirement"),
     [
         ("local-time", "turkish", "SDS-STATE-02"),
-        ("local-time", "posix", "SDS-STATE-02"),
+        ("local-time", "posix", "SDS-STATE-03"),
         ("locale", "posix", "SDS-MSG-02"),
     ],
 )

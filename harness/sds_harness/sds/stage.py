@@ -120,7 +120,11 @@ class Stage(stage.Stage[Step]):
         parameters = bloom_parameters(model) if model is not None else None
         if declared.profile("bloom") in PROFILES and parameters is not None:
             return build_filter(PROFILES[declared.profile("bloom")], parameters, message_ids)
-        if declared.can(pb.CAPABILITY_FILTER_CODEC):
+        # The codec builds filters of the usual size, which is another than the one that was asked for.
+        usual = model is None or not (
+            model.asked.HasField("bloom_capacity") or model.asked.HasField("bloom_error_rate")
+        )
+        if declared.can(pb.CAPABILITY_FILTER_CODEC) and usual:
             step = self.step("", pb.Request(build_filter=pb.BuildFilter(message_ids=message_ids)))
             if step.reply is not None and step.answer == "filter":
                 return step.reply.filter.bloom_filter

@@ -24,7 +24,6 @@ AMENDED = "sds-2025-10-amended"
 BOTH = {
     "fail": {
         "SDS-MSG-14",
-        "SDS-RECV-05",
         "SDS-RECV-06",
         "SDS-RECV-07",
         "SDS-DELIVER-07",

@@ -63,10 +63,11 @@ def foreign_ids(view: ChannelView) -> set[str]:
 
 @once
 def _never_logged(view: ChannelView) -> set[str]:
-    """IDs that belong in no log, whenever it is looked at, by the rule of another requirement."""
+    """IDs that belong in no log, whenever it is looked at, by the rule of another requirement that weighs as much: what
+    is said of ephemeral messages is a SHOULD, and a history that names one is wrong all the same."""
     end = len(view.trace.steps) + 1
     from_nowhere = {d.message_id for d in view.delivered if d.received is None} - view.known_ids
-    return sync_ids(view, end) | ephemeral_ids(view, end) | hybrid_ids(view, end) | foreign_ids(view) | from_nowhere
+    return sync_ids(view, end) | foreign_ids(view) | from_nowhere
 
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
