@@ -16,7 +16,7 @@ from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS, open_session
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, PROFILES, Config
+from sds_reference import HASH_PROFILES, PROFILES, V2026_01, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 from vector_folders import asked, every_test, failed_groups, failures, files
@@ -300,3 +300,17 @@ def test_an_unknown_shape_is_skipped() -> None:
     outcome = examiner.examine([{"group": "x", "shape": "spiral", "tests": [{"id": "x/y", "requirements": []}]}])
     assert outcome.count(Status.SKIPPED) == 1
     assert outcome.exit_code == 4
+
+
+def test_a_difference_that_many_share_is_told_once() -> None:
+    """An absent filter, written as an empty one, is wrong in most messages, and none of them is about it."""
+
+    def apply(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("encode") and V2026_01.decode(reply.encoded.wire).bloom_filter is None:
+            reply.encoded.wire += b"\x62\x00"
+
+    outcome = asked(lambda: altered(apply), ["wire-encoding"])
+    (((group, difference), alike),) = outcome.shared.items()
+    assert group == "wire-encoding"
+    assert difference == "bloom_filter (field 12), which is unset and written as an empty one"
+    assert len(alike) == outcome.count(Status.FAIL) > 20

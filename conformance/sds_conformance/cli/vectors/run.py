@@ -113,7 +113,12 @@ def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
 
 def _row(asked: Asked, revision: str) -> dict[str, Any]:
     answer = asked.answer
-    told = {"expected": answer.expected, "seen": answer.seen, "reason": answer.reason}
+    told = {
+        "expected": answer.expected,
+        "seen": answer.seen,
+        "difference": answer.difference,
+        "reason": answer.reason,
+    }
     return {
         "id": asked.vector["id"],
         "group": asked.group,
@@ -137,7 +142,9 @@ def _show(out: Console, outcome: Examination) -> None:
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     for asked in outcome.asked:
         if asked.answer.status in _SHOWN and asked.answer.status is not Status.WARN:
-            _show_answer(out, asked, outcome.revision)
+            alike = outcome.shared.get((asked.group, asked.answer.difference), [asked])
+            if asked is alike[0]:
+                _show_answer(out, asked, outcome.revision, len(alike))
     for asked in warned:
         _show_warning(out, asked, outcome.revision)
     if warned:
@@ -181,13 +188,16 @@ def _show_warning(out: Console, asked: Asked, revision: str) -> None:
     out.print(line, soft_wrap=True)
 
 
-def _show_answer(out: Console, asked: Asked, revision: str) -> None:
+def _show_answer(out: Console, asked: Asked, revision: str, alike: int) -> None:
+    """A wrong answer, and how many have the same difference; what those are about is not what is wrong with them."""
     answer, vector = asked.answer, asked.vector
-    named = ", ".join(_violated(asked, revision))
-    headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}"
+    named = ", ".join(_violated(asked, revision)) if alike == 1 else ""
+    where = f" and {alike - 1} more of {printable(asked.group)}, alike" if alike > 1 else ""
+    headline = f"{_HEADLINES.get(answer.status, answer.status.value.upper()):<5} {printable(vector['id'])}{where}"
     out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
-        ("Comment", printable(vector["comment"], LONGEST)),
+        ("Comment", printable(vector["comment"], LONGEST) if alike == 1 else ""),
+        ("Different", printable(answer.difference, LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", answer.reason),
@@ -231,6 +241,7 @@ def _sentence(outcome: Examination) -> Text:
     said = []
     if outcome.count(Status.FAIL):
         said.append(f"{name} gives the wrong answer to {counted(outcome.count(Status.FAIL), 'vector')}.")
+        said += [f"{len(several)} of {group} have one difference." for (group, _), several in outcome.shared.items()]
     if outcome.count(Status.BROKEN):
         said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
     if outcome.unasked:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from sds_harness.declaration import Declaration
@@ -19,6 +20,10 @@ from ...judging.exits import Exit
 from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
 from .subject import Answer, Skip, Status
+
+
+MANY = 3
+"""So many vectors with the same difference have one fault in common."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,15 @@ class Examination:
     @property
     def groups(self) -> list[str]:
         return list(dict.fromkeys([*(asked.group for asked in self.asked), *(group for group, _ in self.left_out)]))
+
+    @cached_property
+    def shared(self) -> dict[tuple[str, str], list[Asked]]:
+        """Wrong answers of a group that are wrong in the same way, by group and difference: one fault, told once."""
+        alike: dict[tuple[str, str], list[Asked]] = {}
+        for asked in self.asked:
+            if asked.answer.status is Status.FAIL and asked.answer.difference:
+                alike.setdefault((asked.group, asked.answer.difference), []).append(asked)
+        return {what: several for what, several in alike.items() if len(several) >= MANY}
 
     def reasons(self, group: str) -> Counter[str]:
         """Why vectors of a group were skipped."""

@@ -48,6 +48,8 @@ class Answer:
     """The requirements that are violated, where that is known better than from the vector."""
     told: str = ""
     """What was answered, whatever it is worth: for who asks twice."""
+    difference: str = ""
+    """What is different, without the values, if that can be said: one fault shows so in all vectors that meet it."""
 
 
 class Skip(Exception):

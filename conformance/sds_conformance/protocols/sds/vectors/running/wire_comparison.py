@@ -27,12 +27,30 @@ def compared(form: WireFormat, wire: bytes, expected: bytes) -> Answer:
         written, wanted = _rows(form, wire), _rows(form, expected)
     except MalformedMessage:
         return failed
+    failed = replace(failed, difference=_difference(form, written, wanted))
     if same and written == wanted:
         return Answer(Status.ACCEPTABLE, reason="the same fields, written in another way")
     if same and _rows(form, wire, known=True) == wanted:
         # Receivers skip what they do not know, so nothing is lost by it, but the text has no such field.
         return Answer(Status.WARN, expected.hex(), wire.hex()[:400], "fields that the text does not have")
     return failed
+
+
+def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
+    """The fields that are not as they should be, by name, with what is wrong with each."""
+    names = {number: f"{name} (field {number})" for name, number in LAYOUTS[form.name].numbers.items()}
+    told = []
+    for number in sorted({row[0] for row in written + wanted}):
+        seen, due = ([row for row in rows if row[0] == number] for rows in (written, wanted))
+        name = names.get(number, f"field {number}")
+        if seen == due:
+            continue
+        if due:
+            told.append(f"{name}, which is {'another' if seen else 'left out'}")
+        else:
+            empty = all(not value for _, _, value in seen)
+            told.append(f"{name}, which is unset and written {'as an empty one' if empty else 'all the same'}")
+    return "; ".join(told)
 
 
 def _message(form: WireFormat, wire: bytes) -> Message:
