@@ -61,6 +61,7 @@ class Catalogue:
     requirements: dict[str, Requirement]
     positions: dict[str, Position]
     """By ID, in the order of their numbers; those on rules that contradict each other come last."""
+    consequences: tuple[Consequence, ...] = ()
 
 
 POSITIONS = "AMB"
@@ -89,10 +90,26 @@ class Position:
     """One of VERDICTS."""
 
 
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """Requirements that a fault in others fails as well, because it truly violates them, too."""
+
+    of: tuple[str, ...]
+    """The requirements that a fault is in."""
+    fail: tuple[str, ...]
+    """Those that may fail beside them."""
+    because: str
+    """Why, in a sentence."""
+
+    def explains(self, cause: str, effect: str) -> bool:
+        """Does it say why ``effect`` fails beside ``cause``?"""
+        return cause in self.of and effect in self.fail
+
+
 def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     """The catalogue in the JSON files ``names`` of a package, one for each text, and its ``positions.json``.
 
-    A row is of all revisions of its text unless it names some.
+    A row is of all revisions of its text unless it names some. ``consequences.json`` may stand beside them.
     """
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [
@@ -106,8 +123,11 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
         for row in data["requirements"]
     ]
     positions = json.loads(files(package).joinpath("positions.json").read_text("utf-8"))["positions"]
+    declared = files(package).joinpath("consequences.json")
+    consequences = json.loads(declared.read_text("utf-8"))["consequences"] if declared.is_file() else []
     return Catalogue(
         tuple(Section(**section) for data in texts for section in data["sections"]),
         {requirement.id: requirement for requirement in requirements},
         {row["id"]: Position(**row) for row in positions},
+        tuple(Consequence(tuple(row["of"]), tuple(row["fail"]), row["because"]) for row in consequences),
     )

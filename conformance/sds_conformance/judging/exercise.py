@@ -8,6 +8,7 @@ from typing import Protocol
 
 from sds_harness.link import Limits, Link
 
+from .catalogue import Consequence
 from .certification import Certification, Progress, certify, plan
 from .judgement import Outcome
 from .registry import Check
@@ -108,6 +109,8 @@ class Kill:
     """The checks of its requirement that reject it."""
     skipped: str
     """Why its requirement cannot be judged without the capabilities that were left out; "" if it can."""
+    unexplained: tuple[str, ...] = ()
+    """Those of the others that no consequence is declared for; not asked where capabilities are left out."""
 
     @property
     def alive(self) -> bool:
@@ -133,7 +136,7 @@ def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int
     Played are the scenarios of its part of the protocol and of its requirement; long ones for the latter alone. It runs
     without declaring the capabilities ``without``.
     """
-    mutant = model.mutants[name]
+    mutant, whole = model.mutants[name], not without
     observe = rules.language.number_of(OBSERVE)
     without |= {observe} if mutant.unseen and observe is not None else NOTHING
     known = rules.catalogue.requirements
@@ -166,6 +169,7 @@ def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int
         len(outcome.breakdowns),
         _rejecting(rules, own, outcome) if own is not None and (rejected or told) else (),
         own.reason if own is not None and skipped else "",
+        tuple(other for other in also if whole and not consequences(rules, mutant.requirement, other)),
     )
 
 
@@ -186,6 +190,18 @@ def _rejecting(rules: Rules, verdict: RequirementVerdict, outcome: Certification
             for observation in check.function(view)
         )
     )
+
+
+def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
+    """What is declared of a fault in ``cause`` that fails ``effect`` as well.
+
+    What is declared of requirements holds of those of other texts that say the same; two that the same check judges
+    say the same themselves.
+    """
+    causes, effects = rules.register.said_by(cause), rules.register.said_by(effect)
+    declared = rules.catalogue.consequences
+    found = [row for row in declared if any(row.explains(c, e) for c in causes for e in effects)]
+    return found or [Consequence((cause,), (effect,), f"both say what {c} says") for c in causes if c in effects]
 
 
 def examine_variant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Acceptance:
@@ -221,6 +237,25 @@ def unguarded(rules: Rules, model: Model) -> list[str]:
         for requirement in rules.register.checks
         if requirement not in guarded and not known[requirement].optional
     ]
+
+
+def outdated(rules: Rules, kills: Iterable[Kill]) -> list[str]:
+    """What is declared as a consequence, and never comes about: the requirements, with those that they should fail."""
+    kills = list(kills)
+    out = []
+    for row in rules.catalogue.consequences:
+        seen = {
+            (cause, effect)
+            for kill in kills
+            for cause in rules.register.said_by(kill.requirement)
+            for other in kill.also
+            for effect in rules.register.said_by(other)
+            if row.explains(cause, effect)
+        }
+        causes, effects = {cause for cause, _ in seen}, {effect for _, effect in seen}
+        out += [f"{cause} fails {' or '.join(row.fail)}" for cause in row.of if cause not in causes]
+        out += [f"{' or '.join(row.of)} fails {effect}" for effect in row.fail if effect not in effects]
+    return out
 
 
 def unproven(rules: Rules, kills: Iterable[Kill]) -> list[Check]:

@@ -120,6 +120,10 @@ class Register:
         if other not in alike:
             alike.append(other)
 
+    def said_by(self, requirement: str) -> set[str]:
+        """The requirement, and those that it is a counterpart of."""
+        return {requirement} | {original for original, alike in self.counterparts.items() if requirement in alike}
+
     def scenario(
         self, *exercises: str, long: bool = False, of_one_text: bool = False
     ) -> Callable[[ScenarioFunction], ScenarioFunction]:

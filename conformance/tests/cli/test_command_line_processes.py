@@ -25,7 +25,7 @@ from sds_conformance.telling.report import load_schema
 pytestmark = pytest.mark.exhaustive
 
 SUITE = [sys.executable, "-m", "sds_conformance"]
-PATIENCE_S = 30
+PATIENCE_S = 120
 TELLING = [
     part
     for name in (

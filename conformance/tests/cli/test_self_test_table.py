@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def kill_of(name: str, requirement: str, verdict: str = "fail", *, killed: bool 
 
 
 def proof_of(*kills: Kill, refused: tuple[str, ...] = ()) -> Proof:
-    return Proof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)], [], [])
+    return Proof(list(kills), [Acceptance("a-variant", "chooses a | b", 99, 0, refused)])
 
 
 GOOD = proof_of(kill_of("late", "SDS-SEND-01"), kill_of("early", "SDS-MSG-01", "warn"))
@@ -161,6 +162,23 @@ def test_what_needs_a_capability_that_is_left_out_is_counted_as_skipped(outcome_
     assert result.exit_code == 0
     assert "0 of 1 mutants killed by their requirement, 1 skipped, 1 of 1 legal" in words(result.stdout)
     assert "skipped: not declared: observe" in words(result.stdout)
+
+
+def test_1_what_fails_beside_a_mutant_without_a_reason_is_named(outcome_of_the_run: list[Proof]) -> None:
+    also = ("SDS-SEND-02", "SDS-SEND-03")
+    kill = replace(kill_of("late", "SDS-SEND-01"), also=also, unexplained=also[1:])
+    outcome_of_the_run.append(proof_of(kill))
+    result = typed("selftest")
+    assert result.exit_code == 1
+    assert "No consequence declared: late (SDS-SEND-01) fails SDS-SEND-03" in words(result.stdout)
+    assert "| fail | SDS-SEND-02, **SDS-SEND-03** |" in markdown(proof_of(kill))
+
+
+def test_1_declared_consequences_that_do_not_come_about_are_named(outcome_of_the_run: list[Proof]) -> None:
+    outcome_of_the_run.append(replace(GOOD, outdated=["SDS-A fails SDS-B"]))
+    result = typed("selftest")
+    assert result.exit_code == 1
+    assert "Declared as a consequence, and not seen: SDS-A fails SDS-B" in words(result.stdout)
 
 
 def test_1_requirements_without_a_mutant_are_named(outcome_of_the_run: list[Proof]) -> None:

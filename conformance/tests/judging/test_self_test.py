@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
 from played import SHORT, examine_mutant, examine_variant, plan, unproven
 from sds_conformance.judging import exercise
+from sds_conformance.judging.catalogue import Consequence
 from sds_conformance.judging.certification import Plan
 from sds_conformance.judging.exercise import Acceptance, Kill
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
+from sds_conformance.protocols.sds.rules import MODEL, RULES
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Channel, Effects, Message, Participant
 from sds_reference.mutants import MUTANTS, Mutant
@@ -194,6 +197,38 @@ def test_only_a_kill_proves_a_check() -> None:
     (check,) = CHECKS["SDS-SEND-01"]
     assert check in unproven([kill_of("SDS-SEND-01", check.name, killed=False)])
     assert check in unproven([kill_of("SDS-SEND-02", check.name)])
+
+
+# ---- What fails beside it --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("short")
+def test_what_fails_beside_it_without_a_reason_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = examine_mutant("filter-on-delivery")
+    assert known.also
+    assert known.unexplained == ()
+    silent = replace(load_catalogue(), consequences=())
+    kill = exercise.examine_mutant(replace(RULES, load=lambda: silent), MODEL, "filter-on-delivery")
+    assert kill.unexplained == known.also
+
+
+def test_what_is_declared_of_requirements_holds_of_those_that_say_the_same() -> None:
+    (row,) = exercise.consequences(RULES, "SDS-ACK-05", "SDS-STATE-12")
+    assert row.because
+    assert exercise.consequences(RULES, "FORUM-26", "FORUM-13") == [row]
+    assert exercise.consequences(RULES, "SDS-STATE-12", "SDS-ACK-06") == []
+
+
+def test_consequences_that_do_not_come_about_are_named() -> None:
+    declared = Consequence(("SDS-ACK-05", "SDS-ACK-06"), ("SDS-STATE-12",), "of a test")
+    rules = replace(RULES, load=lambda: replace(load_catalogue(), consequences=(declared,)))
+    seen = replace(kill_of("SDS-ACK-05"), also=("SDS-STATE-12", "SDS-MSG-01"))
+    assert exercise.outdated(rules, [seen]) == ["SDS-ACK-06 fails SDS-STATE-12"]
+    assert exercise.outdated(rules, [replace(seen, also=())]) == [
+        "SDS-ACK-05 fails SDS-STATE-12",
+        "SDS-ACK-06 fails SDS-STATE-12",
+        "SDS-ACK-05 or SDS-ACK-06 fails SDS-STATE-12",
+    ]
 
 
 # ---- Without a capability --------------------------------------------------------------------------------------------

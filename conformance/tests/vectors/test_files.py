@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,6 @@ WITHOUT = {
 }
 """Requirements of the sections that vectors are for which no input and outcome decide, with the reason."""
 DECIDED = ("MSG", "CONFLICT", "ACK", "R-TREQ", "R-TRESP", "R-GROUP")
-SECONDS = 30.0
 UNDECIDED = {
     "FORUM-30": "that a store is asked for several messages at once does not show outside",
     "FORUM-33": "a transcript fixes both periods",
@@ -55,12 +53,10 @@ def test_they_are_in_order() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_the_same_bytes_are_generated_whatever_the_process(seed: str) -> None:
-    started = time.monotonic()
     variables = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": "Asia/Kathmandu"}
     command = [sys.executable, "-m", "sds_conformance", "vectors", "generate", "--check", "--out", str(VECTORS)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - started < SECONDS
 
 
 @pytest.mark.parametrize("shape", MATERIAL.shapes)

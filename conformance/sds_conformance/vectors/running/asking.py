@@ -21,7 +21,6 @@ from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
 from .subject import Answer, Skip, Status
 
-
 MANY = 3
 """So many vectors with the same difference have one fault in common."""
 

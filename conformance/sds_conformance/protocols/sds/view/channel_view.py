@@ -244,7 +244,7 @@ class ChannelView:
         unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
         odd = oddness(message, step.now_ms, self.trace.declaration, self.revision.wire.max_lamport)
         if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
-            odd = odd or "a dependency on a sync message of which it is open whether it is in the log"
+            odd = odd or "a dependency on a message of which it is open whether it is in the log"
         return Received(
             step,
             message,
@@ -366,6 +366,9 @@ class ChannelView:
             self._last_broadcast[message.message_id] = step
             if message.lamport_timestamp is not None:
                 self._log.insert(message.message_id, message.lamport_timestamp, own=True)
+            else:  # SDS-MSG-17; where it stands in the log, and all that follows, is open
+                self._log.unplaced(message.message_id)
+                self._fogged = True
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:

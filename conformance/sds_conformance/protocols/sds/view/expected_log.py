@@ -31,6 +31,10 @@ class ExpectedLog:
         self._insert(message_id, lamport, own=own, unseen=False)
         self._log_syncs()
 
+    def unplaced(self, message_id: str) -> None:
+        """An own message went out without the timestamp that says where it belongs."""
+        self._open.add(message_id)
+
     def sync_sent(self, message_id: str, lamport: int) -> None:
         """An own sync message went out."""
         self._open.add(message_id)
@@ -55,7 +59,7 @@ class ExpectedLog:
         return message_id in self._waiting
 
     def is_open(self, message_id: str) -> bool:
-        """Is it a sync message of which nobody can say whether, or since when, it is in the log?"""
+        """Is it a message of which nobody can say whether, where, or since when, it is in the log?"""
         return message_id in self._open
 
     @property

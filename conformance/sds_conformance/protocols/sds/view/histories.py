@@ -64,10 +64,11 @@ def foreign_ids(view: ChannelView) -> set[str]:
 @once
 def _never_logged(view: ChannelView) -> set[str]:
     """IDs that belong in no log, whenever it is looked at, by the rule of another requirement that weighs as much: what
-    is said of ephemeral messages is a SHOULD, and a history that names one is wrong all the same."""
+    is said of ephemeral messages is a SHOULD, and a history that names one is wrong all the same. An entry without ID
+    has another layout."""
     end = len(view.trace.steps) + 1
-    from_nowhere = {d.message_id for d in view.delivered if d.received is None} - view.known_ids
-    return sync_ids(view, end) | foreign_ids(view) | from_nowhere
+    nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
+    return sync_ids(view, end) | foreign_ids(view) | nothing
 
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:

@@ -10,6 +10,7 @@ from sds_harness.sds.trace import Step
 
 from .channel_view import ChannelView
 from .facts import LogItem, Sent
+from .histories import log_is_astray
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,16 @@ def shown_orders(view: ChannelView) -> Iterator[tuple[Step, list[LogItem]]]:
 
 
 def neighbours(view: ChannelView) -> Iterator[Neighbours]:
-    """All neighbours in all orders that were shown."""
+    """All neighbours in all orders that were shown.
+
+    A causal history may turn the order round (SDS-SEND-05): where the log is in order when it is shown after that, it
+    tells of ties alone.
+    """
+    in_order = 0 if log_is_astray(view) else max((o.step.index for o in view.showing("log")), default=0)
     for step, known in shown_orders(view):
         for first, second in itertools.pairwise(known):
-            if first != second:
+            turned = step.command != "observe" and step.index < in_order and first.lamport != second.lamport
+            if first != second and not turned:
                 yield Neighbours(step, first, second)
 
 

@@ -14,6 +14,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends
 from ...view.facts import LogItem
+from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
 from ...view.timestamps import lamport_rule, moved_sends
 
@@ -23,12 +24,14 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.source == "delivery" and e.low > sent.step.now_ms and not e.late_delivery:
+        if e.source == "delivery" and e.low > sent.step.now_ms and not (e.late_delivery or e.ephemeral):
             expected = f"lamport_timestamp {e.low}: one more than what was delivered"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
     for observed in view.observed:
         e = observed.lamport
-        if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
+        if e.source != "delivery" or e.ephemeral:  # what ephemeral messages do to it is SDS-EPHEMERAL-07
+            continue
+        if observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
             met = e.tolerates(observed.state.lamport_timestamp + 1)
             expected = f"the local timestamp {e.previous}, that of the message delivered"
             yield judged(observed.step, met, expected, f"{observed.state.lamport_timestamp}")
@@ -39,7 +42,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.late_delivery and e.low > sent.step.now_ms:
+        if e.late_delivery and e.low > sent.step.now_ms and not e.ephemeral:
             expected = f"{lamport_rule(sent)}, whatever late message was delivered"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
@@ -92,7 +95,9 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
         if delivery.again and delivery.received is not None and delivery.received.kind is Kind.CONTENT:
             yield violated(delivery.step, f"{delivery.message_id!r} delivered once", "a second delivery", "AMB-24")
     for sent in view.outgoing:
-        double = next((message_id for message_id in sent.history if sent.history.count(message_id) > 1), None)
+        others = outsiders(view, sent.history, sent.step.index)
+        named = [message_id for message_id in sent.history if message_id not in others]
+        double = next((message_id for message_id in named if named.count(message_id) > 1), None)
         if double is not None:
             yield violated(sent.step, f"{double!r} once in causal_history", f"{sent.history.count(double)} times")
         elif twice & set(sent.history):
@@ -107,18 +112,16 @@ def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
     """
     if view.gives_up:
         return
-    place: dict[str, int] = {}
-    steps: dict[str, Step] = {}
+    first: dict[str, tuple[int, Step]] = {}
     for number, delivery in enumerate(view.delivered):
-        place.setdefault(delivery.message_id, number)
-        steps.setdefault(delivery.message_id, delivery.step)
+        first.setdefault(delivery.message_id, (number, delivery.step))
     for delivery in view.delivered:
         received = delivery.received
         if received is None or received.kind is not Kind.CONTENT or delivery.again or not received.unmet:
             continue
         named = [entry.message_id for entry in received.message.causal_history]
-        together = (i for i in named if steps.get(i) is delivery.step)
-        after = (i for i in together if place[i] > place[delivery.message_id])
+        number = first[delivery.message_id][0]
+        after = (i for i in named if i in first and first[i][1] is delivery.step and first[i][0] > number)
         late = next((i for i in after if not depends(view, i, delivery.message_id)), None)
         expected = f"{late!r} delivered before {delivery.message_id!r}, which names it"
         yield judged(delivery.step, late is None, expected, "after it")

@@ -63,7 +63,7 @@ def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a causal history belongs to the ID it stands next to."""
     for sent in view.outgoing:
         for entry in sent.message.causal_history:
-            if entry.retrieval_hint is not None:
+            if entry.retrieval_hint is not None and entry.message_id:
                 yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
 
 

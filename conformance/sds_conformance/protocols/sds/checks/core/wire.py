@@ -221,11 +221,10 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
 def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
     """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
     for sent in view.outgoing:
-        if not sent.log_size or not sent.certain or sent.repeat:
-            continue
         entries = [value for value in values_of(sent, 11) if isinstance(value, bytes)]
         if not entries:
-            yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
+            if sent.log_size and sent.certain and not sent.repeat:
+                yield violated(sent.step, "field 11 (causal_history), for the log is not empty", "no such field")
             continue
         bad = next((entry[:40] for entry in entries if not _entry_id(entry)), None)
         expected = "each entry of field 11 a HistoryEntry with its ID in field 1"

@@ -57,12 +57,12 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
 def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
     """Causal history stands in field 4, one plain message ID each."""
     for sent in view.outgoing:
-        if not sent.log_size or not sent.certain or sent.repeat:
-            continue
         entries = [text_of([value]) for value in values_of(sent, _HISTORY)]
+        sure = sent.log_size and sent.certain and not sent.repeat
         if not entries:
-            yield violated(sent.step, "field 4 (causal_history), for the log is not empty", "no such field")
-        elif strange := [entry for entry in entries if entry is None or entry not in view.known_ids]:
+            if sure:
+                yield violated(sent.step, "field 4 (causal_history), for the log is not empty", "no such field")
+        elif strange := [entry for entry in entries if not entry or (sure and entry not in view.known_ids)]:
             yield violated(sent.step, "each entry of field 4 the ID of a message, and no more", f"{strange[0]!r}")
         else:
             yield held(sent.step)

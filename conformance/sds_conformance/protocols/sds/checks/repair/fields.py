@@ -13,6 +13,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
+from ...view.histories import outsiders
 from ...view.refusals import offered
 from ...view.requester import requester
 from ..core.message import judge_hint
@@ -75,7 +76,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
             message_id = next((text_of([inner.value]) for inner in inside if inner.number == 1), None)
             authors = view.repair.authors(message_id or "")
             senders = [inner for inner in inside if inner.number == 3]
-            if not authors or not all(authors):
+            if not authors or not all(authors) or outsiders(view, [message_id or ""], sent.step.index):
                 continue
             expected = f"field 3 (sender_id) = {authors[0]!r} in the entry of {message_id!r}"
             if not senders or senders[-1].value == b"":

@@ -46,6 +46,7 @@ def waiting_for_an_own_message(stage: Stage) -> None:
     alice.receive(stage.peer("bob").content(stage.now_ms + 5, "mine-to-come"))
     alice.send(message_id="mine-to-come")
     alice.settle()
+    alice.observe()
 
 
 @scenario("RECV-05")
