@@ -4,6 +4,7 @@ from . import (  # noqa: F401
     acknowledge,
     count,
     deliver,
+    long_times,
     message,
     receive,
     refusals,
