@@ -67,13 +67,6 @@ class _Reading(Channel):
         )
         self.all_held(message, effects, now_ms, other and held)
 
-    @fault(Channel.review_bloom_filter, "STATE-12", "looks in a filter that is too long")
-    def looks_in_the_too_long(self, message: Message, effects: Effects, now_ms: int) -> None:
-        bits = message.bloom_filter or b""
-        outstanding = self.outgoing.unacknowledged() if len(bits) > self.parameters.byte_length else []
-        held = all(bits[byte] & mask for entry in outstanding for byte, mask in entry.positions)
-        self.all_held(message, effects, now_ms, bool(outstanding) and held)
-
 
 @mutants
 class _Refusing(Channel):
@@ -93,6 +86,10 @@ class _Refusing(Channel):
     @fault(Channel.refuse_unusable, "RECV-07", "divides by the size of a filter of none", bloom_profile=NIM_SDS)
     def divides_by_no_size(self, message: Message, kind: Kind, now_ms: int) -> None:
         self.turned_down(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
+
+    @fault(Channel.refuse_unusable, "RECV-07", "has no room for a filter that is too long")
+    def has_no_room(self, message: Message, kind: Kind, now_ms: int) -> None:
+        self.turned_down(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
 
     @fault(Channel.refuse_unusable, "RECV-07", "reads beyond the end of a filter that is too short")
     def reads_beyond_the_end(self, message: Message, kind: Kind, now_ms: int) -> None:

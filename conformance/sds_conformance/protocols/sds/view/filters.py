@@ -45,21 +45,23 @@ def read_given(
 ) -> Membership | None:
     """Membership in a filter that the participant was given.
 
-    One of no length holds nothing, and so does one that is none by the declared profile: it is skipped (AMB-53). One
-    that says itself that it has another size than the participant's may be skipped or read.
+    One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
+    (AMB-53). What is too long may have a filter in front, and what says itself that it has another size than the
+    participant's may be skipped or read.
     """
     if bloom_filter is None:
         return None
-    profile = PROFILES.get(trace.declaration.profile("bloom"))
-    parameters = bloom_parameters(party)
     if not bloom_filter:
         return holds_nothing
+    profile = PROFILES.get(trace.declaration.profile("bloom"))
+    parameters = bloom_parameters(party)
     if profile is None or parameters is None:
         return told.get(bloom_filter)
     try:
         view = profile.read(bloom_filter, parameters)
     except ForeignFilter:
-        return holds_nothing
+        empty = profile.wrap(bytes(parameters.byte_length), parameters)
+        return holds_nothing if len(bloom_filter) < len(empty) else None
     if view.parameters == parameters:
         return view.__contains__
     return lambda message_id: None if message_id in view else False

@@ -40,18 +40,19 @@ def foreign_filters_in_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
 
 @scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
 def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """While own messages are outstanding come filters of no length, of no size, too short and too long, and nothing
-    else speaks for these; then a filter that holds one of them, and a history that names another."""
+    """While own messages are outstanding come filters of no length, of no size and too short, and nothing else speaks
+    for these; then a filter that holds one of them, filters that are too long, and a history that names another."""
     first, second, _ = (alice.send() for _ in range(3))
     length = len(first.bloom_filter or b"")
-    wrong = (b"\xff" * size for size in (1, 8, max(1, length - 8), max(1, length - 1), length + 8, 2 * length))
-    for bloom_filter in (b"", *NO_SIZES, *wrong):
+    short = (b"\xff" * size for size in (1, 8, max(1, length // 2), max(1, length - 8), max(1, length - 1)))
+    for bloom_filter in (b"", *NO_SIZES, *short):
         for peer_says in (bob.content, bob.sync):
             alice.receive(peer_says(stage.now_ms, bloom_filter=bloom_filter))
     alice.observe()
     in_filter = stage.filter_over(first.message_id)
     if in_filter is not None:
         alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+    alice.receive(*[bob.content(stage.now_ms, bloom_filter=b"\xff" * (length + more)) for more in (1, 8, length)])
     alice.receive(bob.sync(stage.now_ms, second, bloom_filter=b""))
 
 
