@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     foreign_filters,
     long_times,
     message,
+    number_ends,
     receive,
     refusals,
     room,
