@@ -17,5 +17,6 @@ from . import (  # noqa: F401
     subtle,
     sweeps,
     sync,
+    twin_ids,
     unseen,
 )
