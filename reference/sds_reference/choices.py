@@ -107,13 +107,14 @@ class RefusesWhatItKnows(Channel):
 
 
 class RefusesTheOdd(Channel):
-    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47)."""
+    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47, AMB-50)."""
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         ids = {entry.message_id for entry in message.causal_history}
         entries = max(len(message.causal_history), len(message.repair_request))
-        if ids & {"", message.message_id} or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
+        empty = not message.sender_id or "" in ids
+        if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
             raise MalformedMessage(f"{message.message_id!r} is odd")
 
 

@@ -4,6 +4,7 @@ from . import (  # noqa: F401
     acknowledge,
     count,
     deliver,
+    empty_fields,
     foreign_filters,
     long_times,
     message,
