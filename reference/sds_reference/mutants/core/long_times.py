@@ -111,14 +111,14 @@ class KeepsWhenToResend(_Resending):
     incoming_sweep_ms=5_000,
 )
 class CountsSinceTheSweep(_Timed):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self._last_ms = now_ms
+
     def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
         if turned(now_ms - self._last_ms, self.size) >= self.config.incoming_sweep_ms:
             self._last_ms = now_ms
             super().sweep_incoming(now_ms, effects)
-
-    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
-        super().__init__(participant_id, channel_id, config, now_ms)
-        self._last_ms = now_ms
 
 
 class _GivingUp(_Timed):

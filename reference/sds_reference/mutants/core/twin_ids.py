@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 from unicodedata import normalize
 
 from ...channel import Channel
@@ -39,7 +39,10 @@ def keyed(requirement: str, summary: str, *keys: str) -> Callable[[Faulty], Faul
 
 
 class _Keyed(Channel):
-    key: ClassVar[Callable[[str], str]]
+    @staticmethod
+    def key(text: str) -> str:
+        """What is made of an ID."""
+        raise NotImplementedError
 
     def known(self) -> set[str]:
         return {self.key(entry.message_id) for entry in self.log}
@@ -83,7 +86,10 @@ class TakesOthersForItself(_Keyed):
 
 @keyed("MSG-15", "knows channels by names {}")
 class KnowsChannels(Participant):
-    key: ClassVar[Callable[[str], str]]
+    @staticmethod
+    def key(text: str) -> str:
+        """What is made of an ID."""
+        raise NotImplementedError
 
     def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
         message = self.config.revision.wire.decode(wire)

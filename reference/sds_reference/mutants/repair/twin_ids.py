@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
 
 from ...message import HistoryEntry
 from ...repair import Repair
@@ -12,7 +10,10 @@ from ..core.twin_ids import keyed
 
 
 class _Keyed(Repair):
-    key: ClassVar[Callable[[str], str]]
+    @staticmethod
+    def key(text: str) -> str:
+        """What is made of an ID."""
+        raise NotImplementedError
 
     def twins(self, message_id: str) -> list[str]:
         """IDs of what is missing that are taken for that one."""

@@ -106,9 +106,8 @@ def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     second = bob.content(stage.now_ms + 1, HistoryEntry(first.message_id, b""))
     alice.receive(first, retrieval_hint=None if no_length is None else b"t-1")
     alice.receive(second, retrieval_hint=no_length)
-    own = [alice.after(1).send(retrieval_hint=no_length) for _ in range(3)]
-    for number, peer_says in enumerate((bob.content, bob.sync)):
-        alice.receive(peer_says(stage.now_ms, HistoryEntry(own[number].message_id, b"")))
+    named = [HistoryEntry(alice.after(1).send(retrieval_hint=no_length).message_id, b"") for _ in range(3)]
+    alice.receive(bob.content(stage.now_ms, named[0]), bob.sync(stage.now_ms, named[1]))
     alice.receive(bob.content(stage.now_ms, HistoryEntry("never-sent", b"")))
     alice.after(1).send()
 
