@@ -85,6 +85,15 @@ class CountsSinceTheCopy(_Resending):
         return turned(now_ms - (entry.due_ms - period), self.size) >= period
 
 
+@sized("OUTSWEEP-02", "counts the milliseconds since a filter held a message in {} bits", 31, 32)
+class CountsSinceTheFilter(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        period = self.period(entry)
+        waited = now_ms - (entry.due_ms - period)
+        possibly = entry.state is AckState.POSSIBLY_ACKNOWLEDGED
+        return entry.due_ms >= 0 and (turned(waited, self.size) if possibly else waited) >= period
+
+
 @sized("OUTSWEEP-01", "waits for a second of the epoch to resend, and reads the clock in {} bits", 31, 32)
 class ReadsSecondsToResend(_Resending):
     def is_due(self, entry: Outgoing, now_ms: int) -> bool:

@@ -20,6 +20,7 @@ IN_2038_MS, IN_2106_MS = INT32_MS * 1_000, UINT32_MS * 1_000
 IDLE_TICKS = 12
 """Sync intervals after a pause by which even one that waits at random has sent a sync message."""
 
+POSSIBLY = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
 TIMED = (pb.CAPABILITY_VIRTUAL_CLOCK,)
 
 
@@ -56,6 +57,18 @@ def outstanding_for_weeks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
         own = alice.send()
         tick_every(alice.after(pause), period // 10 + 1, times=4)
         alice.receive(bob.content(stage.now_ms, own))
+
+
+@scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
+def possibly_acknowledged_for_weeks(stage: Stage, bob: ScriptedPeer) -> None:
+    """A filter holds a message, and then nothing runs for weeks."""
+    for number, pause in enumerate((INT32_MS, UINT32_MS)):
+        alice = stage.open(f"alice{number}", configuration=POSSIBLY)
+        in_filter = stage.filter_over(alice.send().message_id)
+        if in_filter is not None:
+            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+            longer = alice.party.in_force.resend_possibly_acknowledged_ms or 90_000
+            tick_every(alice.after(pause), longer // 10 + 1, times=4)
 
 
 @scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
