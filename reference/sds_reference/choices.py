@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import blake2b
 
+from .bloom_profiles import FilterView
 from .channel import Channel
 from .effects import Effects
-from .errors import MalformedMessage
+from .errors import MalformedMessage, RefusedSend
 from .lamport_clock import LamportClock
-from .message import HistoryEntry, Kind, Message
+from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState
 
 
@@ -106,11 +107,54 @@ class RefusesWhatItKnows(Channel):
 
 
 class RefusesTheOdd(Channel):
-    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47)."""
+    """What no conforming sender would have sent may be refused (AMB-14, AMB-44, AMB-46, AMB-47, AMB-50)."""
 
     def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
         super().refuse_unusable(message, kind, now_ms)
         ids = {entry.message_id for entry in message.causal_history}
         entries = max(len(message.causal_history), len(message.repair_request))
-        if ids & {"", message.message_id} or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
+        empty = not message.sender_id or "" in ids
+        if empty or message.message_id in ids or entries > 200 or (message.lamport_timestamp or 0) > 1 << 62:
             raise MalformedMessage(f"{message.message_id!r} is odd")
+
+
+class ReadsTheFront(Channel):
+    """A filter with something behind it is there all the same (AMB-53)."""
+
+    def filter_in(self, message: Message) -> FilterView | None:
+        cut = (message.bloom_filter or b"")[: self.parameters.byte_length]
+        return super().filter_in(replace(message, bloom_filter=cut))
+
+
+class Saturates(Channel):
+    """Nothing can follow the largest timestamp: that is sent again (AMB-14)."""
+
+    largest = MAX_LAMPORT
+
+    def next_lamport(self, now_ms: int) -> int:
+        if self.clock.value < self.largest:
+            return super().next_lamport(now_ms)
+        return self.clock.value
+
+    def witness_lamport(self, lamport_timestamp: int) -> None:
+        super().witness_lamport(min(lamport_timestamp, self.largest))
+
+
+class SaturatesWithASign(Saturates):
+    """In 64 bits with a sign, the largest is 2^63-1, whatever is received."""
+
+    largest = MAX_LAMPORT >> 1
+
+
+class RefusesBeyondTheSign(Channel):
+    """Timestamps that have no room in 64 bits with a sign are refused, and so is to send what would have one."""
+
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        super().refuse_unusable(message, kind, now_ms)
+        if (message.lamport_timestamp or 0) > MAX_LAMPORT >> 1:
+            raise MalformedMessage("a timestamp beyond 2^63-1")
+
+    def next_lamport(self, now_ms: int) -> int:
+        if self.clock.value >= MAX_LAMPORT >> 1:
+            raise RefusedSend("nothing can follow 2^63-1")
+        return super().next_lamport(now_ms)

@@ -127,6 +127,10 @@ _OF_SDS = {
         _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
         _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),
         _chosen(choices.RefusesTheOdd, "refuses-the-odd", "messages that no conforming sender sends are refused"),
+        _chosen(choices.ReadsTheFront, "reads-the-front", "a filter that is too long is read in front"),
+        _chosen(choices.Saturates, "saturates", "what follows the largest Lamport timestamp is the same"),
+        _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "Lamport timestamps go up to 2^63-1"),
+        _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "refuses Lamport timestamps beyond 2^63-1"),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
     )
 }

@@ -4,7 +4,11 @@ from . import (  # noqa: F401
     acknowledge,
     count,
     deliver,
+    empty_fields,
+    foreign_filters,
+    long_times,
     message,
+    number_ends,
     receive,
     refusals,
     room,
@@ -14,5 +18,6 @@ from . import (  # noqa: F401
     subtle,
     sweeps,
     sync,
+    twin_ids,
     unseen,
 )

@@ -120,7 +120,7 @@ def _cut(message: Message, entries: Iterable[HistoryEntry]) -> Message:
     return replace(message, causal_history=tuple(entries))
 
 
-@sized("RECV-05", "verifies the first {} entries of a causal history", 900)
+@sized("RECV-05", "verifies the first {} entries of a causal history", 100, 128, 256, 900)
 class VerifiesTheFirst(_Sized):
     def unmet_dependencies(self, message: Message) -> set[str]:
         return super().unmet_dependencies(_cut(message, message.causal_history[: self.size]))
@@ -152,7 +152,7 @@ class ResendsSoMany(_Sized):
             self.schedule_resend(entry, now_ms)
 
 
-@sized("ACK-01", "acknowledges with the first {} entries of a causal history", 190, 500)
+@sized("ACK-01", "acknowledges with the first {} entries of a causal history", 100, 128, 190, 256, 500)
 class AcknowledgesWithTheFirst(_Sized):
     def review_causal_history(self, message: Message, effects: Effects) -> None:
         super().review_causal_history(_cut(message, message.causal_history[: self.size]), effects)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...channel import Channel
 from ...errors import MalformedMessage
-from ...message import HistoryEntry, Kind, Message
+from ...message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from ..registry import configured, fault, mutant, mutants, omitted
 
 
@@ -14,7 +14,7 @@ from ..registry import configured, fault, mutant, mutants, omitted
 class _Timestamps(Channel):
     @fault(Channel.next_lamport, "SEND-01", "counts in twos")
     def lamport_in_twos(self, now_ms: int) -> int:
-        self.clock.value += 1
+        self.clock.value = min(self.clock.value + 1, MAX_LAMPORT)
         return super().next_lamport(now_ms)
 
     @fault(Channel.next_lamport, "SEND-02", "follows the clock back")

@@ -162,3 +162,16 @@ class DrawsTReq(_OtherHash):
 
     def arguments(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return f"{self._seed}", entry.message_id
+
+
+@mutants
+class _EmptyHints(Repair):
+    @fault(Repair.track, "R-STATE-01", "does not ask for what was named with a retrieval hint of no length")
+    def empty_hints_are_not_asked_for(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.retrieval_hint != b"":
+            super().track(entry, now_ms)
+
+    @fault(Repair.take_request, "R-RECV-12", "does not answer requests with a retrieval hint of no length")
+    def empty_hints_are_not_answered(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.retrieval_hint != b"":
+            super().take_request(entry, now_ms)

@@ -17,7 +17,7 @@ from sds_reference import Kind, Message
 from .ack_tracker import AckTracker, Standing
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
-from .filters import KnownFilters, Membership, known_filters, read_filter
+from .filters import KnownFilters, Membership, holds_nothing, known_filters, read_filter, read_given
 from .lamport_tracker import LamportTracker
 from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
@@ -133,7 +133,7 @@ class ChannelView:
 
     def _filter_received(self, message: Message) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
-        return read_filter(self.trace, self.party, message.bloom_filter, self._filters.given)
+        return read_given(self.trace, self.party, message.bloom_filter, self._filters.given)
 
     @property
     def log(self) -> list[LogItem]:
@@ -255,7 +255,7 @@ class ChannelView:
             unmet=unmet,
             unmet_buffered=frozenset(i for i in unmet if self._waits(i)),
             odd=odd,
-            foreign_filter=message.bloom_filter is not None and self._filter_received(message) is None,
+            foreign_filter=message.bloom_filter is not None and self._filter_received(message) in (None, holds_nothing),
         )
 
     def _read_events(self, step: Step, received: Received | None) -> None:

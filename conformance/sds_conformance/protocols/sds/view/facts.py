@@ -30,6 +30,10 @@ class LogItem:
         return cls(lamport, message_id.encode("utf-8", "surrogatepass"), message_id, own, arrival, unseen)
 
 
+ENDS = (2**63 - 1, 2**64 - 1)
+"""Where integers of 64 bits end, with a sign and without: a timestamp may stay there (AMB-14)."""
+
+
 @dataclass(frozen=True, slots=True)
 class LamportExpectation:
     """What a message sent now has to carry, by the letter, and how far positions tolerate otherwise."""
@@ -62,7 +66,12 @@ class LamportExpectation:
 
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""
-        return min(self.low, self.sync_low) <= lamport <= max(self.high, self.buffered_high, self.sync_high)
+        highest = max(self.high, self.buffered_high, self.sync_high)
+        return min(self.low, self.sync_low) <= lamport <= highest or self.stays(lamport)
+
+    def stays(self, lamport: int) -> bool:
+        """Is it where integers end, and what was to follow is beyond?"""
+        return lamport in ENDS and self.low > lamport
 
 
 @dataclass(slots=True)

@@ -35,6 +35,38 @@ def read_filter(
     return told.get(bloom_filter)
 
 
+def holds_nothing(_: str) -> bool:
+    """Membership in a filter that is to be skipped, whatever bits it has."""
+    return False
+
+
+def read_given(
+    trace: Trace, party: Party, bloom_filter: bytes | None, told: Mapping[bytes, Membership]
+) -> Membership | None:
+    """Membership in a filter that the participant was given.
+
+    One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
+    (AMB-53). What is too long may have a filter in front, and what says itself that it has another size than the
+    participant's may be skipped or read.
+    """
+    if bloom_filter is None:
+        return None
+    if not bloom_filter:
+        return holds_nothing
+    profile = PROFILES.get(trace.declaration.profile("bloom"))
+    parameters = bloom_parameters(party)
+    if profile is None or parameters is None:
+        return told.get(bloom_filter)
+    try:
+        view = profile.read(bloom_filter, parameters)
+    except ForeignFilter:
+        empty = profile.wrap(bytes(parameters.byte_length), parameters)
+        return holds_nothing if len(bloom_filter) < len(empty) else None
+    if view.parameters == parameters:
+        return view.__contains__
+    return lambda message_id: None if message_id in view else False
+
+
 def hold_all(holds: Membership, message_ids: Collection[str]) -> bool | None:
     """Are all of ``message_ids`` in a filter? None if none is known to be missing and nothing tells of some."""
     known = True

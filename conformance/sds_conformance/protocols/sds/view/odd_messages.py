@@ -12,6 +12,8 @@ ROOM_AFTER = 100
 """Timestamps that a participant may want to have left."""
 LARGEST_CONTENT = 100 * 1024
 LARGEST_ID = 1024
+NAMELESS = "no sender ID (AMB-50)"
+"""What is odd about a message of an older revision, and nothing else is."""
 
 
 def in_another_layout(message: Message, channel_id: str) -> bool:
@@ -39,10 +41,10 @@ def oddness(message: Message, now_ms: int, declared: Declaration, max_lamport: i
         return "a causal history of more than 200 entries (AMB-47)"
     if len(message.repair_request) > LARGEST_HISTORY:
         return "a repair request of more than 200 entries (AMB-47)"
-    if not message.message_id or not message.sender_id or "" in ids:
-        return "an empty ID (AMB-46, AMB-50, AMB-51)"
+    if not message.message_id or "" in ids:
+        return "an empty ID (AMB-46, AMB-51)"
     if len(message.message_id) > LARGEST_ID:
         return "a message ID of more than 1,024 characters"
     if message.message_id in ids:
         return "a dependency on itself (AMB-44)"
-    return ""
+    return "" if message.sender_id else NAMELESS

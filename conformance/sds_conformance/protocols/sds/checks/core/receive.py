@@ -16,6 +16,7 @@ from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
+from ...view.odd_messages import NAMELESS
 from ...view.refusals import excuse, offered
 from ...view.resends import given_up
 from .send import received_before
@@ -226,6 +227,15 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected + because * received.foreign_filter, received.refusal)
         elif message_id and received.kind is Kind.CONTENT and not received.own and why and view.delivered:
             yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
+
+
+@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
+def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
+    """Content without a sender ID is somebody else's, who speaks an older revision: refused, or delivered as any."""
+    for received in view.received if view.delivered else ():
+        if received.odd == NAMELESS and received.kind is Kind.CONTENT and not (received.unmet or received.duplicate):
+            expected = f"{received.message.message_id!r}, which names no sender, to be delivered, unless it is refused"
+            yield judged(received.step, bool(received.delivered), expected, "nothing", "AMB-50")
 
 
 def quiet_after(view: ChannelView, received: Received) -> bool:

@@ -15,7 +15,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
-from ...view.odd_messages import LARGEST_CONTENT
+from ...view.odd_messages import LARGEST_CONTENT, LARGEST_LAMPORT
 from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
@@ -275,10 +275,18 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
         request = step.request.send
         if not 0 < len(request.content) <= largest or request.message_id:
             continue
-        if step.answer == "rejected":
+        if step.answer == "rejected" and _hardly_anything_follows(view, step):
+            yield noted(step, "refused to send after a Lamport timestamp beyond 2^53+10, as it may (AMB-14)")
+        elif step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
         else:
             yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+
+
+def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
+    """Had the participant received a timestamp which many cannot count on from?"""
+    before = (r for r in view.received if r.step.index < step.index)
+    return any((r.message.lamport_timestamp or 0) > LARGEST_LAMPORT for r in before)
 
 
 @check("SDS-SEND-11")

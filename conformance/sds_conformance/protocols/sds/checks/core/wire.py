@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import UNNAMED_CHANNEL, MalformedMessage
+from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.judgement import Observation, held, judged, violated
@@ -15,6 +15,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.refusals import offered
+from ...view.timestamps import NEARBY
 
 _MESSAGE_FIELDS = {1: LEN, 2: LEN, 3: LEN, 10: VARINT, 11: LEN, 12: LEN, 13: LEN, 20: LEN}
 _ENTRY_FIELDS = {1: LEN, 2: LEN, 3: LEN}
@@ -178,7 +179,8 @@ def _double(value: int) -> int:
 def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits.
 
-    A value that is wrong by a little, and not as doubles make it, was counted wrongly: that is another requirement.
+    A value that is wrong by a little, and not as doubles make it, was counted wrongly, and so was one by the clock that
+    had to be far ahead of it: that is another requirement.
     """
     told = [sent.message.lamport_timestamp or 0 for sent in view.outgoing]
     in_doubles = all(_double(value) == value for value in told)
@@ -192,6 +194,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"field 10 in milliseconds of the epoch, about {sent.step.now_ms}", f"{seen}")
         elif expected.low > 1 << 53 and view.can(pb.CAPABILITY_VIRTUAL_CLOCK) and not expected.tolerates(seen):
             far = not expected.low - _COARSEST <= seen <= expected.high + _COARSEST
+            far &= abs(seen - sent.step.now_ms) > NEARBY and expected.low <= MAX_LAMPORT
             if far or (in_doubles and _double(expected.low) <= seen <= _double(expected.high)):
                 yield violated(sent.step, f"field 10 exact to the last bit: {expected.low}", f"{seen}")
         elif not sent.repeat:

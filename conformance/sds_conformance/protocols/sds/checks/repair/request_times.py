@@ -29,6 +29,8 @@ _BINS = 10
 _WIDE = 60
 """Times the slack that the bounds have to be apart for the spread to be judged: 1,000 samples then add 6 to a limit of
 42 if all of them are a second early."""
+_FILLED_MS = (1 << 31) // 100
+"""Up to here, six hours, even a hash of 31 bits spreads milliseconds evenly; no text asks for a wider one (AMB-01)."""
 _NEAR_MS = 60_000
 """Two participants that find a message missing within this time do so at the same time, otherwise at another."""
 
@@ -192,7 +194,7 @@ def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
             pools.setdefault(bounds, {})[terms.participant_id, missing.message_id] = offset
             last[bounds] = missing.detected.step
     for bounds, pool in pools.items():
-        if len(pool) < _ENOUGH or bounds in blurred:
+        if len(pool) < _ENOUGH or bounds in blurred or bounds[1] - bounds[0] > _FILLED_MS:
             continue
         counts, shares = _bins(list(pool.values()), *bounds)
         if len(counts) < 4:

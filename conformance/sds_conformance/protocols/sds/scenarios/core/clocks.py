@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
 
 
 @scenario("SEND-01", "SEND-03", "STATE-03", "MSG-05")
@@ -65,6 +68,25 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
     if stage.trace.declaration.limit("lamport_ahead_ms") is None:
         alice.given(bob.content(min(2**53 + 1, stage.revision.wire.max_lamport - 1_000))).send()
         alice.send()
+
+
+@scenario("DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
+def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
+    """A timestamp where integers with and without a sign end, or where floating point gets coarse, is received, and two
+    messages are sent, if they can be; then an ordinary one is received and another sent."""
+    last = 1 << 53
+    for number, largest in enumerate((last, 2**63 - 2, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1)):
+        alice = stage.open(f"alice{number}", configuration=WIDE)
+        alice.given(bob.content(stage.now_ms + 1), bob.content(largest)).observe()
+        if largest == last:
+            alice.receive(bob.content(largest + 1))
+        for _ in range(2):
+            with suppress(ScheduleStopped):
+                alice.send()
+        alice.given(bob.content(stage.now_ms)).after(1)
+        with suppress(ScheduleStopped):
+            alice.send()
+        alice.observe()
 
 
 @scenario("SYNC-03", "SYNC-14", "SYNC-15", "SEND-01", needs=(pb.CAPABILITY_SYNC,))

@@ -6,6 +6,16 @@ from sds_reference import HistoryEntry
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 
+NO_SIZES = (
+    b"\x10\x00\x18\x00\x20\x00\x28\x00",
+    b"\x0a\x00\x10\x00\x18\x00\x20\x00\x28\x00",
+    b"\x0a\x08" + b"\xff" * 8 + b"\x10\x90\x4e\x18\xe8\x07\x20\x00\x28\x10",
+    b"\x0a\x08" + b"\xff" * 8 + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\x00",
+    b"\x0a\x08" + b"\xff" * 8 + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09",
+    b"\x0a\x10" + b"\xff" * 16 + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\x10",
+)
+"""Envelopes as nim-sds has them: all sizes zero, without bits and with none; without hashes; of zero bits; with fewer
+bits than they say, and with more."""
 NIM_LIKE = b"\x0a\x10" + bytes(16) + b"\x10\x90\x4e\x18\xe8\x07\x20\x0a\x28\xf0\x93\x09"
 
 
@@ -26,6 +36,24 @@ def foreign_filters_in_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
         own = alice.send()
         alice.receive(bob.sync(stage.now_ms + 1 + number, own, bloom_filter=bloom_filter))
         stage.advance(10)
+
+
+@scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
+def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """While own messages are outstanding come filters of no length, of no size and too short, and nothing else speaks
+    for these; then a filter that holds one of them, filters that are too long, and a history that names another."""
+    first, second, _ = (alice.send() for _ in range(3))
+    length = len(first.bloom_filter or b"")
+    short = (b"\xff" * size for size in (1, 8, max(1, length // 2), max(1, length - 8), max(1, length - 1)))
+    for bloom_filter in (b"", *NO_SIZES, *short):
+        for peer_says in (bob.content, bob.sync):
+            alice.receive(peer_says(stage.now_ms, bloom_filter=bloom_filter))
+    alice.observe()
+    in_filter = stage.filter_over(first.message_id)
+    if in_filter is not None:
+        alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+    alice.receive(*[bob.content(stage.now_ms, bloom_filter=b"\xff" * (length + more)) for more in (1, 8, length)])
+    alice.receive(bob.sync(stage.now_ms, second, bloom_filter=b""))
 
 
 @scenario("RECV-07")

@@ -69,6 +69,49 @@ def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.settle()
 
 
+TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03a9"), ("\ufb01", "fi"))
+"""IDs that are the same up to a zero character, or in a normal form, and are not the same: never normalise (AMB-89)."""
+
+
+@scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
+def ids_with_one_start_or_one_form(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Of two IDs that differ after a zero character or in their normal form, one comes, a message that depends on the
+    other, then that one; and messages of such IDs wait together."""
+    root = carol.content(stage.now_ms)
+    waiting = []
+    for known, other in TWINS:
+        alice.receive(bob.content(stage.now_ms, message_id=known), carol.content(stage.now_ms + 2, other))
+        alice.receive(bob.content(stage.now_ms + 1, message_id=other))
+        alice.after(10).send()
+        waiting += [bob.content(stage.now_ms + 1_000, root, message_id="w" + twin) for twin in (known, other)]
+    alice.receive(*waiting)
+    take_in(alice, root).observe()
+    alice.after(2_000).send()
+
+
+@scenario("STATE-12", "ACK-02", long=True)
+def acknowledged_under_a_twin_id(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A participant sends under IDs that were given to it, and causal histories and filters have their twins."""
+    for own, other in (*TWINS, ("z\0", "z")):
+        alice.send(message_id=own)
+        alice.receive(bob.content(stage.now_ms, other))
+        in_filter = stage.filter_over(other)
+        if in_filter is not None:
+            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+    alice.observe()
+
+
+@scenario("RECV-07", "MSG-15", long=True)
+def senders_and_channels_with_twins(stage: Stage) -> None:
+    """Others are called as the participant, up to a zero character or in a normal form, and other channels as its."""
+    alice = stage.open("alici\u00e9", channels=("c\u00e9",))
+    for sender, channel in (("alicie\u0301", "ce\u0301"), ("alici\u00e9\0x", "c\u00e9\0x")):
+        here = stage.peer(sender, alice.party.channels[0])
+        alice.receive(here.content(stage.now_ms), stage.peer("bob", channel).content(stage.now_ms + 1))
+    alice.settle()
+    alice.send()
+
+
 @scenario("STATE-11", "DELIVER-04", "MSG-05", asked=WIDE)
 def timestamps_of_all_lengths(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Timestamps have different numbers of digits, and neighbours beyond 2^53."""

@@ -98,6 +98,31 @@ def dressed_entries(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.receive(bob.content(stage.now_ms + 2 + number, entry))
 
 
+@scenario("MSG-11", "MSG-23", "RECV-05", "RECV-07", "ACK-01", "SEND-08", long=True)
+def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Retrieval hints are there and have no length: in entries, and where the transport can have some, from there."""
+    no_length = b"" if stage.trace.declaration.can(pb.CAPABILITY_RETRIEVAL_HINTS) else None
+    first = bob.content(stage.now_ms)
+    second = bob.content(stage.now_ms + 1, HistoryEntry(first.message_id, b""))
+    alice.receive(first, retrieval_hint=None if no_length is None else b"t-1")
+    alice.receive(second, retrieval_hint=no_length)
+    named = [HistoryEntry(alice.after(1).send(retrieval_hint=no_length).message_id, b"") for _ in range(3)]
+    alice.receive(bob.content(stage.now_ms, named[0]), bob.sync(stage.now_ms, named[1]))
+    alice.receive(bob.content(stage.now_ms, HistoryEntry("never-sent", b"")))
+    alice.after(1).send()
+
+
+@scenario("RECV-07", "RECV-08", "SEND-04", "STATE-10", long=True, of_one_text=True)
+def messages_that_name_no_sender(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages come that name no sender, as those of an older revision, and others depend on them."""
+    nobody = stage.peer("")
+    first, second, third = (nobody.content(stage.now_ms + n, message_id=f"unsigned-{n}") for n in range(3))
+    alice.given(first, second).observe()
+    alice.given(bob.content(stage.now_ms + 5, second)).after(10).send()
+    take_in(alice, bob.content(stage.now_ms, third), third)
+    alice.after(100).send()
+
+
 @scenario("MSG-24")
 def unusual_encodings(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """Legal protobuf that few write: other field order, unknown fields, over-long varints, repeated scalars."""

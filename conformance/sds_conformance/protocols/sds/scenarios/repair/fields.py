@@ -9,6 +9,7 @@ from sds_reference import HistoryEntry
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 from .repairing import repair_scenario, t_max
 from .requesting import say, say_both
+from .responding import wait_out
 
 
 @repair_scenario("MSG-12", "MSG-08", "R-FIELDS-01", "R-FIELDS-02")
@@ -50,6 +51,17 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
         for message in first, second:
             if any(entry.message_id == message.message_id for entry in asking.repair_request):
                 alice.receive(message)
+
+
+@repair_scenario("R-STATE-01", "R-RECV-12", "R-RECV-03", long=True)
+def hints_of_no_length_in_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """What is missing was named with a retrieval hint of no length, and what is asked for is, too."""
+    first, held, lost = (bob.content(stage.now_ms - number) for number in (5, 4, 3))
+    alice.given(first, held, carol.content(stage.now_ms, HistoryEntry(lost.message_id, b"", bob.name))).observe()
+    asked = (HistoryEntry(held.message_id, b"", bob.name), HistoryEntry(first.message_id, None, bob.name))
+    alice.given(carol.content(stage.now_ms, requests=asked)).observe()
+    say_both(alice, t_max(alice), 1_000)
+    wait_out(stage, alice)
 
 
 @repair_scenario("R-FIELDS-02")

@@ -24,9 +24,10 @@ def repairing(
     configuration: pb.Configuration | None = None,
     instance: str = "",
     channels: tuple[str, ...] = ("c1",),
+    longest_ms: int = LONGEST_MS,
 ) -> Actor:
     """A participant that uses SDS-R, with one response group and no resends of its own for a day, so that a copy is a
-    response. Ends the schedule where SDS-R cannot be had."""
+    response. Ends the schedule where SDS-R cannot be had, or not with a T_max of up to ``longest_ms``."""
     stage.need(*NEEDED)
     asked = pb.Configuration(
         sds_r=True,
@@ -41,7 +42,7 @@ def repairing(
     in_force = actor.party.in_force
     if in_force.HasField("sds_r") and not in_force.sds_r:
         raise ScheduleStopped("SDS-R is declared, but could not be turned on")
-    if t_max(actor) > LONGEST_MS:
+    if t_max(actor) > longest_ms:
         raise ScheduleStopped(f"T_max is {t_max(actor)} ms, although {asked.t_max_ms} ms were asked for")
     return actor
 

@@ -1,0 +1,107 @@
+"""More time than a number may have room for: idle for a day, for weeks, beyond 2038 and 2106.
+
+Milliseconds of the epoch need 41 bits, the milliseconds of 25 days 32 with their sign, and seconds of the epoch as many
+from 2038 on. Whoever counts in less is right until then, and wakes up never again or at once afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, take_in, tick_every
+
+DAY_MS = 86_400_000
+INT32_MS, UINT32_MS = 1 << 31, 1 << 32
+"""Milliseconds of 24.9 and of 49.7 days."""
+IN_2038_MS, IN_2106_MS = INT32_MS * 1_000, UINT32_MS * 1_000
+"""Epoch times at which seconds no longer fit."""
+IDLE_TICKS = 12
+"""Sync intervals after a pause by which even one that waits at random has sent a sync message."""
+
+POSSIBLY = pb.Configuration(resend_unacknowledged_ms=30_000, resend_possibly_acknowledged_ms=90_000)
+TIMED = (pb.CAPABILITY_VIRTUAL_CLOCK,)
+
+
+def before_each_limit(stage: Stage, span_ms: int) -> Iterator[int]:
+    """Shortly before each time at which a counter is full, with ``span_ms`` left: milliseconds since the beginning,
+    then seconds of the epoch."""
+    start = stage.now_ms
+    for limit in (start + INT32_MS, start + UINT32_MS, IN_2038_MS, IN_2106_MS):
+        stage.advance(limit - span_ms - stage.now_ms)
+        yield limit
+
+
+@scenario("STATE-03", "RECV-07", needs=TIMED, long=True, of_one_text=True)
+def decades_pass(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Between two messages weeks pass, then decades; what others say then is of the same time."""
+    alice.send()
+    for _ in before_each_limit(stage, -DAY_MS):
+        alice.send()
+        alice.given(bob.content(stage.now_ms)).after(1).send()
+
+
+@resending("OUTSWEEP-01", "OUTSWEEP-06", long=True, of_one_text=True)
+def outstanding_for_weeks(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages are sent shortly before a counter is full, and for weeks nothing runs while another is outstanding."""
+    stage.need(*TIMED)
+    period = alice.party.in_force.resend_unacknowledged_ms or 30_000
+    # A message for each: how often one is sent again may have an end (AMB-64).
+    for _ in before_each_limit(stage, period // 2):
+        own = alice.send()
+        alice.after(period // 10 + 1).tick()
+        tick_every(alice.after(2 * period), period // 10 + 1, times=4)
+        alice.receive(bob.content(stage.now_ms, own))
+    for pause in (INT32_MS, UINT32_MS):
+        own = alice.send()
+        tick_every(alice.after(pause), period // 10 + 1, times=4)
+        alice.receive(bob.content(stage.now_ms, own))
+
+
+@scenario("OUTSWEEP-02", needs=(pb.CAPABILITY_RESEND_PERIOD, *TIMED), long=True, of_one_text=True)
+def possibly_acknowledged_for_weeks(stage: Stage, bob: ScriptedPeer) -> None:
+    """A filter holds a message, and then nothing runs for weeks."""
+    for number, pause in enumerate((INT32_MS, UINT32_MS)):
+        alice = stage.open(f"alice{number}", configuration=POSSIBLY)
+        in_filter = stage.filter_over(alice.send().message_id)
+        if in_filter is not None:
+            alice.receive(bob.content(stage.now_ms, bloom_filter=in_filter))
+            longer = alice.party.in_force.resend_possibly_acknowledged_ms or 90_000
+            tick_every(alice.after(pause), longer // 10 + 1, times=4)
+
+
+@scenario("SYNC-01", needs=(pb.CAPABILITY_PERIODIC_SYNC, *TIMED), long=True, of_one_text=True)
+def idle_for_weeks(stage: Stage, bob: ScriptedPeer) -> None:
+    """Everything is acknowledged, and the work does not run for a day, then for weeks; sync messages go on."""
+    alice = stage.open(configuration=pb.Configuration(sync_interval_ms=30_000))
+    interval = alice.party.in_force.sync_interval_ms or 30_000
+    alice.receive(bob.content(stage.now_ms, alice.send()))
+    for pause in (interval, DAY_MS, INT32_MS):
+        tick_every(alice.after(pause), interval + 1, times=IDLE_TICKS)
+
+
+@scenario("INSWEEP-01", "RECV-08", needs=TIMED, long=True, of_one_text=True)
+def waiting_for_weeks(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """Nothing runs for weeks, then for decades, while messages wait; what one of them waits for comes, then a sweep."""
+    for number, pause in enumerate((INT32_MS, IN_2038_MS - stage.now_ms)):
+        alice = stage.open(f"alice{number}")
+        roots = [carol.content(stage.now_ms + number) for number in range(3)]
+        alice.receive(*[bob.content(stage.now_ms + 10 + number, root) for number, root in enumerate(roots)])
+        take_in(alice.after(pause), roots[2]).observe()
+
+
+@scenario(
+    "INSWEEP-05",
+    needs=(pb.CAPABILITY_LOST, *TIMED),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+    long=True,
+    of_one_text=True,
+)
+def not_given_up_before_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages begin to wait shortly before a counter is full; half of the time has to pass before they are given up,
+    and another half."""
+    timeout = alice.party.in_force.lost_timeout_ms or 600_000
+    for number, _ in enumerate(before_each_limit(stage, timeout // 2)):
+        alice.receive(bob.content(stage.now_ms, f"never-sent-{number}"))
+        tick_every(alice, timeout // 3, times=4)

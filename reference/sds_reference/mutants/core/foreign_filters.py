@@ -1,0 +1,97 @@
+"""Faults of who reads a filter that is to be skipped: of no length, of no size, of another size than it says."""
+
+from __future__ import annotations
+
+from google.protobuf.message import DecodeError
+
+from sds_proto.bloom.nim_sds_pb2 import BloomFilter as NimEnvelope
+
+from ...bloom_profiles import NIM_SDS
+from ...channel import Channel
+from ...effects import Effects
+from ...errors import MalformedMessage
+from ...message import Kind, Message
+from ..registry import fault, mutants
+
+
+def _envelope(bloom_filter: bytes) -> NimEnvelope:
+    try:
+        return NimEnvelope.FromString(bloom_filter)
+    except DecodeError:
+        return NimEnvelope(bit_count=1, hash_count=1)
+
+
+@mutants
+class _Reading(Channel):
+    def all_held(self, message: Message, effects: Effects, now_ms: int, held: bool) -> None:
+        if not held or message.bloom_filter is None:
+            return super().review_bloom_filter(message, effects, now_ms)
+        for entry in self.outgoing.unacknowledged():
+            self.filter_hit(entry, effects, now_ms)
+        return None
+
+    @fault(Channel.review_bloom_filter, "STATE-12", "takes a filter of no length for one that holds everything")
+    def no_length_holds_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+        self.all_held(message, effects, now_ms, not message.bloom_filter)
+
+    @fault(Channel.review_bloom_filter, "STATE-12", "takes filters that it cannot read for ones that hold everything")
+    def foreign_filters_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+        self.all_held(message, effects, now_ms, self.filter_in(message) is None)
+
+    @fault(
+        Channel.review_bloom_filter,
+        "STATE-12",
+        "takes an envelope with no hashes for a filter that holds everything",
+        bloom_profile=NIM_SDS,
+    )
+    def no_hashes_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+        self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").hash_count)
+
+    @fault(
+        Channel.review_bloom_filter,
+        "STATE-12",
+        "takes an envelope of no bits for a filter that holds everything",
+        bloom_profile=NIM_SDS,
+    )
+    def no_bits_hold_all(self, message: Message, effects: Effects, now_ms: int) -> None:
+        self.all_held(message, effects, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
+
+    @fault(Channel.review_bloom_filter, "STATE-12", "looks in a filter of another length as if it went round")
+    def lengths_go_round(self, message: Message, effects: Effects, now_ms: int) -> None:
+        bits = message.bloom_filter or b""
+        other = bool(bits) and len(bits) != self.parameters.byte_length
+        held = all(
+            bits[byte % len(bits)] & mask
+            for entry in self.outgoing.unacknowledged()
+            for byte, mask in (entry.positions if other else ())
+        )
+        self.all_held(message, effects, now_ms, other and held)
+
+
+@mutants
+class _Refusing(Channel):
+    def turned_down(self, message: Message, kind: Kind, now_ms: int, refused: bool) -> None:
+        super().refuse_unusable(message, kind, now_ms)
+        if refused and message.bloom_filter is not None:
+            raise MalformedMessage("a filter that is none")
+
+    @fault(Channel.refuse_unusable, "RECV-07", "refuses messages with a filter of no length")
+    def refuses_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
+        self.turned_down(message, kind, now_ms, kind is Kind.CONTENT and not message.bloom_filter)
+
+    @fault(Channel.refuse_unusable, "SYNC-12", "refuses sync messages with a filter of no length")
+    def refuses_syncs_of_no_length(self, message: Message, kind: Kind, now_ms: int) -> None:
+        self.turned_down(message, kind, now_ms, kind is Kind.SYNC and not message.bloom_filter)
+
+    @fault(Channel.refuse_unusable, "RECV-07", "divides by the size of a filter of none", bloom_profile=NIM_SDS)
+    def divides_by_no_size(self, message: Message, kind: Kind, now_ms: int) -> None:
+        self.turned_down(message, kind, now_ms, not _envelope(message.bloom_filter or b"").bit_count)
+
+    @fault(Channel.refuse_unusable, "RECV-07", "has no room for a filter that is too long")
+    def has_no_room(self, message: Message, kind: Kind, now_ms: int) -> None:
+        self.turned_down(message, kind, now_ms, len(message.bloom_filter or b"") > self.parameters.byte_length)
+
+    @fault(Channel.refuse_unusable, "RECV-07", "reads beyond the end of a filter that is too short")
+    def reads_beyond_the_end(self, message: Message, kind: Kind, now_ms: int) -> None:
+        length = len(message.bloom_filter or b"")
+        self.turned_down(message, kind, now_ms, 0 < length < self.parameters.byte_length)

@@ -1,0 +1,169 @@
+"""Faults of time: it is counted in numbers that are too small for it, which then start again, or below zero.
+
+The size of each is the bits that it has: an odd number of them is one less than those of a number with a sign.
+"""
+
+from __future__ import annotations
+
+from ...channel import Channel
+from ...config import Config
+from ...effects import Effects
+from ...message import Kind, Message
+from ...outgoing_buffer import AckState, Outgoing
+from ..registry import mutant, sized
+
+DAY_MS = 86_400_000
+
+
+def turned(number: int, size: int) -> int:
+    """What is left of a number in so many bits."""
+    below_zero = 1 << size if size % 2 else 0
+    return (number + below_zero) % (1 << size << size % 2) - below_zero
+
+
+class _Timed(Channel):
+    size: int
+
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self._began_ms = now_ms
+
+    def since_it_began(self, time_ms: int) -> int:
+        """Milliseconds from there, as they are counted."""
+        return turned(time_ms - self._began_ms, self.size)
+
+    def seconds(self, time_ms: int) -> int:
+        """Seconds of the epoch, as they are counted."""
+        return turned(time_ms // 1_000, self.size)
+
+    def period(self, entry: Outgoing) -> int:
+        possibly = entry.state is AckState.POSSIBLY_ACKNOWLEDGED
+        c = self.config
+        return (c.resend_possibly_acknowledged_ms or 1 << 62) if possibly else c.resend_unacknowledged_ms
+
+
+# ---- Lamport timestamps ----------------------------------------------------------------------------------------------
+
+
+@sized("STATE-03", "counts the milliseconds since it began in {} bits", 31, 32)
+class CountsFromItsBeginning(_Timed):
+    def next_lamport(self, now_ms: int) -> int:
+        return super().next_lamport(self._began_ms + self.since_it_began(now_ms))
+
+
+@sized("STATE-03", "reads the seconds of the clock in {} bits", 31, 32)
+class ReadsSeconds(_Timed):
+    def next_lamport(self, now_ms: int) -> int:
+        return super().next_lamport(self.seconds(now_ms) * 1_000 + now_ms % 1_000)
+
+
+@sized(
+    "RECV-07", "holds timestamps against the seconds of the clock in {} bits", 31, 32, max_lamport_ahead_ms=DAY_MS + 1
+)
+class FarAheadOfItsSeconds(_Timed):
+    def refuse_unusable(self, message: Message, kind: Kind, now_ms: int) -> None:
+        super().refuse_unusable(message, kind, self.seconds(now_ms) * 1_000 + now_ms % 1_000)
+
+
+# ---- The sweeps ------------------------------------------------------------------------------------------------------
+
+
+class _Resending(_Timed):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        raise NotImplementedError
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        for entry in [entry for entry in self.outgoing if self.is_due(entry, now_ms)]:
+            effects.broadcasts.append(self.rebroadcast(entry))
+            self.schedule_resend(entry, now_ms)
+
+
+@sized("OUTSWEEP-01", "counts the milliseconds since the last copy in {} bits", 31, 32)
+class CountsSinceTheCopy(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        period = self.period(entry)
+        return turned(now_ms - (entry.due_ms - period), self.size) >= period
+
+
+@sized("OUTSWEEP-02", "counts the milliseconds since a filter held a message in {} bits", 31, 32)
+class CountsSinceTheFilter(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        period = self.period(entry)
+        waited = now_ms - (entry.due_ms - period)
+        possibly = entry.state is AckState.POSSIBLY_ACKNOWLEDGED
+        return entry.due_ms >= 0 and (turned(waited, self.size) if possibly else waited) >= period
+
+
+@sized("OUTSWEEP-01", "waits for a second of the epoch to resend, and reads the clock in {} bits", 31, 32)
+class ReadsSecondsToResend(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        return self.seconds(now_ms) >= entry.due_ms // 1_000
+
+
+@sized("OUTSWEEP-06", "keeps the second in which to resend in {} bits", 31, 32)
+class KeepsTheSecondToResend(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        return self.seconds(now_ms) >= self.seconds(entry.due_ms)
+
+
+@sized("OUTSWEEP-06", "keeps when to resend as milliseconds since it began, in {} bits", 31, 32)
+class KeepsWhenToResend(_Resending):
+    def is_due(self, entry: Outgoing, now_ms: int) -> bool:
+        return self.since_it_began(now_ms) >= self.since_it_began(entry.due_ms)
+
+
+@sized(
+    "INSWEEP-01",
+    "counts the milliseconds since its last sweep in {} bits",
+    31,
+    cascade_on_receive=False,
+    incoming_sweep_ms=5_000,
+)
+class CountsSinceTheSweep(_Timed):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self._last_ms = now_ms
+
+    def sweep_incoming(self, now_ms: int, effects: Effects) -> None:
+        if turned(now_ms - self._last_ms, self.size) >= self.config.incoming_sweep_ms:
+            self._last_ms = now_ms
+            super().sweep_incoming(now_ms, effects)
+
+
+class _GivingUp(_Timed):
+    def is_over(self, end_ms: int, now_ms: int) -> bool:
+        raise NotImplementedError
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        timeout = self.config.lost_timeout_ms or 0
+        ends = [entry.received_ms + timeout for entry in self.incoming]
+        over = [end for end in ends if self.is_over(end, received_ms + timeout)]
+        super().give_up_lost(max(over) - timeout if over else -1, effects)
+
+
+@sized("INSWEEP-05", "keeps the second in which to give up in {} bits", 31, 32)
+class KeepsTheSecondToGiveUp(_GivingUp):
+    def is_over(self, end_ms: int, now_ms: int) -> bool:
+        return self.seconds(now_ms) >= self.seconds(end_ms)
+
+
+@sized("INSWEEP-05", "keeps when to give up as milliseconds since it began, in {} bits", 31, 32)
+class KeepsWhenToGiveUp(_GivingUp):
+    def is_over(self, end_ms: int, now_ms: int) -> bool:
+        return self.since_it_began(now_ms) >= self.since_it_began(end_ms)
+
+
+# ---- Sync messages ---------------------------------------------------------------------------------------------------
+
+
+@sized("SYNC-01", "counts the milliseconds since its last sync message in {} bits", 31)
+class CountsSinceTheSync(_Timed):
+    def sync_is_due(self, now_ms: int) -> bool:
+        interval = self.config.sync_interval_ms
+        return interval is not None and turned(now_ms - self._quiet_since_ms, self.size) >= interval
+
+
+@mutant("SYNC-01", "sends no sync message any more once nothing has run for a day")
+class SleepsInForADay(Channel):
+    def sync_is_due(self, now_ms: int) -> bool:
+        return super().sync_is_due(now_ms) and now_ms - self._silent_since_ms < DAY_MS

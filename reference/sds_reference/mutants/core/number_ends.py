@@ -1,0 +1,63 @@
+"""Faults where integers end: Lamport timestamps that get a sign, that are floating point, or that turn over."""
+
+from __future__ import annotations
+
+from ...channel import Channel
+from ...message import MAX_LAMPORT
+from ..registry import fault, mutants, ordering, sized
+from .long_times import turned
+
+
+def _signed(lamport: int) -> int:
+    return turned(lamport, 63)
+
+
+ordering(
+    "log-with-a-sign",
+    "STATE-11",
+    "takes timestamps from 2^63 on for negative ones in its log",
+    lambda log, entry: _signed(entry.lamport_timestamp),
+)
+ordering(
+    "log-in-floating-point",
+    "DELIVER-04",
+    "orders its log by timestamps in floating point",
+    lambda log, entry: float(entry.lamport_timestamp),
+)
+
+
+@mutants
+class _Following(Channel):
+    @fault(Channel.witness_lamport, "DELIVER-01", "takes timestamps from 2^63 on for negative ones, and stays ahead")
+    def clock_with_a_sign(self, lamport_timestamp: int) -> None:
+        if _signed(lamport_timestamp) > _signed(self.clock.value):
+            super().witness_lamport(lamport_timestamp)
+
+    @fault(Channel.witness_lamport, "DELIVER-01", "compares timestamps in floating point")
+    def compares_in_floating_point(self, lamport_timestamp: int) -> None:
+        if float(lamport_timestamp) > float(self.clock.value):
+            super().witness_lamport(lamport_timestamp)
+
+    @fault(Channel.witness_lamport, "DELIVER-01", "follows timestamps in floating point")
+    def follows_in_floating_point(self, lamport_timestamp: int) -> None:
+        super().witness_lamport(min(int(float(lamport_timestamp)), MAX_LAMPORT))
+
+    @fault(Channel.next_lamport, "SEND-01", "counts in floating point")
+    def counts_in_floating_point(self, now_ms: int) -> int:
+        self.clock.value = min(int(max(float(now_ms), float(self.clock.value) + 1)), MAX_LAMPORT)
+        return self.clock.value
+
+
+@sized("SEND-01", "counts on from 2^{}-1 with the time of the clock", 63)
+class TurnsOver(Channel):
+    size: int
+
+    def next_lamport(self, now_ms: int) -> int:
+        if self.clock.value == (1 << self.size) - 1:
+            self.clock.value = 0
+        return super().next_lamport(now_ms)
+
+
+@sized("DELIVER-01", "counts on from a timestamp of 2^{}-1 that it received with the time of the clock", 64)
+class TurnsOverAtOnce(TurnsOver):
+    pass
