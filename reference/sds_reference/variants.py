@@ -123,6 +123,7 @@ _OF_SDS = {
         _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
         _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
+        _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),
         _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
         _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),
