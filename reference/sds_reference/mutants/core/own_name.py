@@ -10,12 +10,6 @@ from ..registry import fault, mutants
 
 @mutants
 class _OwnName(Channel):
-    @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "takes an ephemeral message for the missing one that has its ID")
-    def ephemerals_end_the_waiting(self, message: Message, effects: Effects) -> None:
-        super().receive_ephemeral(message, effects)
-        self.incoming.met(message.message_id)
-        self.deliver_ready(effects)
-
     @fault(Channel.is_own, "RECV-01", "takes only what it has sent for its own")
     def knows_its_own_by_id(self, message: Message) -> bool:
         return super().is_own(message) and message.message_id in self.log

@@ -38,25 +38,36 @@ def three_wait_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scr
 
 
 @scenario(
-    *("INSWEEP-05", "RECV-05", "RECV-08"),
+    "INSWEEP-05",
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two messages wait until they may be given up; what others wait for has been missing for half of that time."""
+    """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
-    base = stage.now_ms
-    late, first, second = (carol.content(base + 1 + number) for number in range(3))
-    alice.receive(bob.content(base + 10, late), bob.content(base + 11, "never-sent"))
-    tick_every(alice, timeout // 4, times=2)
-    alice.receive(bob.content(base + 12, first), bob.content(base + 13, "never-sent", second))
-    tick_every(alice, timeout // 4, times=1).observe()
-    tick_every(alice, timeout // 4, times=2).observe()
-    take_in(alice, first, second)
-    tick_every(alice, timeout // 2, times=2).observe()
+    late = carol.content(stage.now_ms + 1)
+    alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
+    tick_every(alice, timeout // 4, times=3).observe()
+    tick_every(alice, timeout // 2, times=3).observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
-    take_in(alice, late, carol.content(base)).after(100).send()
+    take_in(alice, late, carol.content(stage.now_ms)).after(100).send()
     alice.observe()
+
+
+@scenario(
+    *("RECV-05", "RECV-08", "INSWEEP-05"),
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def given_up_while_others_wait(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """One message has waited until it may be given up; two others wait, for half of that time, and for two more."""
+    timeout = alice.party.in_force.lost_timeout_ms or 600_000
+    first, second = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
+    alice.receive(bob.content(stage.now_ms + 2, "never-sent"))
+    tick_every(alice, timeout // 4, times=2)
+    alice.receive(bob.content(stage.now_ms, first), bob.content(stage.now_ms + 1, "never-sent", second))
+    tick_every(alice, timeout // 4, times=3).observe()
+    take_in(alice, first, second).observe()
 
 
 @scenario("SYNC-01")
