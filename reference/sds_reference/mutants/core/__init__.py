@@ -6,6 +6,7 @@ from . import (  # noqa: F401
     deliver,
     giving_up,
     message,
+    own_name,
     receive,
     refusals,
     room,

@@ -17,19 +17,9 @@ from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
 from ...view.losses import may_be_given_up, may_be_lost
-from ...view.refusals import excuse, offered
+from ...view.refusals import excuse
 from ...view.resends import given_up
 from .send import received_before
-
-
-@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
-def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
-    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
-    for received in offered(view):
-        if received.own and (view.delivered or not received.rejected):
-            seen = f"a delivery of {received.message.message_id!r}"
-            expected = "the own message, reflected, to be ignored"
-            yield judged(received.step, not received.delivered_at_once, expected, seen)
 
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
