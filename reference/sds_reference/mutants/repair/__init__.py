@@ -1,3 +1,3 @@
 """Faults in the repair extension SDS-R. Importing this package registers them."""
 
-from . import everyday, request_fields, requests, responses, restarts, room, sweeps  # noqa: F401
+from . import arguments, everyday, request_fields, requests, responses, restarts, room, sweeps  # noqa: F401

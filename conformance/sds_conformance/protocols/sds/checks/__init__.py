@@ -14,7 +14,7 @@ _CORE = """
 wire ack deliver ephemeral filling insweep joining message outsweep own_name receive send state states sync unseen
 """
 """Of one requirement, the check that is registered first is named first."""
-_REPAIR = "channels fields groups receive request_times requests responses sending storms sweeps times"
+_REPAIR = "arguments channels fields groups receive request_times requests responses sending storms sweeps times"
 
 for _name in _CORE.split():
     import_module(f"{__name__}.core.{_name}")
