@@ -24,7 +24,7 @@ from ...view.timestamps import (
     of_another_channel,
     started_elsewhere,
 )
-from .outsweep import no_copies_after_acknowledgement
+from .outsweep import acknowledged_at, no_copies_after_acknowledgement
 from .send import judge_members, judge_strangers, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
@@ -251,8 +251,9 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from no_copies_after_acknowledgement(view)
+    acknowledged = acknowledged_at(view)
     for observed in view.observed:
-        certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
+        certain = {message_id for message_id, step in acknowledged.items() if step.index < observed.step.index}
         if not certain or not observed.state.HasField("outgoing"):
             continue
         entries = observed.state.outgoing.entries

@@ -37,9 +37,15 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
-    """What is missing in one channel goes on being so when a message of its ID comes in another."""
+    """What is missing in one channel goes on being so when a message of its ID comes in another.
+
+    Said of one that is found missing with others, which are tracked, or asked for.
+    """
     side = requester(view)
     for missing in side.namesakes:
+        beside = [m for m in side.wanted if m.detected is missing.detected]
+        if not any(side.shown_due(m) is not None or m.requests for m in beside):
+            continue
         came, end = came_elsewhere(view)[missing.message_id], side.until(missing)
         asked = side.first_asked(missing.message_id, missing.detected.step.index)
         which = f"{missing.message_id!r}, missing in {view.channel_id!r} whatever came in another channel,"

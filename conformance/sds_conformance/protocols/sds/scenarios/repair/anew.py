@@ -15,17 +15,20 @@ ROUNDS = 5
 
 @repair_scenario("R-STATE-02")
 def what_named_it_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two are missing: copies of what names the one come again and again, and sync messages that name the other."""
-    one, other = bob.content(stage.now_ms - 2), carol.content(stage.now_ms - 1)
+    """Two are missing: copies of what names the one come again and again, and sync messages that name the other.
+
+    A third one is named but once.
+    """
+    one, other, third = (bob.content(stage.now_ms - number) for number in range(3))
     naming = bob.content(stage.now_ms + 1, *signed(one))
-    alice.receive(naming, carol.content(stage.now_ms + 2, *signed(other)))
+    alice.receive(naming, carol.content(stage.now_ms + 2, *signed(other, third)))
     alice.observe()
     pause = t_max(alice) // (ROUNDS + 1)
     for _ in range(ROUNDS):
         alice.after(pause).receive(naming, carol.sync(stage.now_ms, *signed(other)))
     alice.observe()
     say_both(alice, t_max(alice) - ROUNDS * pause, 1_000, content_first=True)
-    take_in(alice, one, other)
+    take_in(alice, one, other, third)
 
 
 @repair_scenario("R-STATE-06", asked=pb.Configuration(t_max_ms=LONG_MS))
