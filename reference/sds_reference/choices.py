@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from .bloom_profiles import FilterView
 from .channel import Channel
-from .effects import Effects
+from .effects import Effects, Lost
 from .errors import MalformedMessage, RefusedSend
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
@@ -55,6 +55,24 @@ class SignalsAtTheSweep(Channel):
             if still := {i for i in unmet if not self.has_arrived(i)}:
                 super().signal_missing(message, still, effects)
         super().sweep_incoming(now_ms, effects)
+
+
+class LostForAll(Channel):
+    """What is marked is the dependency (AMB-92): nothing waits for it any more, whenever it came."""
+
+    lost: frozenset[str] = frozenset()
+
+    def unmet_dependencies(self, message: Message) -> set[str]:
+        return super().unmet_dependencies(message) - self.lost
+
+    def give_up_lost(self, received_ms: int, effects: Effects) -> None:
+        before = len(effects.events)
+        super().give_up_lost(received_ms, effects)
+        lost = {i for event in effects.events[before:] if isinstance(event, Lost) for i in event.message_ids}
+        self.lost |= lost
+        for message_id in lost:
+            self.incoming.met(message_id)
+        self.deliver_ready(effects)
 
 
 class ClockAtFirstUse(Channel):

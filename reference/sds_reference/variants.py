@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
@@ -39,6 +40,13 @@ PRIVATE_HASH = HashProfile(
     "BLAKE2b over the parts, each with its length before it: a choice of its own, without a name",
     lambda text: int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little"),
     lambda first, second: f"{len(first)}:{first}{len(second)}:{second}",
+)
+
+
+FNV_HASH = HashProfile(
+    "",
+    "FNV-1 of 32 bits, whose last bit is a sum of last bits",
+    lambda text: reduce(lambda hashed, byte: hashed * 0x01000193 % (1 << 32) ^ byte, text.encode(), 0x811C9DC5),
 )
 
 
@@ -96,6 +104,7 @@ _OF_SDS = {
         _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
         _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),
         _repairing("private-hash", "SDS-R with a hash that nobody knows", hash_profile=PRIVATE_HASH),
+        _repairing("fnv-hash", "SDS-R with a hash whose last bits tell little", hash_profile=FNV_HASH),
         _repairing(
             "whole-seconds",
             "SDS-R that counts in seconds, with a hash that nobody knows",
@@ -123,6 +132,7 @@ _OF_SDS = {
         _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
         _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
+        _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),
         _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
         _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import comb, exp, log, log1p, sqrt
+from collections import Counter
+from math import comb, exp, gcd, log, log1p, sqrt
 
 FALSE_ALARM = 1e-6
 """Probability with which a conforming implementation may be reproached by a statistical check, at most."""
@@ -38,6 +39,22 @@ def least_distinct(samples: int, values: int, tests: int = 1) -> int:
     ):
         enough += 1
     return enough
+
+
+def alike(samples: int, share: float) -> float:
+    """The probability that so many samples are all hits, each with probability ``share``, or all none."""
+    return float(share**samples + (1 - share) ** samples)
+
+
+def equal_products(values: int, times: int, near: float) -> float:
+    """The probability, at most, that ``a * x`` and ``b * x`` modulo ``values`` are alike for each of so many x, if all
+    are drawn at random.
+
+    What is less than the part ``near`` of all values apart is alike. With ``d`` as the greatest common divisor of
+    ``a - b`` and ``values``, the difference has ``values / d`` steps of ``d``; if there is one only, it is always 0.
+    """
+    steps = Counter(values // gcd(difference, values) for difference in range(values))
+    return sum(count * min(1.0, near + 1 / number) ** times for number, count in steps.items()) / values
 
 
 def chi_square_limit(freedom: int) -> float:

@@ -8,7 +8,15 @@ from math import comb, erfc, exp, gamma, sqrt
 
 import pytest
 
-from sds_conformance.judging.chance import FALSE_ALARM, chi_square_limit, least, least_distinct, most
+from sds_conformance.judging.chance import (
+    FALSE_ALARM,
+    alike,
+    chi_square_limit,
+    equal_products,
+    least,
+    least_distinct,
+    most,
+)
 
 TENTH = Fraction(1, 10)
 
@@ -122,3 +130,21 @@ def test_chi_square_is_below_its_limit_but_for_less_than_the_alarm(freedom: int)
 @pytest.mark.parametrize(("freedom", "said"), [(3, 1.5e-7), (9, 2.7e-7), (15, 3.3e-7)])
 def test_what_is_said_of_the_limit_is_so(freedom: int, said: float) -> None:
     assert beyond(chi_square_limit(freedom), freedom) == pytest.approx(said, rel=0.05)
+
+
+def test_alike_are_all_hits_or_none() -> None:
+    ways = list(product((True, False), repeat=4))
+    exact = sum((TENTH ** sum(way) * (1 - TENTH) ** (4 - sum(way)) for way in ways if len(set(way)) == 1), Fraction())
+    assert alike(4, 0.1) == pytest.approx(float(exact))
+
+
+@pytest.mark.parametrize("values", [7, 12, 16])
+@pytest.mark.parametrize("width", [0, 1, 2])
+def test_products_are_alike_no_more_often_than_that(values: int, width: int) -> None:
+    def near(a: int, b: int, x: int) -> bool:
+        apart = (a - b) * x % values
+        return min(apart, values - apart) <= width
+
+    drawn = list(product(range(values), repeat=2))
+    exact = sum(sum(near(a, b, x) for x in range(values)) ** 2 for a, b in drawn) / values**4
+    assert exact <= equal_products(values, 2, (2 * width) / values) + 1e-12

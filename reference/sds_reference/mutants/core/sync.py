@@ -149,6 +149,12 @@ class _SyncsAndEphemerals(Channel):
         super().receive_ephemeral(message, effects)
         self.log.insert(LogEntry(message.message_id, self.clock.value, message.sender_id))
 
+    @fault(Channel.receive_ephemeral, "EPHEMERAL-05", "takes an ephemeral message for the missing one that has its ID")
+    def ephemerals_end_the_waiting(self, message: Message, effects: Effects) -> None:
+        super().receive_ephemeral(message, effects)
+        self.incoming.met(message.message_id)
+        self.deliver_ready(effects)
+
     @fault(Channel.receive_ephemeral, "EPHEMERAL-07", "moves its clock with ephemeral messages")
     def ephemeral_moves_the_clock(self, message: Message, effects: Effects) -> None:
         super().receive_ephemeral(message, effects)

@@ -1,3 +1,14 @@
 """Faults in the repair extension SDS-R. Importing this package registers them."""
 
-from . import everyday, long_times, request_fields, requests, responses, room, sweeps, twin_ids  # noqa: F401
+from . import (  # noqa: F401
+    arguments,
+    everyday,
+    long_times,
+    request_fields,
+    requests,
+    responses,
+    restarts,
+    room,
+    sweeps,
+    twin_ids,
+)

@@ -11,7 +11,7 @@ _PLAYED = """
 core.acknowledging core.channels core.clocks core.delivering core.endurance core.ephemerals forum.own core.hostile
 core.joining core.lookalikes core.ordering repair.requesting repair.responding repair.everyday repair.fields
 repair.groups repair.overhearing repair.statistics repair.together core.resending core.states core.sweeping
-core.syncing core.wire core.crowds repair.crowds core.long_times
+core.syncing core.wire repair.anew repair.arguments core.crowds repair.crowds core.long_times
 repair.long_times repair.lookalikes
 """
 """In the order in which they are played."""

@@ -230,6 +230,8 @@ class ChannelView:
         )
         if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
+        elif received.own and message.lamport_timestamp is not None and not received.rejected:
+            self._clock.claimed(message.lamport_timestamp)
         self._read_broadcasts(step, certain=not self._delivers(step, set()))
 
     def _read_repairs(self, received: Received) -> None:
@@ -287,7 +289,10 @@ class ChannelView:
         waiting = self._buffered.get(event.message_id)
         if waiting is not None and waiting is not received:
             waiting.delivered.append(delivery)  # a later copy was taken instead of the one that waits
-        if received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
+        if received.own and received.kind is Kind.CONTENT and event.message_id not in self._own:
+            self.known_ids.add(event.message_id)
+            self._log.claimed(event.message_id, message.lamport_timestamp or 0)
+        elif received.kind is Kind.CONTENT and message.lamport_timestamp is not None and not received.own:
             self._buffered.pop(event.message_id, None)
             self._clock.delivered(message.lamport_timestamp)
             self._log.insert(event.message_id, message.lamport_timestamp, own=False)
@@ -296,8 +301,8 @@ class ChannelView:
         """The arrival that a delivery on a sweep belongs to: the one that was buffered, else the latest."""
         if message_id in self._buffered:
             return self._buffered[message_id]
-        arrivals = (r for r in reversed(self.arrivals.get(message_id, ())) if not r.own)
-        return next((r for r in arrivals if r.kind is not Kind.SYNC or self.revision.syncs_are_logged), None)
+        arrivals = [r for r in self.arrivals.get(message_id, ()) if r.kind is not Kind.SYNC or self._is_regular(r.kind)]
+        return max(arrivals, key=lambda received: (not received.own, received.step.index), default=None)
 
     def _read_broadcasts(self, step: Step, *, certain: bool) -> None:
         fresh = {"send": self.sent, "send_sync": self.syncs, "send_ephemeral": self.ephemerals}.get(step.command)

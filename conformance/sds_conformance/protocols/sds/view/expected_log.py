@@ -13,7 +13,8 @@ class ExpectedLog:
     """Own and delivered messages, in the order of the log.
 
     Where the text has sync messages logged like all others, they are in it as well, but ``unseen``: of received ones no
-    delivery tells. Which of them are in it at a moment is open for own ones, odd ones, and those that had to wait.
+    delivery tells. Which of them are in it at a moment is open for own ones, odd ones, and those that had to wait. The
+    same is open where it delivers messages in its own name, which it should ignore.
     """
 
     def __init__(self, processed_sync: Callable[[int], None]) -> None:
@@ -53,6 +54,11 @@ class ExpectedLog:
             self._processed_sync(lamport)
         self._insert(message.message_id, lamport, own=False, unseen=True)
         self._log_syncs()
+
+    def claimed(self, message_id: str, lamport: int) -> None:
+        """What came in the participant's own name, and it had not sent, was delivered: it should be ignored."""
+        self._open.add(message_id)
+        self._insert(message_id, lamport, own=False, unseen=True)
 
     def waits(self, message_id: str) -> bool:
         """Has a sync message of that ID arrived, to be logged later?"""

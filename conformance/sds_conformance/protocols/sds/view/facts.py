@@ -22,7 +22,7 @@ class LogItem:
     arrival: int = field(compare=False)
     """Counts insertions: 0 is what entered the log first."""
     unseen: bool = field(default=False, compare=False)
-    """A sync message, where these are logged: no delivery tells that it is there."""
+    """Nothing tells whether it is there: it is a sync message, where these are logged, or came in the own name."""
 
     @classmethod
     def of(cls, message_id: str, lamport: int, *, own: bool, arrival: int, unseen: bool = False) -> LogItem:
@@ -51,6 +51,8 @@ class LamportExpectation:
     """Upper end if received sync messages moved it (AMB-17)."""
     sync_low: int
     """Lower end if sending a sync message did not move it (AMB-18)."""
+    claimed_high: int
+    """Upper end if messages in the participant's own name moved it, which "SHOULD" be ignored."""
     late_delivery: bool
     """Something with a timestamp not above the clock was delivered since the last own message."""
     rebroadcast: bool
@@ -66,12 +68,18 @@ class LamportExpectation:
 
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""
-        highest = max(self.high, self.buffered_high, self.sync_high)
-        return min(self.low, self.sync_low) <= lamport <= highest or self.stays(lamport)
+        return min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high) or self.stays(
+            lamport
+        )
 
     def stays(self, lamport: int) -> bool:
         """Is it where integers end, and what was to follow is beyond?"""
         return lamport in ENDS and self.low > lamport
+
+    @property
+    def as_it_was_heard(self) -> int:
+        """Upper end for who follows everything but its own name."""
+        return max(self.high, self.buffered_high, self.sync_high)
 
 
 @dataclass(slots=True)

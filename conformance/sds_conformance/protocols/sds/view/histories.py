@@ -52,6 +52,12 @@ def waiting_ids(view: ChannelView, before: int) -> set[str]:
     }
 
 
+def claimed_ids(view: ChannelView, before: int) -> set[str]:
+    """IDs of content before a step that came in the participant's own name, and that it has not sent or delivered."""
+    claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
+    return {r.message.message_id for r in claimed if r.step.index < before} - view.known_ids
+
+
 def foreign_ids(view: ChannelView) -> set[str]:
     """IDs of own messages of other channels."""
     return {
@@ -68,7 +74,7 @@ def _never_logged(view: ChannelView) -> set[str]:
     has another layout."""
     end = len(view.trace.steps) + 1
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
-    return sync_ids(view, end) | foreign_ids(view) | nothing
+    return sync_ids(view, end) | foreign_ids(view) | claimed_ids(view, end) | nothing
 
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:

@@ -23,7 +23,7 @@ class LamportTracker:
         self._reset()
 
     def _reset(self) -> None:
-        self._buffered_high = self._sync_high = 0
+        self._buffered_high = self._sync_high = self._claimed_high = 0
         self._sync_low = self._low
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
@@ -44,6 +44,7 @@ class LamportTracker:
             buffered_high=max(now_ms, self._buffered_high + 1),
             sync_high=max(now_ms, self._sync_high + 1),
             sync_low=max(now_ms, self._sync_low + 1),
+            claimed_high=max(now_ms, self._claimed_high + 1),
             late_delivery=self._late_delivery,
             rebroadcast=self._rebroadcast,
             answered=self._answered,
@@ -88,6 +89,10 @@ class LamportTracker:
             self._sync_high = max(self._sync_high, lamport)
         else:
             self._buffered_high = max(self._buffered_high, lamport)
+
+    def claimed(self, lamport: int) -> None:
+        """A message in the participant's own name arrived: it should be ignored."""
+        self._claimed_high = max(self._claimed_high, lamport)
 
     def maybe_delivered(self, lamport: int) -> None:
         """Content arrived at an implementation that does not tell what it delivers."""

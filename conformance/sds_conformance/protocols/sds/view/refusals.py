@@ -1,6 +1,9 @@
-"""What was refused. A refusal is no alibi: what is valid was sent for something, which then does not come about."""
+"""What was refused, or dropped without a word. That is no alibi: what is valid was sent for something, which then does
+not come about; and what seems right for want of messages proves nothing."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
@@ -19,12 +22,39 @@ def heard(view: ChannelView) -> bool | None:
     """Did the participant take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):
         return True
-    told = view.can(pb.CAPABILITY_DELIVERED)
     answered = (r for r in offered(view) if r.valid and not r.duplicate and r.step.reply is not None)
     due = [r for r in answered if not excuse(view, r)]
-    if not due or not all(r.rejected or (told and r.acceptable and not r.unmet) for r in due):
-        return None if told or all(r.rejected for r in due) else True
-    return False
+    if not view.can(pb.CAPABILITY_DELIVERED):
+        taken = any(not r.rejected for r in due)
+        return True if taken else False if due else None
+    traces = [trace for received in due for trace in _traces(view, received)]
+    return any(traces) if traces else None
+
+
+def _traces(view: ChannelView, received: Received) -> Iterator[bool]:
+    """Wherever a trace of a message is due: is it there?"""
+    if received.rejected or (received.acceptable and not received.unmet):
+        yield False  # what is delivered has been looked for
+        return
+    message_id, index = received.message.message_id, received.step.index
+    for mention in (m for m in view.mentions if m.received is received):
+        told = pb.CAPABILITY_ACKNOWLEDGED if mention.certain else pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED
+        if view.can(told):
+            yield any(ack.step.index >= index for ack in view.standing(mention.message_id).acks)
+    if received.acceptable:
+        for observed in view.showing("incoming"):
+            if observed.step.index > index and message_id in observed.buffered:
+                yield message_id in observed.state.incoming.message_ids
+        for sent in view.outgoing:
+            holds = view.filter_of(sent.message.bloom_filter) if sent.step.index > index and not sent.repeat else None
+            if holds is not None and holds(message_id) is False:
+                yield False
+    if received.unmet and view.terms.on:
+        missing = {i for i in received.unmet if view.repair.original(i) is None}
+        for observed in view.showing("outgoing_repairs"):
+            if observed.step.index == index + 1 and missing:
+                entries = observed.state.outgoing_repairs.entries
+                yield not missing.isdisjoint(entry.message_id for entry in entries)
 
 
 def excuse(view: ChannelView, received: Received) -> str:

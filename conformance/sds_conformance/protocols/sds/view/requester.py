@@ -18,6 +18,7 @@ from sds_reference import Kind
 
 from ....judging.once import once
 from .channel_view import ChannelView
+from .elsewhere import came_elsewhere
 from .facts import Received, Sent
 from .repair_terms import SECOND_MS, Window
 from .repair_tracker import NEVER, Missing
@@ -57,6 +58,7 @@ class Requester:
         """What others sent, in order, that may have been taken notice of."""
         self._heard_at = [received.step.index for received in self.heard]
         self._copies = view.arrivals
+        self._elsewhere = came_elsewhere(view)
         self._touched: dict[str, list[int]] = {}
         for received in view.received:
             message_id = received.message.message_id
@@ -106,11 +108,23 @@ class Requester:
     @cached_property
     def wanted(self) -> list[Missing]:
         """What was missing beyond doubt, and revealed by a message that nobody may refuse or ignore."""
+        return [m for m in self._lacking if not self._has_a_namesake(m)]
+
+    @cached_property
+    def namesakes(self) -> list[Missing]:
+        """What is missing as certainly, while a message of its ID came in another channel."""
+        return [m for m in self._lacking if self._has_a_namesake(m)]
+
+    @cached_property
+    def _lacking(self) -> list[Missing]:
         if not self.terms.on or self.gives_up:
             return []
         certain = (m for m in self.repair.missing if m.certain and not m.detected.foreign_filter)
         came = {message_id: copies[0].step.index for message_id, copies in self._copies.items()}
         return [m for m in certain if came.get(m.message_id, NEVER) > m.detected.step.index]
+
+    def _has_a_namesake(self, missing: Missing) -> bool:
+        return self._elsewhere.get(missing.message_id, 0) > missing.detected.step.index
 
     @cached_property
     def owing(self) -> list[Missing]:

@@ -11,6 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
+from ...view.losses import may_be_lost
 from ...view.refusals import offered
 from ...view.timestamps import lamport_rule, moved_sends
 from .receive import quiet_after
@@ -90,8 +91,24 @@ def not_logged(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
 def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
-    """A message that depends on an ephemeral one waits: what is in no log meets no dependency."""
-    return meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
+    """A message that depends on an ephemeral one waits: what is in no log meets no dependency.
+
+    Nor does one that comes later, and has the ID of what is missing.
+    """
+    yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
+    for late in view.received:
+        if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
+            continue
+        message_id = late.message.message_id
+        for received in view.received:
+            if not received.acceptable or message_id not in received.unmet or received.step.index > late.step.index:
+                continue
+            freed = [d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet]
+            if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
+                expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
+                yield violated(freed[0].step, expected, "its delivery")
+            elif not freed:
+                yield held(late.step)
 
 
 @check("SDS-EPHEMERAL-06")

@@ -12,6 +12,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies, woken_beside
 from ...view.facts import Received
+from ...view.losses import may_be_given_up
 from .message import surfaced
 from .receive import judge_waiting, shown_waiting
 
@@ -29,11 +30,11 @@ def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterat
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
 def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered once what it waits for has come, though others before it in the buffer go on waiting."""
-    if view.gives_up:
-        return
     waiting = [r for r in view.received if r.unmet and r.acceptable]
     for number, received in enumerate(waiting):
         if waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
+            continue
+        if may_be_given_up(view, received):
             continue
         if not received.delivered and woken_beside(view, received):
             continue  # its time was seen to have come: SDS-INSWEEP-04
@@ -50,8 +51,8 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
 def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]:
     """A message that waits for one that the participant then sends itself is delivered by a sweep at the latest."""
-    for received in view.received if not view.gives_up else ():
-        if not received.unmet:
+    for received in view.received:
+        if not received.unmet or may_be_given_up(view, received):
             continue
         own = [view.own(message_id) for message_id in received.unmet]
         later = [sent for sent in own if sent is not None and sent.step.index > received.step.index]
@@ -89,8 +90,9 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
 def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Once the root has come, a whole chain of waiting messages is delivered."""
-    for received in view.received if not view.gives_up else ():
-        if not received.acceptable or not waiting_dependencies(view, received):
+    for received in view.received:
+        waits_for = waiting_dependencies(view, received) if received.acceptable else []
+        if not waits_for or any(may_be_given_up(view, one) for one in (received, *waits_for)):
             continue
         expected = f"{received.message.message_id!r} delivered: all that it depends on has been delivered"
         yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
@@ -99,8 +101,10 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
 def all_that_wait_for_one_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Where one of several that wait for the same message has been delivered, so are the others."""
-    for received in view.received if not view.gives_up else ():
+    for received in view.received:
         if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
+            continue
+        if may_be_given_up(view, received):
             continue
         if woken_beside(view, received):
             expected = f"{received.message.message_id!r} delivered, like others that waited for {min(received.unmet)!r}"

@@ -27,6 +27,7 @@ from ...view.resends import (
     spoken_for,
 )
 from ...view.timestamps import lamport_rule, moved_sends
+from .receive import acknowledged_by
 
 _LONG = 5
 """Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
@@ -47,10 +48,26 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             yield violated(rounds.overdue, expected, "none, although the sweep has run", soft)
 
 
+def acknowledged_at(view: ChannelView) -> dict[str, Step]:
+    """Own messages that a causal history names, with the step since which they are acknowledged.
+
+    What is signalled is believed, and else what is shown: that a message is not acknowledged is SDS-ACK-01's matter.
+    """
+    found: dict[str, Step] = {}
+    for mention in view.mentions:
+        named = mention.received.step
+        told = (ack.step for ack in view.standing(mention.message_id).acks if not ack.possibly)
+        step = next((step for step in told if step.index >= named.index), None)
+        if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
+            step = named if acknowledged_by(view, mention.received, mention.message_id) is not False else None
+        if mention.certain and step is not None:
+            found.setdefault(mention.message_id, step)
+    return found
+
+
 def no_copies_after_acknowledgement(view: ChannelView) -> Iterator[Observation]:
     """Looks for copies of what a causal history has acknowledged; ticks without any are the exercise."""
-    certain = {m.message_id: m.received.step for m in reversed(view.mentions) if m.certain}
-    for message_id, step in certain.items():
+    for message_id, step in acknowledged_at(view).items():
         late = [copy for copy in view.standing(message_id).copies if copy.step.index > step.index]
         late = [c for c in late if view.repairs.get(message_id, NEVER) > c.step.index]
         ticks = [t for t in view.ticks if t.index > step.index and t.now_ms > step.now_ms]

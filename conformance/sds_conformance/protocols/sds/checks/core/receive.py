@@ -13,23 +13,14 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
-from ...view.facts import Mention, Received, Sent
+from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
+from ...view.losses import may_be_given_up, may_be_lost
 from ...view.odd_messages import NAMELESS
-from ...view.refusals import excuse, offered
+from ...view.refusals import excuse
 from ...view.resends import given_up
 from .send import received_before
-
-
-@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
-def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
-    """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
-    for received in offered(view):
-        if received.own and (view.delivered or not received.rejected):
-            seen = f"a delivery of {received.message.message_id!r}"
-            expected = "the own message, reflected, to be ignored"
-            yield judged(received.step, not received.delivered_at_once, expected, seen)
 
 
 @check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
@@ -127,10 +118,9 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
 
-    What is in no log for another reason, for a sync message, say, has a requirement that says so.
+    What is in no log for another reason, for a sync message, say, has a requirement that says so. What may have been
+    given up for lost does not count (AMB-92).
     """
-    if view.gives_up:
-        return
     for received in view.received if view.delivered else ():
         never = received.unmet - received.unmet_buffered
         if received.acceptable and never and not received.delivered_at_once:
@@ -142,9 +132,16 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
         never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
-        if never := never - _delivered_in(view, delivery.step):
+        never -= _delivered_in(view, delivery.step)
+        if never := never - _given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, expected, "its delivery")
+
+
+def _given_up(view: ChannelView, delivery: Delivered) -> set[str]:
+    """Of what a message is delivered without, that which may have been given up: by itself, or with the message."""
+    itself = may_be_lost(view, [delivery.message_id], delivery.step)
+    return set(delivery.unmet) if itself else may_be_lost(view, delivery.unmet, delivery.step)
 
 
 def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
@@ -174,8 +171,6 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     """A dependency that is only buffered does not count as met."""
-    if view.gives_up:
-        return
     for received in view.received:
         waiting_too = waiting_dependencies(view, received) if received.acceptable else []
         if waiting_too and not any(d.unmet_buffered for d in received.delivered):
@@ -184,14 +179,14 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting = delivery.unmet_buffered - {delivery.message_id}
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
-        waiting -= _delivered_in(view, delivery.step)
+        waiting -= _delivered_in(view, delivery.step) | _given_up(view, delivery)
         if waiting:
             expected = (
                 f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
             )
             soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, expected, "its delivery", soft)
-        elif delivery.message_id in delivery.unmet:
+        elif delivery.message_id in delivery.unmet - _given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
             yield violated(delivery.step, expected, "its delivery", "AMB-44")
 
@@ -284,8 +279,10 @@ def shown_waiting(view: ChannelView, received: Received) -> bool | None:
 @check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
-    for received in view.received if not view.gives_up else ():
+    for received in view.received:
         if not received.acceptable or not received.unmet or waiting_dependencies(view, received):
+            continue
+        if may_be_given_up(view, received):
             continue
         if shown_waiting(view, received) is None and woken_beside(view, received):
             continue  # who keeps what waits and does not wake all of it shows the same: SDS-INSWEEP-04

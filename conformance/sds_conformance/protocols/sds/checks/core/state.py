@@ -13,6 +13,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import outsiders, with_outsiders
 from ...view.log_orders import neighbours
+from ...view.losses import may_be_lost
 from ...view.resends import given_up, spoken_for
 from ...view.timestamps import (
     NEARBY,
@@ -23,7 +24,7 @@ from ...view.timestamps import (
     of_another_channel,
     started_elsewhere,
 )
-from .outsweep import no_copies_after_acknowledgement
+from .outsweep import acknowledged_at, no_copies_after_acknowledgement
 from .send import judge_members, judge_strangers, received_before
 
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
@@ -140,18 +141,20 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
         if received.acceptable and received.unmet and received.delivered and not received.delivered_at_once:
             yield held(received.step)
     for observed in view.observed:
-        if observed.state.HasField("incoming") and not view.gives_up:
+        if observed.state.HasField("incoming"):
             kept = set(observed.state.incoming.message_ids)
             for message_id in observed.buffered:
-                if message_id in kept or _unmet_now(view, message_id, observed.step.index):
+                if message_id in kept or _unmet_now(view, message_id, observed.step):
                     expected = f"{message_id!r}, which waits, in the incoming buffer"
                     yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
 
 
-def _unmet_now(view: ChannelView, message_id: str, before: int) -> bool:
-    arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < before]
-    done = {d.message_id for d in view.delivered if d.step.index < before}
-    return any(r.acceptable and r.unmet - done for r in arrivals)
+def _unmet_now(view: ChannelView, message_id: str, now: Step) -> bool:
+    """Does it wait for what has neither been delivered nor may have been given up?"""
+    arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < now.index]
+    done = {d.message_id for d in view.delivered if d.step.index < now.index}
+    waiting = (r for r in arrivals if r.acceptable and r.unmet - done)
+    return any(not may_be_lost(view, {message_id, *r.unmet}, now) for r in waiting)
 
 
 @check("SDS-STATE-10", pb.CAPABILITY_DELIVERED)
@@ -229,6 +232,9 @@ def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observat
                 continue
             once = mention.received.step.index < observed.step.index
             said = view.standing(mention.message_id).mentions if once else ()
+            acks = (ack for ack in view.standing(mention.message_id).acks if not ack.possibly)
+            if any(ack.step.index < observed.step.index for ack in acks):
+                continue  # that it was told as acknowledged is SDS-ACK-04, or SDS-STATE-12
             if once and not any(m is not mention and m.received.step.index < observed.step.index for m in said):
                 met = mention.message_id in buffered
                 expected = f"{mention.message_id!r}, possibly acknowledged, in the buffer"
@@ -245,8 +251,9 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not in the outgoing buffer, or only as acknowledged; nothing of it is sent again."""
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from no_copies_after_acknowledgement(view)
+    acknowledged = acknowledged_at(view)
     for observed in view.observed:
-        certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
+        certain = {message_id for message_id, step in acknowledged.items() if step.index < observed.step.index}
         if not certain or not observed.state.HasField("outgoing"):
             continue
         entries = observed.state.outgoing.entries

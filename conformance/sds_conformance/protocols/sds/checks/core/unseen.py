@@ -9,6 +9,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.losses import may_be_given_up
 from ...view.resends import LENIENT_SWEEPS, gaps, given_up, possibly_acknowledged, resend_period, resends, runs_on
 from .receive import quiet_after
 
@@ -60,10 +61,10 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
 def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
     """A message that waited is delivered once all that it waits for has been: it was kept. The dependency probe."""
-    if not _hidden(view, "incoming") or view.gives_up:
+    if not _hidden(view, "incoming"):
         return
     for received in view.received:
-        if not received.acceptable or not received.unmet or received.delivered:
+        if not received.acceptable or not received.unmet or received.delivered or may_be_given_up(view, received):
             continue
         if received.unmet <= view.logged_ids and quiet_after(view, received):
             expected = f"{received.message.message_id!r} kept in the incoming buffer, and delivered from there"

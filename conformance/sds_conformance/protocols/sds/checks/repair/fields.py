@@ -12,6 +12,7 @@ from sds_reference.wire_fields import LEN, WireField, split
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.elsewhere import named_elsewhere
 from ...view.facts import Sent
 from ...view.histories import outsiders
 from ...view.refusals import offered
@@ -130,6 +131,8 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
         message_id = entry.message_id
         if not message_id or side.waits(message_id, sent.step):
             continue
+        if message_id in named_elsewhere(view):
+            continue  # it is missing in another channel: SDS-STATE-16
         own = view.own(message_id)
         # Who gives dependencies up may drop what arrives after that, and still want it (AMB-92).
         logged = not view.gives_up and side.in_log(message_id, sent.step)

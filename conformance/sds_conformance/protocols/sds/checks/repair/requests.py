@@ -83,7 +83,10 @@ def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
 
 @check("SDS-R-STATE-02", *TIMED)
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
-    """T_req counts from the moment the gap was found: that more messages name it does not postpone the request."""
+    """T_req counts from the moment the gap was found: that more messages name it does not postpone the request.
+
+    Where the times are not shown, that is said only of who asks for anything.
+    """
     side = requester(view)
     for missing in side.wanted:
         detected, end = missing.detected.step, side.until(missing)
@@ -107,7 +110,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
         elif missing in side.owing:
             if (asking := side.in_time(missing)) is not None and asking.step.index > again[0].index:
                 yield held(asking.step)
-            elif asking is None and (sent := side.both_kinds(list(side.owed(missing)))):
+            elif asking is None and side.kinds and (sent := side.both_kinds(list(side.owed(missing)))):
                 which = f"{missing.message_id!r}, missing for {sent.step.now_ms - detected.now_ms} ms"
                 why = f"that step {again[0].index} and others name it again postpones nothing"
                 yield violated(sent.step, f"a request for {which}: {why}", "none")

@@ -12,6 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.elsewhere import asked_for_elsewhere, came_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.repair_tracker import NEVER, Answer
 from ...view.responder import (
@@ -66,6 +67,8 @@ def _carrier(turn: Turn) -> str:
 
 def matter_of(view: ChannelView, turn: Turn) -> str:
     """The requirement whose matter it is if a request is never answered: that of the most special thing about it."""
+    if came_elsewhere(view).get(turn.message_id, 0) > turn.since.index:
+        return "CHANNELS"  # SDS-STATE-16
     if _answered_first(view).get(turn.message_id, NEVER) < turn.since.index:
         return "SWEEP-04"
     if turn.never and turn.crowd <= FEW and _places(view) == {0} and position(turn) > 0:
@@ -124,6 +127,8 @@ def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observati
     for observed in view.showing("incoming_repairs"):
         at, queued = observed.step.index, {e.message_id for e in observed.state.incoming_repairs.entries}
         for message_id in sorted(queued):
+            if message_id in asked_for_elsewhere(view):
+                continue  # somebody asks for it in another channel: SDS-STATE-16
             if named.get(message_id, NEVER) > at:
                 yield violated(observed.step, "only requests of others to be answered for", f"{message_id!r}")
             elif arrived.get(message_id, NEVER) > at:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..cast import WIDE, Actor, ScriptedPeer, Stage, scenario, send_the_optional, take_in
 
 
@@ -76,6 +78,24 @@ def own_messages_come_back(stage: Stage, alice: Actor) -> None:
     stage.advance(10)
     sent = [step.broadcasts[0].raw for step in stage.trace.steps if step.command == "send" and step.broadcasts]
     alice.given(*sent).observe()
+    alice.settle()
+    alice.send()
+
+
+@scenario("RECV-01", "RECV-11", asked=WIDE)
+def in_its_own_name(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Messages of all kinds come in a participant's own name that it has not sent, some of them from ahead."""
+    alice.receive(bob.content(stage.now_ms))
+    own = alice.send()
+    ahead = stage.now_ms + 5_000_000
+    several = [bob.content(stage.now_ms + number) for number in range(1, 6)]
+    of_all_kinds = (
+        bob.content(ahead, own, several[0]),
+        bob.sync(ahead + 9, own, "never-sent"),
+        bob.ephemeral(b"typing"),
+    )
+    alice.receive(*[replace(message, sender_id=own.sender_id) for message in (*several, *of_all_kinds)])
+    alice.observe()
     alice.settle()
     alice.send()
 

@@ -21,6 +21,15 @@ def received_ephemerals(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.after(10).send()
 
 
+@scenario("EPHEMERAL-05", "RECV-05")
+def what_is_missing_comes_as_an_ephemeral(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """A message waits for one that is missing, whose ID an ephemeral message has; then the missing one comes."""
+    missing = carol.content(stage.now_ms)
+    alice.receive(bob.content(stage.now_ms + 1, missing))
+    take_in(alice, carol.ephemeral(b"typing", message_id=missing.message_id)).observe()
+    take_in(alice, missing).observe()
+
+
 @scenario(
     *("EPHEMERAL-01", "EPHEMERAL-02", "EPHEMERAL-03", "MSG-20", "MSG-04", "MSG-13"),
     needs=(pb.CAPABILITY_EPHEMERAL,),

@@ -54,6 +54,22 @@ def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scri
     alice.observe()
 
 
+@scenario(
+    *("RECV-05", "RECV-08", "INSWEEP-05"),
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def given_up_while_others_wait(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
+    """One message has waited until it may be given up; two others wait, for half of that time, and for two more."""
+    timeout = alice.party.in_force.lost_timeout_ms or 600_000
+    first, second = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
+    alice.receive(bob.content(stage.now_ms + 2, "never-sent"))
+    tick_every(alice, timeout // 4, times=2)
+    alice.receive(bob.content(stage.now_ms, first), bob.content(stage.now_ms + 1, "never-sent", second))
+    tick_every(alice, timeout // 4, times=3).observe()
+    take_in(alice, first, second).observe()
+
+
 @scenario("SYNC-01")
 def idle_with_automatic_syncs(stage: Stage) -> None:
     """A participant idles in two channels for many sync intervals."""

@@ -1,0 +1,74 @@
+"""Section STATE, of what SDS-R adds to a channel: nothing of one shows in another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from .....judging.judgement import Observation, held, judged, violated
+from ...register import check
+from ...view.channel_view import ChannelView
+from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhere
+from ...view.repair_terms import TIMED
+from ...view.requester import requester
+from .responses import answered
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R)
+def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observation]:
+    """What is missing in one channel is neither tracked nor asked for in another."""
+    for sent in view.repair.requesting if view.terms.on else ():
+        asked = {entry.message_id for entry in sent.message.repair_request}
+        yield from _judge(view, sent.step, named_elsewhere(view), asked, "missing", "a request for it")
+    for observed in view.showing("outgoing_repairs") if view.terms.on else ():
+        tracked = {entry.message_id for entry in observed.state.outgoing_repairs.entries}
+        yield from _judge(view, observed.step, named_elsewhere(view), tracked, "missing", "a time for a request")
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R)
+def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Observation]:
+    """What somebody asks for in one channel is not queued in another."""
+    for observed in view.showing("incoming_repairs") if view.terms.on else ():
+        queued = {entry.message_id for entry in observed.state.incoming_repairs.entries}
+        yield from _judge(view, observed.step, asked_for_elsewhere(view), queued, "asked for", "a time for an answer")
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
+def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
+    """What is missing in one channel goes on being so when a message of its ID comes in another.
+
+    Said of one that is found missing with others, which are tracked, or asked for.
+    """
+    side = requester(view)
+    for missing in side.namesakes:
+        beside = [m for m in side.wanted if m.detected is missing.detected]
+        if not any(side.shown_due(m) is not None or m.requests for m in beside):
+            continue
+        came, end = came_elsewhere(view)[missing.message_id], side.until(missing)
+        asked = side.first_asked(missing.message_id, missing.detected.step.index)
+        which = f"{missing.message_id!r}, missing in {view.channel_id!r} whatever came in another channel,"
+        for shown in side.states(came, min(end, asked, side.renewed(missing))):
+            met = missing.message_id in shown.due
+            yield judged(shown.step, met, f"{which} in the outgoing repair request buffer", "it is not in it")
+        if (asking := side.in_time(missing)) is not None and asking.step.index > came:
+            yield held(asking.step)
+        elif not side.shown and (sent := side.both_kinds(list(side.owed(missing)))):
+            yield violated(sent.step, f"{which} asked for", "no message asks for it, neither content nor sync")
+
+
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
+def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
+    """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request."""
+    return answered(view, "CHANNELS", "asked for in this channel alone")
+
+
+def _judge(
+    view: ChannelView, step: Step, elsewhere: dict[str, int], here: set[str], what: str, seen: str
+) -> Iterator[Observation]:
+    others = {message_id for message_id, since in elsewhere.items() if since < step.index}
+    if others:
+        wrong = min(others & here, default="")
+        expected = f"nothing in {view.channel_id!r} of {wrong!r}, which is {what} in another channel"
+        yield judged(step, not wrong, expected, seen)

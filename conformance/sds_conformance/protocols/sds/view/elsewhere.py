@@ -1,0 +1,44 @@
+"""What a participant heard in its other channels, which is nothing in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_reference import Kind, Message
+
+from ....judging.once import once
+from .channel_view import ChannelView
+
+
+@once
+def named_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that only causal histories of other channels name, with the first step that does."""
+    named = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.causal_history}
+    return {i: index for i, index in named.items() if view.repair.tracked(i) is None and i not in view.known_ids}
+
+
+@once
+def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs that only repair requests of other channels name, with the first step that does."""
+    asked = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
+    return {i: index for i, index in asked.items() if i not in view.repairs and i not in view.known_ids}
+
+
+@once
+def came_elsewhere(view: ChannelView) -> dict[str, int]:
+    """IDs of content that came in other channels, with the last step at which it did."""
+    came: dict[str, int] = {}
+    for step, message in _heard_elsewhere(view):
+        if message.kind is Kind.CONTENT:
+            came.setdefault(message.message_id, step.index)
+    return came
+
+
+def _heard_elsewhere(view: ChannelView) -> Iterator[tuple[Step, Message]]:
+    """The last message first."""
+    others = set(view.party.channels) - {view.channel_id}
+    for step in reversed(list(view.trace.of(view.party.name)) if others else []):
+        message = step.arrived
+        if message is not None and message.channel_id in others and message.sender_id != view.party.participant_id:
+            yield step, message

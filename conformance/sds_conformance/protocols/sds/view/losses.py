@@ -1,0 +1,65 @@
+"""What may have been given up for lost, and by when: that alone excuses what is not met.
+
+"the participant MAY mark them as irretrievably lost": the dependencies, or the messages that wait for them, which are
+delivered or dropped then (AMB-92). What is neither reported lost nor has been missing for the time in force, waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ....judging.once import once
+from .channel_view import ChannelView
+from .facts import Received
+from .repair_tracker import NEVER
+
+
+def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[str]:
+    """Those of the IDs that may have been given up when a step is over.
+
+    All of them, where a participant gives up and cannot tell what, or by a time that nobody knows.
+    """
+    if not view.gives_up:
+        return set()
+    if not (view.can(pb.CAPABILITY_LOST) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
+        return set(message_ids)
+    timeout = view.configuration.lost_timeout_ms or NEVER
+    reported, missed = _reported(view), _missed(view)
+    return {
+        message_id
+        for message_id in message_ids
+        if reported.get(message_id, NEVER) <= by.index or missed.get(message_id, NEVER) + timeout <= by.now_ms
+    }
+
+
+def may_be_given_up(view: ChannelView, received: Received) -> bool:
+    """May a message that waits have been given up before all that it waits for had come?"""
+    ids = {received.message.message_id, *received.unmet}
+    met = max((_came(view).get(i, received.step) for i in received.unmet), key=lambda s: s.index, default=received.step)
+    return bool(may_be_lost(view, ids, met))
+
+
+@once
+def _reported(view: ChannelView) -> dict[str, int]:
+    """Index of the first step that reports an ID lost, in whatever channel."""
+    return {message_id: step.index for step, event in reversed(view.losses) for message_id in event.lost.message_ids}
+
+
+@once
+def _missed(view: ChannelView) -> dict[str, int]:
+    """When a message that may wait, sync messages included (AMB-42), and what it waits for, was first heard of."""
+    since: dict[str, int] = {}
+    for received in view.received:
+        for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
+            since[message_id] = min(received.step.now_ms, since.get(message_id, received.step.now_ms))
+    return since
+
+
+@once
+def _came(view: ChannelView) -> dict[str, Step]:
+    """Where what others may wait for entered the log."""
+    sent = {s.message.message_id: s.step for s in reversed(view.sent)}
+    return sent | {d.message_id: d.step for d in reversed(view.delivered)}

@@ -1,0 +1,77 @@
+"""Faults of giving up: told as an acknowledgement, or applied to what is not given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ...channel import Channel
+from ...effects import Effects, Lost
+from ...outgoing_buffer import AckState, Outgoing
+from ..registry import fault, mutants, sized
+
+
+class _Counting(Channel):
+    size: int
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._copies: Counter[str] = Counter()
+
+    def rebroadcast(self, entry: Outgoing) -> bytes:
+        self._copies[entry.message_id] += 1
+        return super().rebroadcast(entry)
+
+    def tired_of(self, state: AckState) -> list[Outgoing]:
+        return [e for e in self.outgoing if e.state is state and self._copies[e.message_id] >= self.size]
+
+
+@sized("STATE-12", "gives up after {} copies and tells it as an acknowledgement", 5, 20, 100)
+class TellsGivingUpAsAcknowledgement(_Counting):
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_outgoing(now_ms, effects)
+        for entry in self.tired_of(AckState.UNACKNOWLEDGED):
+            self.acknowledge(entry.message_id, effects)
+
+
+@sized("ACK-04", "takes what is possibly acknowledged for acknowledged after {} copies", 5, 20, 100)
+class TellsGivingUpThePossible(_Counting):
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_outgoing(now_ms, effects)
+        for entry in self.tired_of(AckState.POSSIBLY_ACKNOWLEDGED):
+            self.acknowledge(entry.message_id, effects)
+
+
+@mutants
+class _GivingUp(Channel):
+    @fault(Channel.give_up_lost, "RECV-05", "once it gives up one dependency, lets through all that waits")
+    def gives_up_everything(self, received_ms: int, effects: Effects) -> None:
+        before = len(effects.events)
+        super().give_up_lost(received_ms, effects)
+        if any(isinstance(event, Lost) for event in effects.events[before:]):
+            for entry in self.incoming.take_older(1 << 62):
+                if entry.regular:
+                    self.deliver(entry.message, effects, entry.retrieval_hint)
+
+    @fault(
+        Channel.give_up_lost,
+        "RECV-05",
+        "lets through what names a dependency that it gave up, whatever else is missing",
+    )
+    def one_loss_frees(self, received_ms: int, effects: Effects) -> None:
+        before = len(effects.events)
+        super().give_up_lost(received_ms, effects)
+        lost = {i for event in effects.events[before:] if isinstance(event, Lost) for i in event.message_ids}
+        for dependency in lost:
+            for entry in self.incoming:
+                if dependency in entry.unmet:
+                    entry.unmet.intersection_update({dependency})
+            self.incoming.met(dependency)
+        self.deliver_ready(effects)
+
+    @fault(Channel.give_up_lost, "RECV-08", "once it gives up one dependency, drops all that waits")
+    def drops_everything_that_waits(self, received_ms: int, effects: Effects) -> None:
+        before = len(effects.events)
+        super().give_up_lost(received_ms, effects)
+        if any(isinstance(event, Lost) for event in effects.events[before:]):
+            self.incoming.take_older(1 << 62)

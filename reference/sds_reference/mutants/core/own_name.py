@@ -1,0 +1,43 @@
+"""Faults with messages that claim to be a participant's own, and with IDs that two messages have."""
+
+from __future__ import annotations
+
+from ...channel import Channel
+from ...effects import Delivered, Effects
+from ...message import Kind, Message
+from ..registry import fault, mutants
+
+
+@mutants
+class _OwnName(Channel):
+    @fault(Channel.is_own, "RECV-01", "takes only what it has sent for its own")
+    def knows_its_own_by_id(self, message: Message) -> bool:
+        return super().is_own(message) and message.message_id in self.log
+
+    @fault(Channel.is_own, "RECV-11", "takes sync messages in its name for somebody else's")
+    def knows_no_own_syncs(self, message: Message) -> bool:
+        return super().is_own(message) and message.kind is not Kind.SYNC
+
+    @fault(Channel.receive, "RECV-01", "logs messages in its name that it has not sent, and says nothing")
+    def logs_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self.is_own(message) and message.kind is Kind.CONTENT and message.message_id not in self.log:
+            self.insert_into_log(message, retrieval_hint)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "RECV-01", "takes the timestamp of messages in its name that it has not sent")
+    def follows_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self.is_own(message) and message.lamport_timestamp is not None:
+            self.witness_lamport(message.lamport_timestamp)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "RECV-01", "puts messages in its name that it has not sent into its filter")
+    def filters_its_unknown_own(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self.is_own(message) and message.kind is Kind.CONTENT:
+            self.insert_into_filter(message)
+        return super().receive(message, now_ms, retrieval_hint)
+
+    @fault(Channel.receive, "RECV-01", "lets ephemeral messages in its name through")
+    def hears_its_own_ephemerals(self, message: Message, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        if self.is_own(message) and message.kind is Kind.EPHEMERAL:
+            return Effects(events=[Delivered(self.channel_id, message.message_id, message.content or b"")])
+        return super().receive(message, now_ms, retrieval_hint)

@@ -1,0 +1,149 @@
+"""Faults of SDS-R with what is shared, and with what begins anew: buffers of channels, times that were fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...config import RepairConfig
+from ...effects import Effects
+from ...message import HistoryEntry, Kind, Message
+from ...participant import Participant
+from ...repair import Repair
+from ...variants import PRIVATE_HASH
+from ..registry import fault, mutant, mutants, unseen_too
+
+
+class _Sharing(Participant):
+    """Its channels have some things in common."""
+
+    def shared(self, one: Repair, other: Repair) -> None:
+        raise NotImplementedError
+
+    def join(self, channel_id: str, now_ms: int) -> None:
+        super().join(channel_id, now_ms)
+        first, here = next(iter(self.channels.values())).repair, self.channels[channel_id].repair
+        if first is not None and here is not None and here is not first:
+            self.shared(first, here)
+
+
+@unseen_too("shares-what-it-lacks-unseen", "and shows nothing")
+@mutant("STATE-16", "has one buffer of what is missing for all channels")
+class SharesWhatItLacks(_Sharing):
+    def shared(self, one: Repair, other: Repair) -> None:
+        other.outgoing = one.outgoing
+
+
+@unseen_too("shares-what-it-is-asked-for-unseen", "and shows nothing")
+@mutant("STATE-16", "has one buffer of what others ask for, for all channels")
+class SharesWhatItIsAskedFor(_Sharing):
+    def shared(self, one: Repair, other: Repair) -> None:
+        other.incoming, other.cache = one.incoming, one.cache
+
+
+@unseen_too("takes-namesakes-for-repairs-unseen", "and shows nothing")
+@mutant("STATE-16", "takes a message of another channel for the missing one that has its ID")
+class TakesNamesakesForRepairs(Participant):
+    def receive(self, wire: bytes, now_ms: int, retrieval_hint: bytes | None = None) -> Effects:
+        message = self.config.revision.wire.decode(wire)
+        for channel in self.channels.values():
+            if channel.repair is not None and message.kind is Kind.CONTENT:
+                channel.repair.remove_repaired(message.message_id)
+        return super().receive(wire, now_ms, retrieval_hint)
+
+
+@mutants
+class _Restarting(Repair):
+    @unseen_too("unseen-restarted-by-copies", "unseen")
+    @fault(Repair.on_receive, "R-STATE-02", "counts T_req anew with every copy of what named the missing one")
+    def restarted_by_copies(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if counts and self.has_arrived(message.message_id):
+            for entry in message.causal_history:
+                if self.outgoing.remove(entry.message_id) is not None:
+                    self.outgoing.add(entry, self.t_req(entry, now_ms))
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+    @unseen_too("unseen-restarted-by-syncs", "unseen")
+    @fault(Repair.on_receive, "R-STATE-02", "counts T_req anew with every sync message that names the missing one")
+    def restarted_by_syncs(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if not counts:
+            for entry in message.causal_history:
+                self.outgoing.remove(entry.message_id)
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+
+class _KnowsTheAsker(Repair):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._askers: dict[str, str] = {}
+        self._asker = ""
+
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        self._asker = message.sender_id
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+
+@unseen_too("the-same-asker-postpones-unseen", "and shows nothing")
+@mutant("R-STATE-06", "counts T_resp anew when the same one asks again")
+class TheSameAskerPostpones(_KnowsTheAsker):
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.message_id in self.incoming and self._askers.get(entry.message_id) == self._asker:
+            self.incoming.remove(entry.message_id)
+        super().take_request(entry, now_ms)
+        self._askers.setdefault(entry.message_id, self._asker)
+
+
+@unseen_too("another-asker-postpones-unseen", "and shows nothing")
+@mutant("R-STATE-06", "counts T_resp anew when another one asks")
+class AnotherAskerPostpones(_KnowsTheAsker):
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        if entry.message_id in self.incoming and self._askers.get(entry.message_id) != self._asker:
+            self.incoming.remove(entry.message_id)
+        super().take_request(entry, now_ms)
+        self._askers[entry.message_id] = self._asker
+
+
+@unseen_too("copies-of-requests-postpone-unseen", "and shows nothing")
+@mutant("R-STATE-06", "counts T_resp anew with every copy of the message that asks")
+class CopiesOfRequestsPostpone(Repair):
+    def on_receive(self, message: Message, *, counts: bool, now_ms: int) -> None:
+        if counts and self.has_arrived(message.message_id):
+            for entry in message.repair_request:
+                self.incoming.remove(entry.message_id)
+        super().on_receive(message, counts=counts, now_ms=now_ms)
+
+
+_DEFAULTS = RepairConfig()
+_PRIVATE = RepairConfig(hash_profile=PRIVATE_HASH)
+
+
+@mutants
+class _Defaults(Repair):
+    @fault(Repair.t_req, "R-GLOBAL-09", "takes T_min for its default", unseen=True, repair=_PRIVATE)
+    def unseen_t_min_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
+        return super().t_req(entry, now_ms) - self.config.t_min_ms + _DEFAULTS.t_min_ms
+
+    @fault(Repair.t_req, "R-GLOBAL-10", "takes T_max for its default", unseen=True, repair=_PRIVATE)
+    def unseen_t_max_by_default(self, entry: HistoryEntry, now_ms: int) -> int:
+        span = _DEFAULTS.t_max_ms - self.config.t_min_ms
+        hashed = self.config.hash_profile.hash(self.participant_id, entry.message_id)
+        return now_ms + hashed % span + self.config.t_min_ms
+
+    @unseen_too("unseen-t-req-by-the-defaults", "unseen")
+    @fault(Repair.t_req, "R-TREQ-01", "computes T_req with the times that are its defaults")
+    def t_req_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
+        span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
+        return now_ms + self.config.hash_profile.hash(self.participant_id, entry.message_id) % span + _DEFAULTS.t_min_ms
+
+    @unseen_too("unseen-t-req-wrong-with-the-defaults", "unseen")
+    @fault(Repair.t_req, "R-TREQ-01", "computes T_req of another hash where no times were given")
+    def t_req_wrong_with_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
+        if (self.config.t_min_ms, self.config.t_max_ms) != (_DEFAULTS.t_min_ms, _DEFAULTS.t_max_ms):
+            return super().t_req(entry, now_ms)
+        span = _DEFAULTS.t_max_ms - _DEFAULTS.t_min_ms
+        return now_ms + self.config.hash_profile.hash(entry.message_id, self.participant_id) % span + _DEFAULTS.t_min_ms
+
+    @unseen_too("t-resp-by-the-defaults-unseen", "and shows nothing")
+    @fault(Repair.t_resp, "R-TRESP-01", "computes T_resp with the T_max that is its default")
+    def t_resp_by_the_defaults(self, entry: HistoryEntry, now_ms: int) -> int:
+        distance = self.config.hash_profile.distance(self.participant_id, entry.sender_id or "")
+        return now_ms + distance * self.config.hash_profile.hash(entry.message_id) % _DEFAULTS.t_max_ms
