@@ -25,6 +25,9 @@ class Variant:
     """The revision whose choice it is, "" for one of SDS."""
     participant_class: type[Participant] = Participant
     """Whose steps are other ones, where settings do not say it."""
+    leaves_out: tuple[str, ...] = ()
+    """IDs of what the text says SHOULD be done and this one does not: these may warn, and what rests on them need not
+    come about."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))
@@ -42,15 +45,21 @@ PRIVATE_HASH = HashProfile(
 )
 
 
-def _chosen(channel: type[Channel], name: str, summary: str, **config: object) -> Variant:
+def _chosen(
+    channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
+) -> Variant:
     """A choice that takes other steps."""
     participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
-    return Variant(name, summary, tuple(config.items()), participant_class=participant_class)
+    return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
 def _repairing(name: str, summary: str, **repair: Any) -> Variant:
     return _variant(name, summary, repair=RepairConfig(**repair))
 
+
+_ASKING = ("SDS-R-SEND-01", "SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-SYNC-01", "SDS-R-SYNC-02")
+_ANSWERING = ("SDS-R-RECV-08",)
+"""What is not done by who takes part in one half of SDS-R alone."""
 
 _OF_SDS = {
     variant.name: variant
@@ -130,6 +139,20 @@ _OF_SDS = {
         _chosen(choices.OwnHints, "own-hints", "retrieval hints in causal histories are worked out, not repeated"),
         _chosen(choices.RefusesWhatItKnows, "refuses-what-it-knows", "copies and its own messages are refused"),
         _chosen(choices.RefusesTheOdd, "refuses-the-odd", "messages that no conforming sender sends are refused"),
+        _chosen(
+            choices.OnlyAnswers,
+            "only-answers",
+            "SDS-R for others alone: it asks for nothing",
+            _ASKING,
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            choices.OnlyAsks,
+            "only-asks",
+            "SDS-R for itself alone: it answers nobody",
+            _ANSWERING,
+            repair=RepairConfig(),
+        ),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -106,6 +107,15 @@ def test_a_variant_that_is_not_legal_is_refused_by_name(monkeypatch: pytest.Monk
     refused = examine_variant("wrong").refused
     assert refused
     assert all(sentence.split()[0] in CHECKS for sentence in refused)
+
+
+@pytest.mark.usefixtures("short")
+def test_what_a_variant_leaves_out_may_warn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = VARIANTS["only-asks"]
+    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=("SDS-R-SEND-01",)))
+    assert examine_variant("only-asks").refused == ("SDS-R-RECV-08 warn",)
+    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=()))
+    assert "SDS-R-STATE-08 inconclusive" in examine_variant("only-asks").refused
 
 
 @pytest.mark.usefixtures("short")
