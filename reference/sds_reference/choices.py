@@ -12,6 +12,7 @@ from .errors import MalformedMessage, RefusedSend
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState
+from .repair import Repair
 
 
 class IdleAfterCopies(Channel):
@@ -111,6 +112,32 @@ class RequestsWithoutHints(Channel):
         asking = super().with_repair_request(message, now_ms)
         requested = tuple(replace(entry, retrieval_hint=None) for entry in asking.repair_request)
         return replace(asking, repair_request=requested) if requested else asking
+
+
+class _Answering(Repair):
+    """ "SHOULD add any unmet causal dependencies to its outgoing repair request buffer": this one does not."""
+
+    def track(self, entry: HistoryEntry, now_ms: int) -> None:
+        pass
+
+
+class OnlyAnswers(Channel):
+    """Takes part in SDS-R for others, and gets what it misses elsewhere (AMB-141)."""
+
+    repair_class = _Answering
+
+
+class _Asking(Repair):
+    """ "SHOULD add the request to its incoming repair request buffer": this one does not."""
+
+    def take_request(self, entry: HistoryEntry, now_ms: int) -> None:
+        pass
+
+
+class OnlyAsks(Channel):
+    """Takes part in SDS-R for itself, and leaves answering to others (AMB-141)."""
+
+    repair_class = _Asking
 
 
 class RefusesWhatItKnows(Channel):

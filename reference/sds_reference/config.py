@@ -47,6 +47,8 @@ class RepairConfig:
     """``hash()`` (AMB-01, AMB-02, AMB-03)."""
     whole_seconds: bool = False
     """T_req and T_resp are counted in seconds, where T_min and T_max are such (AMB-05)."""
+    clock_ms: int = 1
+    """T_req and T_resp are reckoned by a clock that shows multiples of this alone (AMB-05)."""
     max_requests: int = 3
     """Entries in a repair request; the text recommends at most 3 (AMB-86)."""
     after_request: AfterRequest = AfterRequest.KEEP
@@ -65,6 +67,7 @@ class RepairConfig:
         _need(self.t_min_ms >= 0, "t_min_ms must not be negative")
         _need(self.t_max_ms > self.t_min_ms, "t_max_ms must be greater than t_min_ms: T_req is a backoff between them")
         _need(self.num_response_groups >= 1, "num_response_groups must be at least 1: every message needs responders")
+        _need(self.clock_ms >= 1, "clock_ms must be at least 1: no clock here is finer than a millisecond")
         _need(self.max_requests >= 1, "max_repair_requests must be at least 1: nothing would ever be requested")
 
     @property

@@ -42,10 +42,14 @@ class Repair:
         once = self.config.after_request is AfterRequest.NEVER_AGAIN
         waiting = (
             item.entry
-            for item in self.outgoing.due(now_ms)
+            for item in self.outgoing.due(self.present(now_ms))
             if not (once and item.asked) and not self.has_expired(item, now_ms)
         )
         return list(islice(waiting, self.config.max_requests))
+
+    def present(self, now_ms: int) -> int:
+        """The present by the clock of SDS-R, which may be a coarser one than the caller's (AMB-05)."""
+        return now_ms - now_ms % self.config.clock_ms
 
     def repair_request(self, now_ms: int) -> tuple[HistoryEntry, ...]:
         """The ``repair_request`` of a message that is broadcast now; empty leaves the field unset."""
@@ -156,14 +160,16 @@ class Repair:
         """Section "Determine T_req", in epoch milliseconds."""
         c, unit, message_id = self.config, self.config.unit_ms, entry.message_id
         low, high = c.t_min_ms // unit, c.t_max_ms // unit
-        return (now_ms // unit + t_req_offset(c.hash_profile, self.participant_id, message_id, low, high)) * unit
+        return (
+            self.present(now_ms) // unit + t_req_offset(c.hash_profile, self.participant_id, message_id, low, high)
+        ) * unit
 
     def t_resp(self, entry: HistoryEntry, now_ms: int) -> int:
         """Section "Determine T_resp", in epoch milliseconds."""
         c, unit, sender_id = self.config, self.config.unit_ms, entry.sender_id or ""
         high = c.t_max_ms // unit
         offset = t_resp_offset(c.hash_profile, self.participant_id, sender_id, entry.message_id, high)
-        return (now_ms // unit + offset) * unit
+        return (self.present(now_ms) // unit + offset) * unit
 
     def eligible_responder(self, entry: HistoryEntry) -> bool:
         """Section "Determine response group"."""
@@ -185,7 +191,7 @@ class Repair:
 
     def take_responses(self, now_ms: int) -> list[Message]:
         """Rule: broadcast what is requested once ``T_resp <= current_time``; once each (AMB-79)."""
-        due = [item.entry.message_id for item in self.incoming.due(now_ms)]
+        due = [item.entry.message_id for item in self.incoming.due(self.present(now_ms))]
         for message_id in due:
             self.incoming.remove(message_id)
         if self.config.pauses_after_answers:

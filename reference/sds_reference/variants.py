@@ -26,6 +26,9 @@ class Variant:
     """The revision whose choice it is, "" for one of SDS."""
     participant_class: type[Participant] = Participant
     """Whose steps are other ones, where settings do not say it."""
+    leaves_out: tuple[str, ...] = ()
+    """IDs of what the text says SHOULD be done and this one does not: these may warn, and what rests on them need not
+    come about."""
 
     def configure(self, base: Config) -> Config:
         return replace(base, **dict(self.config))
@@ -50,15 +53,21 @@ FNV_HASH = HashProfile(
 )
 
 
-def _chosen(channel: type[Channel], name: str, summary: str, **config: object) -> Variant:
+def _chosen(
+    channel: type[Channel], name: str, summary: str, leaves_out: tuple[str, ...] = (), **config: object
+) -> Variant:
     """A choice that takes other steps."""
     participant_class = type(f"{channel.__name__}Participant", (Participant,), {"channel_class": channel})
-    return Variant(name, summary, tuple(config.items()), participant_class=participant_class)
+    return Variant(name, summary, tuple(config.items()), "", participant_class, leaves_out)
 
 
 def _repairing(name: str, summary: str, **repair: Any) -> Variant:
     return _variant(name, summary, repair=RepairConfig(**repair))
 
+
+_ASKING = ("SDS-R-SEND-01", "SDS-R-RECV-03", "SDS-R-RECV-04", "SDS-R-SYNC-01", "SDS-R-SYNC-02")
+_ANSWERING = ("SDS-R-RECV-08",)
+"""What is not done by who takes part in one half of SDS-R alone."""
 
 _OF_SDS = {
     variant.name: variant
@@ -111,6 +120,9 @@ _OF_SDS = {
             hash_profile=PRIVATE_HASH,
             whole_seconds=True,
         ),
+        _repairing("clock-of-16-ms", "SDS-R by a clock that shows every sixteenth millisecond", clock_ms=16),
+        _repairing("clock-of-100-ms", "SDS-R by a clock that shows tenths of a second", clock_ms=100),
+        _repairing("clock-of-a-second", "SDS-R by a clock that shows whole seconds", clock_ms=1_000),
         _repairing("asks-for-one", "one entry in a repair request", max_requests=1),
         _repairing("asks-for-ten", "ten entries in a repair request", max_requests=10),
         _repairing("forgets-requests", "what was asked for has no entry any more", after_request=AfterRequest.FORGET),
@@ -141,6 +153,20 @@ _OF_SDS = {
         _chosen(choices.Saturates, "saturates", "what follows the largest Lamport timestamp is the same"),
         _chosen(choices.SaturatesWithASign, "saturates-with-a-sign", "Lamport timestamps go up to 2^63-1"),
         _chosen(choices.RefusesBeyondTheSign, "refuses-beyond-the-sign", "refuses Lamport timestamps beyond 2^63-1"),
+        _chosen(
+            choices.OnlyAnswers,
+            "only-answers",
+            "SDS-R for others alone: it asks for nothing",
+            _ASKING,
+            repair=RepairConfig(),
+        ),
+        _chosen(
+            choices.OnlyAsks,
+            "only-asks",
+            "SDS-R for itself alone: it answers nobody",
+            _ANSWERING,
+            repair=RepairConfig(),
+        ),
         _chosen(choices.RequestsWithoutHints, "requests-without-hints", "repair requests have no retrieval hints"),
     )
 }

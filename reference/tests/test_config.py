@@ -161,6 +161,7 @@ def test_the_defaults_of_sds_r_are_what_the_text_recommends_and_the_positions_of
         "pauses_after_answers": False,
         "copies_keep_requests": False,
         "whole_seconds": False,
+        "clock_ms": 1,
     }
 
 
@@ -241,6 +242,7 @@ REPAIR_OTHER: dict[str, Any] = {
     "pauses_after_answers": True,
     "copies_keep_requests": True,
     "whole_seconds": True,
+    "clock_ms": 7_000,
 }
 """Another value of every field of SDS-R but those that say where ``num_response_groups`` comes from."""
 

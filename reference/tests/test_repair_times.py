@@ -243,6 +243,20 @@ def test_every_participant_has_times_of_its_own() -> None:
     assert len(times) == 20
 
 
+@pytest.mark.parametrize("clock_ms", [1, 16, 100, SECOND])
+def test_a_coarse_clock_shows_the_present_late_and_nothing_else(clock_ms: int) -> None:
+    alice = joined(repairing(chosen({"alice": 1, "alice, u": 101, "m": 53}), clock_ms=clock_ms))
+    alice.receive(content("m", sender="bob"), T)
+    alice.receive(sync("s", *of_bob("u")), T + 1_717)
+    alice.receive(asking("m"), T + 1_717)
+    since = 1_717 // clock_ms * clock_ms
+    assert t_req(alice) == {"u": since + 101 + T_MIN}
+    assert t_resp(alice) == {"m": since + 53}
+    due = -(-(since + 53) // clock_ms) * clock_ms
+    assert not alice.tick(T + due - 1).broadcasts
+    assert len(alice.tick(T + due).broadcasts) == 1
+
+
 @pytest.mark.parametrize(("t_max_ms", "unit"), [(T_MAX, SECOND), (T_MAX + 1, 1)])
 def test_times_may_be_counted_in_whole_seconds_where_the_bounds_are_such(t_max_ms: int, unit: int) -> None:
     alice = joined(repairing(chosen({"alice": 1, "alice, u": 100, "m": 50}), t_max_ms=t_max_ms, whole_seconds=True))

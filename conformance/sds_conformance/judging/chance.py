@@ -27,15 +27,20 @@ def least(samples: int, share: float, alarm: float = FALSE_ALARM) -> int:
     return samples - most(samples, 1 - share, alarm)
 
 
-def least_distinct(samples: int, values: int, tests: int = 1) -> int:
-    """The number of different values that so many samples have, each value with equal probability, all but certainly.
+def least_distinct(
+    samples: int, values: int, tests: int = 1, *, of: int | None = None, share: float | None = None
+) -> int:
+    """The number of different values that so many samples have, all but certainly.
 
-    That they lie within k values has a probability of at most comb(values, k) * (k / values) ** samples; ``tests`` such
-    sets together have fewer with probability < FALSE_ALARM.
+    A value has a probability of ``share`` at most, by default each the same one. That k values have all the samples has
+    a probability of at most comb(values, k) * (k * share) ** samples. Where these are but the ones that are known, for
+    whatever reason, ``of`` more, it is comb(of, samples) times that. ``tests`` such sets together have fewer with
+    probability < FALSE_ALARM.
     """
-    enough = 1
+    share = 1 / values if share is None else share
+    ways, enough = tests * comb(samples if of is None else of, samples), 1
     while enough < min(samples, values) and (
-        log(tests * comb(values, enough)) + samples * log(enough / values) < log(FALSE_ALARM)
+        log(ways * comb(values, enough)) + samples * log(min(1.0, enough * share)) < log(FALSE_ALARM)
     ):
         enough += 1
     return enough

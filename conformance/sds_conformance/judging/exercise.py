@@ -20,13 +20,22 @@ NOTHING = frozenset[int]()
 
 
 class Choice(Protocol):
-    """A legal variant: the model with another choice where the text leaves one."""
+    """The model with another choice."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def summary(self) -> str: ...
+
+
+class Variation(Choice, Protocol):
+    """A legal variant, and what it does without."""
+
+    @property
+    def leaves_out(self) -> tuple[str, ...]:
+        """IDs of what should be done and it does not: these may warn, and what rests on them need not come about."""
+        ...
 
 
 class Fault(Choice, Protocol):
@@ -61,7 +70,7 @@ class Model:
     mutants: Mapping[str, Fault] = field(default_factory=dict)
     mutant: Callable[[str, frozenset[int]], Link] = _nobody
     """Starts the mutant of that name."""
-    variants: Mapping[str, Choice] = field(default_factory=dict)
+    variants: Mapping[str, Variation] = field(default_factory=dict)
     variant: Callable[[str, frozenset[int]], Link] = _nobody
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions, with the profile, in which a variant makes a difference."""
@@ -207,7 +216,8 @@ def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
 def examine_variant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Acceptance:
     """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``.
 
-    It is run under every revision of the texts in which its choice makes a difference.
+    It is run under every revision of the texts in which its choice makes a difference. What it leaves out may warn, and
+    something may not be exercised then.
     """
     variant = model.variants[name]
     runs = [
@@ -216,7 +226,10 @@ def examine_variant(rules: Rules, model: Model, name: str, without: frozenset[in
     ]
     accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)
     verdicts = [v for outcome in runs for v in outcome.verdicts]
-    refused = [f"{v.requirement.id} {v.verdict.value}" for v in verdicts if v.verdict not in accepted]
+    left = {(v, Verdict.WARN) for v in variant.leaves_out}
+    left |= {(v.requirement.id, Verdict.INCONCLUSIVE) for v in verdicts} if variant.leaves_out else set()
+    wrong = [v for v in verdicts if v.verdict not in accepted and (v.requirement.id, v.verdict) not in left]
+    refused = [f"{v.requirement.id} {v.verdict.value}" for v in wrong]
     refused += [f"broke down: {b.breakdown.kind.value}" for outcome in runs for b in outcome.breakdowns]
     skipped = {v.requirement.id for v in verdicts if v.verdict is Verdict.SKIPPED}
     return Acceptance(

@@ -100,6 +100,19 @@ def test_of_few_samples_or_values_nothing_is_asked(samples: int, values: int) ->
     assert least_distinct(samples, values) == 1
 
 
+def test_of_values_that_are_likelier_more_is_left_to_chance() -> None:
+    assert least_distinct(50, 90, share=1 / 45) == 16
+    assert least_distinct(50, 90, share=1 / 90) == least_distinct(50, 90)
+    assert least_distinct(50, 90, share=1.0) == 1
+
+
+def test_what_is_known_of_some_may_be_known_of_the_worst() -> None:
+    """Ten of three hundred may well be alike; ten of ten are not."""
+    assert least_distinct(10, 90, of=10) == least_distinct(10, 90) > 1
+    assert least_distinct(10, 90, of=300) == 1
+    assert [least_distinct(20, 90, of=of) for of in (20, 21, 30, 60)] == [11, 10, 7, 4]
+
+
 def test_values_without_number_are_no_matter() -> None:
     """An implementation may say that T_max is 2**63 ms: comb(2**63, 30) is beyond any float."""
     assert least_distinct(50, 2**63) == 49

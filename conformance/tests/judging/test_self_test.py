@@ -112,6 +112,15 @@ def test_a_variant_that_is_not_legal_is_refused_by_name(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("short")
+def test_what_a_variant_leaves_out_may_warn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = VARIANTS["only-asks"]
+    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=("SDS-R-SEND-01",)))
+    assert examine_variant("only-asks").refused == ("SDS-R-RECV-08 warn",)
+    monkeypatch.setitem(VARIANTS, "only-asks", replace(known, leaves_out=()))
+    assert "SDS-R-STATE-08 inconclusive" in examine_variant("only-asks").refused
+
+
+@pytest.mark.usefixtures("short")
 def test_a_mutant_that_only_crashes_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     name = register(monkeypatch, "SDS-RECV-07", participant_of(CrashesOnDelivery))
     kill = examine_mutant(name)

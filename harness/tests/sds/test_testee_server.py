@@ -14,7 +14,7 @@ from sds_harness.sds.language import open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, Message, build_filter, decode, encode
+from sds_reference import Config, Message, RepairConfig, build_filter, decode, encode
 from sds_reference.testee import server
 from sds_testee.framing import Framing
 
@@ -75,6 +75,8 @@ def test_the_handshake_declares_what_the_model_is() -> None:
     assert reply.profiles == pb.Profiles(bloom="waku-sds-js", hash="sha256-be64", id_order="utf-8")
     assert not reply.limits.HasField("lamport_ahead_ms")
     assert hello(config=Config(max_lamport_ahead_ms=5)).limits.lamport_ahead_ms == 5
+    assert not reply.limits.HasField("repair_clock_ms")
+    assert hello(config=Config(repair=RepairConfig(clock_ms=16))).limits.repair_clock_ms == 16
 
 
 def test_everything_but_the_need_for_ids_is_declared_unless_it_is_held_back() -> None:

@@ -124,6 +124,8 @@ class Testee:
         )
         if options.config.max_lamport_ahead_ms is not None:
             reply.hello.limits.lamport_ahead_ms = options.config.max_lamport_ahead_ms
+        if options.config.repair.clock_ms > 1:
+            reply.hello.limits.repair_clock_ms = options.config.repair.clock_ms
 
     def _open(self, command: pb.Open, reply: pb.Reply) -> None:
         config = config_from_pb(command.configuration, self._config)

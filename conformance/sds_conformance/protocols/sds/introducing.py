@@ -17,6 +17,7 @@ LIMITS: dict[str, str] = {
     "content_bytes": "content bytes",
     "lamport_ahead_ms": "Lamport timestamps ahead by ms",
     "log_entries": "log entries",
+    "repair_clock_ms": "clock of SDS-R in steps of ms",
 }
 
 

@@ -50,6 +50,15 @@ def test_a_window_holds_both_its_ends() -> None:
     assert (window.exact, Window(4, 4).exact) == (False, True)
 
 
+@pytest.mark.parametrize(("declared", "taken"), [(None, 0), (0, 0), (16, 16), (1_000, 1_000), (2**63, 1_000)])
+def test_a_clock_is_as_coarse_as_it_is_declared_but_for_more_than_a_second(declared: int | None, taken: int) -> None:
+    def says_so(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("hello") and declared is not None:
+            reply.hello.limits.repair_clock_ms = declared
+
+    assert in_force(altered(says_so)).clock_ms == taken
+
+
 # ---- A known hash ----------------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from sds_harness.sds.peer import signed
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import AfterRequest, Config, HistoryEntry, Message, RepairConfig
+from sds_reference.variants import VARIANTS
 
 # ---- What is wanted, and what is owed --------------------------------------------------------------------------------
 
@@ -173,6 +174,8 @@ def test_times_may_be_seconds_unless_milliseconds_are_seen() -> None:
         (altered(whole_seconds, reference(PRIVATE)), SECOND_MS),
         (unseen(PRIVATE), SECOND_MS),
         (unseen(), 0),
+        (unseen(VARIANTS["clock-of-16-ms"].configure(Config())), 16),
+        (reference(VARIANTS["clock-of-16-ms"].configure(Config())), 16),
     ):
         on = stage(handle)
         alice = repairing(on)

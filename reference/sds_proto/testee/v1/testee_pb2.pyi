@@ -187,14 +187,16 @@ class Profiles(_message.Message):
     def __init__(self, bloom: _Optional[str] = ..., hash: _Optional[str] = ..., id_order: _Optional[str] = ..., dialect: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("content_bytes", "lamport_ahead_ms", "log_entries")
+    __slots__ = ("content_bytes", "lamport_ahead_ms", "log_entries", "repair_clock_ms")
     CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAMPORT_AHEAD_MS_FIELD_NUMBER: _ClassVar[int]
     LOG_ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_CLOCK_MS_FIELD_NUMBER: _ClassVar[int]
     content_bytes: int
     lamport_ahead_ms: int
     log_entries: int
-    def __init__(self, content_bytes: _Optional[int] = ..., lamport_ahead_ms: _Optional[int] = ..., log_entries: _Optional[int] = ...) -> None: ...
+    repair_clock_ms: int
+    def __init__(self, content_bytes: _Optional[int] = ..., lamport_ahead_ms: _Optional[int] = ..., log_entries: _Optional[int] = ..., repair_clock_ms: _Optional[int] = ...) -> None: ...
 
 class Configuration(_message.Message):
     __slots__ = ("causal_history_size", "bloom_capacity", "bloom_error_rate", "resend_unacknowledged_ms", "resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "incoming_sweep_ms", "possible_ack_threshold", "sds_r", "t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests")

@@ -150,6 +150,15 @@ class _NotTheMessageAndItself(_OtherHash):
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
 
 
+@unseen_too("unseen-knows-three-times-only", "unseen")
+@mutant("R-TREQ-04", "has three times for all that it misses")
+class KnowsThreeTimesOnly(Repair):
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        c = self.config
+        third = c.hash_profile.hash(self.participant_id, entry.message_id) % 3
+        return now_ms + c.t_min_ms + (1 + 2 * third) * (c.t_max_ms - c.t_min_ms) // 6
+
+
 _INSTANCES = count()
 
 

@@ -10,7 +10,7 @@ from ...channel import Channel
 from ...config import AfterRequest, Config, RepairConfig
 from ...message import HistoryEntry, Kind, Message
 from ...repair import Repair
-from ..registry import configured, fault, mutant, mutants, unseen_too
+from ..registry import again, configured, fault, mutant, mutants, unseen_too
 
 # ---- R-STATE and R-GLOBAL --------------------------------------------------------------------------------------------
 
@@ -42,11 +42,13 @@ class _Missing(Repair):
         self.outgoing.remove(entry.message_id)
         super().track(entry, now_ms)
 
-    @unseen_too("unseen-never-asks", "unseen")
     @fault(Repair.eligible, "R-STATE-09", "keeps book of what is missing and never asks")
     def never_asks(self, now_ms: int) -> list[HistoryEntry]:
         return []
 
+
+# That it keeps book of it nobody sees, and not to ask is no more than to leave out what SHOULD be done.
+again("never-asks", "unseen-never-asks", "asks for nothing that is missing", requirement="SDS-R-SEND-01", unseen=True)
 
 configured("short-t-min", "R-GLOBAL-02", "T_min is 5 seconds by default", repair=RepairConfig(t_min_ms=5_000))
 configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair=RepairConfig(t_max_ms=1_200_000))

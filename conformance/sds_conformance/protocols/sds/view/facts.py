@@ -68,9 +68,8 @@ class LamportExpectation:
 
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""
-        return min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high) or self.stays(
-            lamport
-        )
+        heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
+        return heard or self.stays(lamport)
 
     def stays(self, lamport: int) -> bool:
         """Is it where integers end, and what was to follow is beyond?"""

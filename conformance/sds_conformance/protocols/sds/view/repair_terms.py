@@ -16,7 +16,7 @@ from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_o
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """What checks need that reckon with times."""
 SECOND_MS = 1_000
-"""Times may be kept in whole seconds (AMB-05)."""
+"""Times may be kept in whole seconds, and by a clock that shows nothing finer (AMB-05)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,9 @@ class RepairTerms:
     profile: HashProfile | None
     on: bool = True
     """It uses SDS-R."""
+    clock_ms: int = 0
+    """By how much the clock that it reckons with may be off, as declared: the times that it shows do not give it away,
+    for only the present is rounded in them. At most a second, which is all that AMB-05 grants."""
 
     @property
     def sound(self) -> bool:
@@ -110,4 +113,5 @@ def repair_terms(declared: Declaration, party: Party) -> RepairTerms:
         c.num_response_groups if c.HasField("num_response_groups") else None,
         c.max_repair_requests if c.HasField("max_repair_requests") else None,
         HASH_PROFILES.get(declared.profile("hash")),
+        clock_ms=min(declared.limit("repair_clock_ms") or 0, SECOND_MS),
     )

@@ -98,10 +98,11 @@ class Requester:
 
     @cached_property
     def slack_ms(self) -> int:
-        """By how much a time may be off: nothing where milliseconds are seen to be in use, else a second (AMB-05)."""
+        """By how much a time may be off: as declared, else nothing where milliseconds are seen to be in use, else a
+        second (AMB-05)."""
         fine = any(due % SECOND_MS for shown in self.shown for due in shown.due.values())
         known = self.terms.profile is not None
-        return 0 if fine or known else SECOND_MS
+        return self.terms.clock_ms if fine or known else SECOND_MS
 
     # ---- what was missing ------------------------------------------------------------------------------------------
 
@@ -189,6 +190,10 @@ class Requester:
         """May its repair request be as long as the cap allows? Where no cap is declared, it is the most seen."""
         cap = self.terms.cap
         return len(sent.message.repair_request) >= (self._most if cap is None else cap) > 0
+
+    def first_full(self, step: Step) -> Sent | None:
+        """The first message after a step with a repair request as long as the cap allows."""
+        return next((sent for sent in self.sends(step.index, NEVER) if self.full(sent)), None)
 
     def shown_due(self, missing: Missing) -> int | None:
         """Its T_req, as shown first while nothing had come of it."""

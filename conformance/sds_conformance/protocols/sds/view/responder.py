@@ -190,13 +190,13 @@ def free_ticks(view: ChannelView) -> frozenset[int]:
 
 @once
 def slack_ms(view: ChannelView) -> int:
-    """By how much a T_resp may be off: nothing where milliseconds are seen to be in use, or where none is shown and the
-    hash is declared, else a second (AMB-05)."""
+    """By how much a T_resp may be off: as declared, else nothing where milliseconds are seen to be in use, or where
+    none is shown and the hash is declared, else a second (AMB-05)."""
     states = (observed.state for observed in view.observed if observed.state.HasField("incoming_repairs"))
     due = [entry.due_ms for state in states for entry in state.incoming_repairs.entries]
     known = view.terms.profile is not None
     fine = any(time % SECOND_MS for time in due) if due else known
-    return 0 if fine else SECOND_MS
+    return view.terms.clock_ms if fine else SECOND_MS
 
 
 def bracket(view: ChannelView, turn: Turn) -> Window | None:

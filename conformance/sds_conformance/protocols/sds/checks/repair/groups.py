@@ -12,6 +12,7 @@ from .....judging.chance import least, most
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.halves import answers_for_anything
 from ...view.repair_terms import TIMED
 from ...view.responder import FEW, Turn, position, refused_for_good, turns, undisputed
 from .responses import answered
@@ -63,9 +64,12 @@ def members_answer(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-GROUP-01", *TIMED)
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
-    """Whatever the hash: of the messages of many authors, a participant is in the response group of some."""
+    """Whatever the hash: of the messages of many authors, a participant is in the response group of some.
+
+    Unless it answers for nothing at all, which is SDS-R-RECV-08's matter (AMB-141).
+    """
     share = _Share(view)
-    if share.enough and share.last is not None:
+    if share.enough and share.last is not None and answers_for_anything(view):
         which = f"some of {share.samples} messages, each of another author"
         expected = f"{which}, to be of its response group of {share.groups}"
         yield judged(share.last, share.hits > 0 or share.least <= 0, expected, "none of them was answered for")

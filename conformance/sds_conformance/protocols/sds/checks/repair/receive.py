@@ -15,6 +15,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
+from ...view.halves import asks_for_anything
 from ...view.repair_terms import SECOND_MS, TIMED, Window
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, Shown, requester
@@ -137,8 +138,11 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-R-RECV-13", *TIMED)
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
-    """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72)."""
-    for missing in requester(view).wanted:
+    """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72).
+
+    By who asks for anything (AMB-141).
+    """
+    for missing in requester(view).wanted if asks_for_anything(view) else ():
         if missing.detected.kind is Kind.SYNC and missing.first.sender_id:
             yield from _added(view, missing)
 

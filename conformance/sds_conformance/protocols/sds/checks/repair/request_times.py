@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 
@@ -17,12 +18,15 @@ from .....judging.chance import chi_square_limit, least_distinct
 from .....judging.judgement import Observation, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.facts import Sent
 from ...view.repair_terms import SECOND_MS, TIMED, Window
-from ...view.repair_tracker import Missing
+from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, together
 
 _A_FEW = 8
 """Samples below which nothing is said of how they differ."""
+_SETS = 1_000
+"""A run has fewer sets of times to be judged."""
 _ENOUGH = 200
 """Samples below which nothing is said of how they are spread."""
 _BINS = 10
@@ -119,50 +123,97 @@ def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
 # ---- many at once ----------------------------------------------------------------------------------------------------
 
 
-def _judge(step: Step, offsets: list[Window], sets: int, low: int, high: int, what: str) -> Iterator[Observation]:
-    """Are enough of these times different? One of so many ``sets``."""
-    if len(offsets) < _A_FEW:
-        return
-    # How many values can be told apart between T_min and T_max, at most one a second.
-    widest = max(min(o.high, high) - max(o.low, low) + 1 for o in offsets)
-    values = (high - low) // max(widest, SECOND_MS)
-    if values >= 3:
-        distinct, least = len({offset.high for offset in offsets}), least_distinct(len(offsets), values, sets)
-        seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(offsets[0])}"
-        yield judged(step, distinct >= least, f"{what}: {least} or more different ones of {len(offsets)}", seen)
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Times that ought to be different, from detection on: what is known of some of them."""
+
+    known: list[Window]
+    number: int
+    """Of so many; the others did not show, for whatever reason."""
+    looks: set[int]
+    """When a message was sent that could ask."""
+    slack: int
+
+    def least(self, low: int, high: int, tests: int) -> int | None:
+        """So many are different, if they are spread evenly between two times; None if too few could be told apart."""
+        widest = max(min(offset.high, high) - max(offset.low, low) + 1 for offset in self.known)
+        apart, room = max(widest + self.slack, SECOND_MS), high - low - self.slack
+        if room < 3 * apart:
+            return None
+        values = len(self.looks) + room // apart if any(o.exact for o in self.known) else len(self.looks)
+        return least_distinct(len(self.known), values, tests, of=self.number, share=apart / room)
+
+
+def _judge(step: Step, times: _Set, least: int | None, what: str) -> Iterator[Observation]:
+    """Are enough of these times different?"""
+    if least is not None:
+        known, distinct = times.known, len({offset.high for offset in times.known})
+        seen = f"{distinct} different times" if distinct > 1 else f"the same time for all, {_span(known[0])}"
+        yield judged(step, distinct >= least, f"{what}: {least} or more different ones of {len(known)}", seen)
+
+
+def _looks(side: Requester, since: Step) -> set[int]:
+    """When a message was sent that could ask, from a step on."""
+    return {sent.step.now_ms - since.now_ms for sent in side.sends(since.index, NEVER)}
 
 
 @check("SDS-R-TREQ-02", *TIMED)
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
-    groups: dict[tuple[int, int, str], dict[str, tuple[Step, Window]]] = {}
+    groups: dict[tuple[int, int, str], dict[str, tuple[Requester, Step, Window | None]]] = {}
     for side in together(view):
         terms = side.terms
         if terms.bounds is None:
             continue
         for missing in side.wanted:
-            if (offset := side.offset(missing)) is not None:
-                group = groups.setdefault((*terms.bounds, missing.message_id), {})
-                group.setdefault(terms.participant_id, (missing.detected.step, offset))
+            group, offset = groups.setdefault((*terms.bounds, missing.message_id), {}), side.offset(missing)
+            if offset is not None or terms.participant_id not in group:
+                group[terms.participant_id] = side, missing.detected.step, offset
     for (low, high, message_id), group in groups.items():
-        steps, offsets = zip(*group.values(), strict=True)
-        what = f"T_req of {message_id!r} after {len(group)} participants found it missing"
-        yield from _judge(steps[-1], list(offsets), len(groups), low, high, what)
+        known = [offset for _, _, offset in group.values() if offset is not None]
+        if len(known) < _A_FEW:
+            continue
+        sides = list(group.values())
+        looks = {look for side, step, _ in sides for look in _looks(side, step)}
+        times = _Set(known, len(group), looks, max(side.slack_ms for side, _, _ in sides))
+        what = f"T_req of {message_id!r} after {len(known)} participants found it missing"
+        yield from _judge(sides[-1][1], times, times.least(low, high, _SETS), what)
 
 
 @check("SDS-R-TREQ-04", *TIMED)
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
-    """Messages that are found missing at the same instant are asked for at different times (AMB-06)."""
+    """Messages that are found missing at the same instant are asked for at different times (AMB-06).
+
+    What is due after the first request that was full does not show. What came until then is held against the time from
+    T_min up to it, wherever that was; and against all the time, for it could be any of those that were missing.
+    """
     side, terms = requester(view), view.terms
     if terms.bounds is None:
         return
-    groups: dict[int, list[Window]] = {}
+    groups: dict[int, dict[str, tuple[Missing, Window | None]]] = {}
     for missing in side.wanted:
-        if (offset := side.offset(missing)) is not None:
-            groups.setdefault(missing.detected.step.index, []).append(offset)
-    for index, offsets in groups.items():
-        what = f"T_req of {len(offsets)} messages that are found missing at once"
-        yield from _judge(view.trace.steps[index - 1], offsets, len(groups), *terms.bounds, what)
+        group = groups.setdefault(missing.detected.step.index, {})
+        group[missing.message_id] = missing, side.offset(missing)
+    for index, group in groups.items():
+        step, known = view.trace.steps[index - 1], [offset for _, offset in group.values() if offset is not None]
+        if len(known) < _A_FEW:
+            continue
+        times = _Set(known, len(group), _looks(side, step), side.slack_ms)
+        least = times.least(*terms.bounds, 2 * _SETS)
+        full = side.first_full(step)
+        if full is not None and not any(offset.exact for offset in known):
+            least = max(least or 0, _least_until(side, full, list(group.values()), times) or 0) or None
+        yield from _judge(step, times, least, f"T_req of {len(known)} messages that are found missing at once")
+
+
+def _least_until(side: Requester, full: Sent, group: list[tuple[Missing, Window | None]], times: _Set) -> int | None:
+    """So many of them are different that were asked for up to a full request, which may be after any look."""
+    at, end, low = full.step.index, full.step.now_ms - group[0][0].detected.step.now_ms, (side.terms.t_min_ms or 0)
+    # Of what nothing shows, what could still be asked for then was due later, or in vain.
+    gone = sum(offset is None and min(side.until(missing), side.renewed(missing)) < at for missing, offset in group)
+    looks = {look for look in times.looks if look <= end}
+    until = _Set(times.known, len(times.known) + gone, looks, times.slack)
+    return until.least(low, end, 2 * _SETS * len(times.looks))
 
 
 @check("SDS-R-TREQ-03", *TIMED)

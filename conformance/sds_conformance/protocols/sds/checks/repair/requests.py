@@ -15,6 +15,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.halves import asks_for_anything
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.requester import Requester, requester
 
@@ -27,8 +28,13 @@ _LENIENT_INTERVALS = 10
 
 @check("SDS-R-STATE-01", *TIMED)
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
-    """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for."""
+    """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for.
+
+    Not to ask at all is SDS-R-SEND-01's and SDS-R-RECV-03's matter, here and below (AMB-141).
+    """
     side = requester(view)
+    if not asks_for_anything(view):
+        return
     for missing in side.owing if side.shown else ():
         detected = missing.detected.step
         end = min(side.until(missing), side.first_asked(missing.message_id, detected.index))
@@ -88,7 +94,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
     Where the times are not shown, that is said only of who asks for anything.
     """
     side = requester(view)
-    for missing in side.wanted:
+    for missing in side.wanted if asks_for_anything(view) else ():
         detected, end = missing.detected.step, side.until(missing)
         again = [r.step for r in missing.named[1:] if r.step.index < end]
         first = side.shown_due(missing)
@@ -119,8 +125,7 @@ def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-R-STATE-09", *TIMED)
 def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
     """What is still missing at its T_req is asked for; not by content and sync messages alike to leave it out."""
-    side = requester(view)
-    return _asked_for_at_all(side)
+    return _asked_for_at_all(requester(view)) if asks_for_anything(view) else iter(())
 
 
 # ---- R-GLOBAL --------------------------------------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def _moved_unseen(view: ChannelView, turn: Turn, answer: Step) -> Iterator[Obser
             continue
         span = f"{usual.low} to {usual.high} ms after the first of several requests"
         expected = f"an answer for {turn.message_id!r} {span}, as when it was asked for once"
-        yield judged(answer, between.meets(usual), expected, f"one after {between.high} ms")
+        yield judged(answer, between.meets(usual, view.terms.clock_ms), expected, f"one after {between.high} ms")
 
 
 def _lacks(original: Message, answer: Message) -> str:

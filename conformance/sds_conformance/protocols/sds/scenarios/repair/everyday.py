@@ -5,7 +5,7 @@ from __future__ import annotations
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 
-from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, tick_every
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, scenario, take_in, tick_every
 from .repairing import repair_scenario, repairing, t_max, t_min
 from .requesting import missing, say, say_both
 from .responding import ask, holding, wait_out, watch
@@ -76,7 +76,8 @@ def authors_are_asked_in_sync_messages(stage: Stage, alice: Actor) -> None:
 
 @scenario("R-RECV-08", "R-RECV-03", "R-STATE-01", "R-STATE-09", "R-STATE-04")
 def repairs_in_a_second_channel(stage: Stage) -> None:
-    """A participant of two channels misses and holds messages in the second, where its other ones are asked for too."""
+    """A participant of two channels misses messages in both, and holds some in the second, where its other ones are
+    asked for too."""
     alice = repairing(stage, channels=("c1", "c2"))
     bob, carol = stage.peer("bob", "c2"), stage.peer("carol", "c2")
     elsewhere = stage.peer("bob", "c1").content(stage.now_ms, message_id="only-in-c1")
@@ -86,7 +87,9 @@ def repairs_in_a_second_channel(stage: Stage) -> None:
     lost = bob.content(stage.now_ms + 3, message_id="lost-in-c2")
     alice.receive(bob.content(stage.now_ms + 4, *signed(lost), message_id="after-the-lost-in-c2"))
     alice.observe(channel_id="c2")
+    missing(stage, alice, stage.peer("bob", "c1"))
     stage.advance(t_max(alice))
+    alice.send(channel_id="c1")
     for _ in range(2):
         alice.send(channel_id="c2")
         if stage.trace.declaration.can(pb.CAPABILITY_SYNC):
@@ -122,9 +125,14 @@ def a_long_id_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
 
 @repair_scenario("R-RECV-08", "R-STATE-01", "R-STATE-09")
 def after_the_clock_was_set_back(stage: Stage, alice: Actor) -> None:
-    """The clock is set back by an hour; when it shows more than ever before, something is asked for and missing."""
+    """The clock is set back by an hour; when it shows more than ever before, something is asked for and missing.
+
+    As it was before the clock was set.
+    """
     messages = holding(stage, alice, 3)
-    alice.send()
+    (lost,) = missing(stage, alice, stage.peer("erin"))
+    say(alice.after(t_max(alice)), content=True)
+    take_in(alice, lost)
     alice.tick()
     alice.after(-HOUR).tick()
     alice.send()

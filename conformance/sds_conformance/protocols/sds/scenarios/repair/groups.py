@@ -60,9 +60,13 @@ def three_ask_two_groups(stage: Stage) -> None:
 
 @scenario("R-RECV-11", "R-GROUP-01", long=True)
 def a_share_of_many(stage: Stage) -> None:
-    """Participants in channels of many response groups are asked for messages of a hundred authors."""
+    """Participants in channels of many response groups are asked for messages of a hundred authors, and their own."""
     for groups in (2, 4, 7, 128):
         alice = grouped(stage, groups)
+        own = alice.send()
+        alice.receive(stage.peer("bob").content(stage.now_ms, *signed(own), message_id=f"acknowledges-{groups}"))
+        ask(stage, stage.peer("carol"), alice, own)
+        alice.tick()  # who answers for nothing shows nothing about groups
         messages = of_many(stage, alice, 100)
         for start in (0, 50):
             ask(stage, stage.peer("carol"), alice, *messages[start : start + 50])

@@ -54,14 +54,22 @@ def t_req(actor: Actor, message_id: str) -> int | None:
 
 @repair_scenario("R-GLOBAL-09", "R-GLOBAL-10", "R-STATE-01", "R-STATE-09", "R-RECV-03", "R-SEND-06", "R-SEND-01")
 def asks_for_what_is_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A dependency is missing; sync messages go out until one must have asked for it, and then it comes."""
+    """A dependency is missing; sync messages, and content at T_max, go out until they must have asked, and it comes.
+
+    Another is missing after that, and nothing goes out before its time is over.
+    """
     root = bob.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, *signed(root)))
-    for _ in range(26):
+    for number in range(1, 27):
         say(alice.after(t_max(alice) // 24), content=False)
+        if number == 24:
+            say(alice, content=True)
         alice.observe()
     take_in(alice, root)
     say(alice, content=False)
+    (another,) = missing(stage, alice, bob)
+    say_both(alice, t_max(alice), 1_000)
+    take_in(alice, another)
 
 
 @repair_scenario(

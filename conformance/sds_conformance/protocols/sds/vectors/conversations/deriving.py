@@ -26,8 +26,11 @@ def choices(revision: str) -> Iterator[TesteeOptions]:
     whose = revision if any(variant.revision == revision for variant in VARIANTS.values()) else ""
     for variant in VARIANTS.values():
         config = variant.configure(Config())
-        # With a hash that nobody knows something else is due at each time; one such choice stands for all of them.
-        if variant.revision != whose or config.repair.whole_seconds:
+        # With a hash that nobody knows something else is due at each time; one such choice stands for all of them. A
+        # coarse clock is legal for who declares it, as a bound is, and not for everybody.
+        if variant.revision != whose or config.repair.whole_seconds or config.repair.clock_ms > 1:
+            continue
+        if variant.leaves_out:  # what SHOULD be done is asked for here as well
             continue
         if config.max_lamport_ahead_ms is None:  # a bound is legal for who declares it, and not for everybody
             yield TesteeOptions("vectors", config, variant.participant_class)

@@ -142,7 +142,7 @@ def ask_repair_buffers(subject: SdsSubject, vector: Vector) -> Answer:
         state = actor.observe()
         if state is None or not (state.HasField("outgoing_repairs") and state.HasField("incoming_repairs")):
             raise Skip("declares observe, and its state has no repair request buffers: it should show both")
-        exact = profile in HASH_PROFILES
+        exact = profile in HASH_PROFILES and (subject.declaration.limit("repair_clock_ms") or 1) == 1
         seen = {
             "outgoing": _waiting(state.outgoing_repairs.entries, base_ms, exact),
             "incoming": _waiting(state.incoming_repairs.entries, base_ms, exact),
@@ -158,7 +158,7 @@ Waiting = list[tuple[str, int]]
 
 
 def _waiting(entries: Iterable[pb.RepairEntry], base_ms: int, exact: bool) -> Waiting:
-    """(ID, time from the base on); without the hash there are no times to compare."""
+    """(ID, time from the base on); without the hash, or by a coarse clock, there are no times to compare."""
     return sorted((entry.message_id, entry.due_ms - base_ms if exact else 0) for entry in entries)
 
 
