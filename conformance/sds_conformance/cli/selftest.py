@@ -19,7 +19,8 @@ from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
 from ..telling.story import plain_table
-from .options import FILE, console
+from .generated import generated_faults
+from .options import FILE, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
 
@@ -35,6 +36,9 @@ Examples:
   sds-conformance selftest --without observe --without filter-codec
   sds-conformance selftest --markdown conformance/SELFTEST.md
   sds-conformance selftest --json > kill-table.json
+  sds-conformance selftest --generated
+  sds-conformance selftest --generated --sample 100 --seed 7
+  sds-conformance selftest --generated --only 'channel.Channel.tick:*'
 """
 
 
@@ -81,6 +85,15 @@ class Proof:
 )
 @tabled
 @click.option("--check", type=FILE, metavar="FILE", help="Fail if FILE is not what --markdown would write.")
+@click.option(
+    "--generated",
+    is_flag=True,
+    help="Derive faults by rule from the source of the model instead; --only goes by the names of their places.",
+)
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="N", help="Of the generated faults, so many drawn at random."
+)
+@which_seed("Which ones those are; `random` for others each time, the seed is printed.")
 def selftest_command(
     only: tuple[str, ...],
     without: tuple[str, ...],
@@ -88,14 +101,26 @@ def selftest_command(
     as_json: bool,
     write: Path | None,
     check: Path | None,
+    generated: bool,
+    sample: int | None,
+    seed: int,
 ) -> None:
     """Prove that the checks can fail, and that they accept what is legal.
 
     Every mutant of the reference model must be rejected by the check of its requirement, by name, and fail nothing
     else but what is declared to follow; every legal variant must pass everything. What needs a capability that is left
     out is skipped.
+
+    With --generated, faults are derived by rule from the source of the model, and each is played where its line runs:
+    under the revisions and with the legal variants that execute it. What nothing finds is listed with its line.
     """
     out, err = console(), console(stderr=True)
+    if generated:
+        if without or write or check:
+            raise click.UsageError("--without, --markdown and --check are not about --generated faults: leave them out")
+        sys.exit(generated_faults(out, err, only, sample, seed, jobs, as_json=as_json))
+    if sample is not None:
+        raise click.UsageError("--sample is about --generated faults: add that")
     whole = not only and not without
     if (write or check) and not whole:
         raise click.UsageError(

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -39,9 +39,12 @@ def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
 
 
 @contextmanager
-def processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """So many processes; an interrupt waits for what is running and for nothing else."""
-    pool = ProcessPoolExecutor(jobs)
+def processes(
+    jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
+) -> Iterator[ProcessPoolExecutor]:
+    """So many processes; an interrupt waits for what is running and for nothing else. Each may ``begin`` with what is
+    ``given`` to all."""
+    pool = ProcessPoolExecutor(jobs, initializer=begin, initargs=given)
     try:
         yield pool
     finally:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from sds_harness.link import Limits, Link
 
+from .alterations.source import Source
 from .catalogue import Consequence
 from .certification import Certification, Progress, certify, plan
 from .judgement import Outcome
@@ -74,6 +75,8 @@ class Model:
     variant: Callable[[str, frozenset[int]], Link] = _nobody
     chosen_in: Callable[[str], Sequence[tuple[str, str]]] = lambda name: ()
     """The revisions, with the profile, in which a variant makes a difference."""
+    source: Source | None = None
+    """Where its own source stands, for faults to be derived from it; None if none are."""
 
 
 def certify_reference(

@@ -20,9 +20,10 @@ from ...judging.exercise import Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import scenarios as _scenarios
-from .catalogue import CURRENT, UNTESTABLE, load_catalogue
+from .catalogue import UNTESTABLE, load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
+from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channel_view import channel_views
 from .view.refusals import heard
 
@@ -69,11 +70,7 @@ RULES = Rules(
     PROFILES,
     in_profile,
     UNTESTABLE,
-    {
-        name: "sds-r"
-        for name, revision in REVISIONS.items()
-        if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
-    },
+    DIFFERS_IN,
     dialect,
     tuple(dialect_names()),
     misfit,
@@ -107,12 +104,6 @@ def _variant(name: str, without: frozenset[int]) -> LocalLink:
     return start(variant.configure(Config()), variant.participant_class, f"variant {name}", without)
 
 
-def _chosen_in(name: str) -> list[tuple[str, str]]:
-    """One that chooses something of SDS-R is a choice in every revision that has it."""
-    variant = VARIANTS[name]
-    others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
-    everywhere = [(other, "sds-r") for other in others] if "repair" in dict(variant.config) else []
-    return [(variant.revision or CURRENT, "full"), *everywhere]
-
-
-MODEL = Model("sds_reference", lambda without: start(without=without), MUTANTS, _mutant, VARIANTS, _variant, _chosen_in)
+MODEL = Model(
+    "sds_reference", lambda without: start(without=without), MUTANTS, _mutant, VARIANTS, _variant, chosen_in, SOURCE
+)

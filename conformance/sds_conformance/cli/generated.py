@@ -1,0 +1,207 @@
+"""``sds-conformance selftest --generated``: faults that are derived from the model's own source."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ..exploration import otherwise
+from ..judging.alterations.excuses import read_excuses
+from ..judging.alterations.fates import End, Fate
+from ..judging.alterations.places import Place, places, source_of
+from ..judging.alterations.playing import Examiner
+from ..judging.alterations.reaching import Reach, Reached, reach, statements
+from ..judging.alterations.reckoning import GOAL, GOAL_BY_RUN, Reckoning
+from ..judging.alterations.source import Configuration, Source
+from ..judging.exits import Exit
+from ..protocols import Protocol, protocols
+from ..telling.story import plain_table
+from .options import progress_bar
+from .showing import print_json
+from .tables import matching, processes
+
+MEMORY_BYTES = 4 << 30
+"""As much as `run` lets an implementation have: a fault may ask for all there is."""
+MEANS = (("fuzz", otherwise.schedules), ("vectors", otherwise.vectors))
+
+_examiners: list[Examiner] = []
+"""That of a worker."""
+
+
+def derived() -> tuple[Protocol, Source]:
+    """The protocol whose model has a source that faults are derived from."""
+    return next((p, p.model.source) for p in protocols() if p.model.source is not None)
+
+
+def generated_faults(
+    out: Console, err: Console, only: tuple[str, ...], sample: int | None, seed: int, jobs: int, *, as_json: bool
+) -> int:
+    """Play what matches, or so many of it, and tell; the exit code."""
+    protocol, source = derived()
+    try:
+        excuses = read_excuses(source.excuses())
+    except ValueError as error:
+        raise click.UsageError(f"the excuses cannot be read: {error}") from None
+    every = places(source)
+    wanted = set(matching([place.name for place in every], only))
+    chosen = [place for place in every if place.name in wanted]
+    if not chosen:
+        raise click.UsageError("no place has such a name: `--json` names them, for example `channel.Channel.tick: *`")
+    if sample is not None and sample < len(chosen):
+        drawn = set(random.Random(seed).sample(chosen, sample))
+        chosen = [place for place in chosen if place in drawn]
+    fates: dict[str, Fate] = {}
+    try:
+        reached = _reached(err, protocol, source, jobs)
+        for fate in _examined(err, reached, chosen, jobs):
+            fates[fate.name] = fate
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = True
+    except BrokenProcessPool:
+        interrupted = True
+        err.print("A process of ours was killed: the rest was not played. Try fewer --jobs.", style="bold red")
+    told = [fates[place.name] for place in chosen if place.name in fates]
+    reckoning = Reckoning(every, told, excuses, len(chosen), interrupted)
+    if as_json:
+        print_json(_as_json(reckoning, seed, sample))
+    else:
+        _show(out, reckoning, source, seed if sample else None)
+    if interrupted:
+        return Exit.INTERRUPTED
+    return Exit.CONFORMANT if reckoning.met else Exit.NON_CONFORMANT
+
+
+# ---- In workers ----------------------------------------------------------------------------------------------------
+
+
+def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Reached:
+    """What every configuration executes."""
+    reaches: dict[Configuration, Sequence[Reach]] = {}
+    with processes(jobs, _begin) as pool, progress_bar(err) as bar:
+        task = bar.add_task("configurations", total=len(source.configurations))
+        for configuration, found in zip(source.configurations, pool.map(_reach, source.configurations), strict=True):
+            reaches[configuration] = found
+            bar.advance(task)
+    return Reached(statements(source), reaches)
+
+
+def _examined(err: Console, reached: Reached, chosen: Sequence[Place], jobs: int) -> Iterator[Fate]:
+    """What became of each, in the order in which that is known."""
+    alive = 0
+    with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
+        task = bar.add_task("faults", total=len(chosen))
+        for done in as_completed([pool.submit(_examine, place) for place in chosen]):
+            fate = done.result()
+            alive += not fate.killed
+            bar.update(task, advance=1, description=f"faults, {alive} alive")
+            yield fate
+
+
+def _begin(reached: Reached | None = None) -> None:
+    """Who asks us to stop is the one who started us: an interrupt of the terminal reaches all."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    if reached is not None:
+        protocol, source = derived()
+        _examiners[:] = [Examiner(protocol.rules, source, reached, MEANS)]
+
+
+def _reach(configuration: Configuration) -> list[Reach]:
+    protocol, source = derived()
+    return reach(protocol.rules, source, configuration)
+
+
+def _examine(place: Place) -> Fate:
+    return _examiners[0].examine(place)
+
+
+# ---- What is told --------------------------------------------------------------------------------------------------
+
+_TOLD = {
+    End.FAILS.value: "run, by a requirement that fails",
+    End.WARNS.value: "run, by a requirement that warns",
+    End.BREAKS.value: "run, by a breakdown",
+    **{name: f"{name} alone" for name, _ in MEANS},
+    End.LIVES.value: "nothing",
+    End.SUITE_ERROR.value: "nothing: the suite fails on it",
+}
+
+
+def _show(out: Console, reckoning: Reckoning, source: Source, seed: int | None) -> None:
+    played = f"{len(reckoning.fates)} of {len(reckoning.places)} places"
+    drawn = f", drawn with seed {seed}" if seed is not None else ""
+    cut = f", interrupted before {reckoning.planned - len(reckoning.fates)} more" if reckoning.interrupted else ""
+    out.print(f"Changed were {played}{drawn}{cut}.\n")
+    table = plain_table("Found by", right=("Faults",))
+    for end, told in _TOLD.items():
+        if reckoning.ends[end]:
+            table.add_row(told, str(reckoning.ends[end]))
+    for kind, number in sorted(reckoning.excused.items()):
+        table.add_row(f"excused: {kind}", str(number), style="dim")
+    out.print(table)
+    out.print()
+    by_others = [fate for fate in reckoning.judged if fate.end is End.FOUND]
+    _list(out, source, "Found by other means than a run:", by_others)
+    _list(out, source, "Alive:", reckoning.survivors)
+    for name, why in reckoning.stale.items():
+        out.print(f"Out of date among the excuses ({why}): {name}", style="bold red", soft_wrap=True)
+    if reckoning.too_many_excuses:
+        out.print(f"{len(reckoning.excuses)} excuses are more than a fifth of all places.", style="bold red")
+    style = "bold green" if reckoning.met else "bold red"
+    out.print(
+        f"{reckoning.by_run:.1%} of {len(reckoning.judged)} found by run (goal {GOAL_BY_RUN:.0%}), "
+        f"{reckoning.found:.1%} by anything (goal {GOAL:.0%}).",
+        style=style,
+        soft_wrap=True,
+    )
+
+
+def _list(out: Console, source: Source, title: str, fates: Sequence[Fate]) -> None:
+    """Each with its line and what was changed there, as a diff would say it on one line."""
+    if not fates:
+        return
+    out.print(title, style="bold")
+    for fate in fates:
+        place = fate.place
+        told = f"  ({fate.by}: {fate.seen})" if fate.end is End.FOUND else f"  ({fate.seen})" if fate.seen else ""
+        out.print(f"{_file(source, place)}:{place.line}  {place.name}{told}", soft_wrap=True)
+        out.print(f"  -{place.old}  +{place.new}", style="dim", soft_wrap=True)
+    out.print()
+
+
+def _file(source: Source, place: Place) -> str:
+    path, here = source_of(source.package, place.module), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _as_json(reckoning: Reckoning, seed: int, sample: int | None) -> dict[str, Any]:
+    return {
+        "places": len(reckoning.places),
+        "sample": sample,
+        "seed": seed if sample is not None else None,
+        "interrupted": reckoning.interrupted,
+        "foundByRun": round(reckoning.by_run, 4),
+        "found": round(reckoning.found, 4),
+        "counts": {**reckoning.ends, **{f"excused: {kind}": n for kind, n in reckoning.excused.items()}},
+        "staleExcuses": reckoning.stale,
+        "faults": [
+            {
+                **asdict(fate),
+                "name": fate.name,
+                "end": fate.end.value,
+                "excused": fate.name in reckoning.excuses,
+            }
+            for fate in reckoning.fates
+        ],
+    }

@@ -1,0 +1,132 @@
+"""Playing: an altered model against what a certification plays, in the configurations that execute the change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+from sds_harness.trace import Trace
+
+from ..registry import Run
+from ..rules import Rules
+from ..runner import Connect
+from ..verdict import Judge, RequirementVerdict, Verdict
+from .copies import copied
+from .fates import End, Fate
+from .places import Place, altered
+from .reaching import Reach, Reached, planned, runs_of
+from .source import Configuration, Source
+from .staging import Attended, OutOfTime, limited, play
+
+BUDGET_S = 20.0
+"""Seconds of processor time for the certifications of one place; a run that is begun is judged to its end."""
+PATIENCE_S = 180.0
+"""After these something is wrong with the suite."""
+TRIED_OTHERWISE = 3
+"""Configurations in which other means are tried."""
+
+Means = Callable[[Connect, Configuration], str]
+"""Other means of finding a fault: what it has against a model in a configuration, "" if nothing."""
+
+_WORST = ((Verdict.FAIL, End.FAILS), (Verdict.WARN, End.WARNS), (Verdict.ERROR, End.SUITE_ERROR))
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Examines altered models."""
+
+    rules: Rules
+    source: Source
+    reached: Reached
+    means: Sequence[tuple[str, Means]] = ()
+    """Other means, by name, for what a certification accepts."""
+    budget_s: float = BUDGET_S
+
+    def examine(self, place: Place) -> Fate:
+        """What becomes of the model with that change."""
+        began, fate = time.process_time(), Fate(place, End.LIVES)
+        try:
+            changed = {place.module: altered(self.source.package, place)}
+            with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
+                fate = self._examined(fate, package, began)
+        except OutOfTime:
+            fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
+        except Exception as error:  # a fault of ours in one place must not cost the others
+            fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
+        return replace(fate, seconds=round(time.process_time() - began, 2))
+
+    def _examined(self, fate: Fate, package: str, began: float) -> Fate:
+        reaching = self.reached.by(fate.place)
+        fate = replace(fate, reaching=len(reaching))
+        try:
+            import_module(package)
+            self.source.start(package, self.source.configurations[0])
+        except Exception as error:
+            return replace(fate, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
+        ends = began + self.budget_s
+        for configuration, reaches in reaching:
+            if time.process_time() > ends:
+                break
+            found = self._certified(fate, package, configuration, reaches, ends)
+            fate = replace(found, configurations=fate.configurations + 1)
+            if fate.end is not End.LIVES:
+                return fate
+        return self._found_otherwise(fate, package, [configuration for configuration, _ in reaching])
+
+    def _certified(
+        self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float
+    ) -> Fate:
+        """What the runs say that execute the place, those of the fewest steps first; the first one that fails decides.
+
+        A warning or a breakdown counts where nothing fails.
+        """
+        runs = {run.name: run for run in runs_of(self.rules, configuration)}
+        requirements = planned(self.rules, configuration).requirements
+        best = fate
+        for reach in reaches:
+            if time.process_time() > ends:
+                break
+            link = Attended(self.source.start(package, configuration))
+            trace, broke = play(self.rules, configuration, link, runs[reach.run])
+            if link.answers == reach.answers and not broke:
+                continue
+            found = self._judged(fate, requirements, trace, runs[reach.run]) if trace is not None else fate
+            if broke and found.end is not End.FAILS:
+                found = replace(fate, end=End.BREAKS, seen=broke)
+            found = replace(found, configuration=str(configuration), run=reach.run)
+            if found.end is End.FAILS:
+                return found
+            if best.end is End.LIVES and found.end is not End.LIVES:
+                best = found
+        return best
+
+    def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> Fate:
+        judge = Judge(self.rules, requirements)
+        judge.add(trace, run)
+        verdicts = judge.verdicts()
+        for verdict, end in _WORST:
+            if against := next((found for found in verdicts if found.verdict is verdict), None):
+                return replace(fate, end=end, by=against.requirement.id, seen=_told(against))
+        return fate
+
+    def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
+        """What other means say that are more expensive, or about less."""
+        tried = list(dict.fromkeys(replace(configuration, environment="plain") for configuration in reaching))
+        for configuration in tried[:TRIED_OTHERWISE]:
+            for name, means in self.means:
+                # What it has against the model itself says nothing of the change.
+                if (seen := self._asked(means, package, configuration)) and not self._asked(
+                    means, self.source.package, configuration
+                ):
+                    return replace(fate, end=End.FOUND, by=name, seen=seen, configuration=str(configuration))
+        return fate
+
+    def _asked(self, means: Means, package: str, configuration: Configuration) -> str:
+        return means(lambda _: Attended(self.source.start(package, configuration)), configuration)
+
+
+def _told(verdict: RequirementVerdict) -> str:
+    return verdict.findings[0].seen if verdict.findings else verdict.reason

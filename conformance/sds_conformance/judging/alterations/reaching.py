@@ -1,0 +1,145 @@
+"""Reaching: which statements of a model each run of each configuration executes, and what the model answers there.
+
+A fault can show only where its statement is executed. So a copy of the model marks every statement of its functions,
+and plays in each configuration what a certification plays; nothing is judged.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sds_harness.environment import PLAIN
+
+from ..certification import Plan, plan
+from ..registry import Run
+from ..rules import Rules
+from .copies import copied
+from .places import Place, text_of
+from .source import Configuration, Source
+from .staging import Attended, play
+
+_MARK = "__executed__"
+
+Statements = Mapping[tuple[str, int], int]
+"""The number of each statement within a function, by its module and line."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """One run of a configuration, as the model plays it."""
+
+    run: str
+    steps: int
+    answers: bytes
+    """A digest of all that the model answers: where a copy answers the same, there is nothing to judge."""
+    executed: int
+    """The statements, as bits."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What all configurations reach."""
+
+    statements: Statements
+    reaches: Mapping[Configuration, Sequence[Reach]]
+    """The runs of each configuration, those of the fewest steps first."""
+
+    def by(self, place: Place) -> list[tuple[Configuration, list[Reach]]]:
+        """The configurations that execute a place, with the runs in which they do.
+
+        The first of all comes first, and one of each kind, by what they execute of the module, before others of that
+        kind: what is alike finds alike. Outside of functions all is executed.
+        """
+        bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
+        kinds: Counter[int] = Counter()
+        found: list[tuple[int, Configuration, list[Reach]]] = []
+        for configuration, reaches in self.reaches.items():
+            if runs := [reach for reach in reaches if reach.executed & bit]:
+                kind = self._executed[configuration] & self._within[place.module]
+                kinds[kind] += 1
+                found.append((kinds[kind], configuration, runs))
+        return [(configuration, runs) for _, configuration, runs in sorted(found, key=lambda one: one[0])]
+
+    @cached_property
+    def _executed(self) -> dict[Configuration, int]:
+        """All that a configuration executes."""
+        out = dict.fromkeys(self.reaches, 0)
+        for configuration, reaches in self.reaches.items():
+            for reach in reaches:
+                out[configuration] |= reach.executed
+        return out
+
+    @cached_property
+    def _within(self) -> Counter[str]:
+        """The statements of each module, as bits."""
+        return sum((Counter({module: 1 << number}) for (module, _), number in self.statements.items()), Counter())
+
+
+def statements(source: Source) -> Statements:
+    """The statements of the functions of all modules that hold the protocol."""
+    known: dict[tuple[str, int], int] = {}
+    for module in source.modules:
+        for node in _functions(ast.parse(text_of(source.package, module))):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.stmt) and inner is not node:
+                    known.setdefault((module, inner.lineno), len(known))
+    return known
+
+
+def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Reach]:
+    """Play a configuration and see what is executed."""
+    known = statements(source)
+    executed: set[int] = set()
+    marked = {module: _marked(source.package, module, known) for module in source.modules}
+    out = []
+    with copied(source.package, marked, {_MARK: executed.add}) as package:
+        for run in runs_of(rules, configuration):
+            executed.clear()
+            link = Attended(source.start(package, configuration))
+            trace, _ = play(rules, configuration, link, run)
+            bits = sum(1 << number for number in executed)
+            out.append(Reach(run.name, len(trace.steps) if trace else 0, link.answers, bits))
+    return sorted(out, key=lambda reach: reach.steps)
+
+
+def planned(rules: Rules, configuration: Configuration) -> Plan:
+    """What is judged and played in a configuration."""
+    c = configuration
+    return plan(rules, profile=c.profile, revision=c.revision, environments=[c.environment])
+
+
+def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
+    """The runs of a configuration; long ones in the plain environment alone, as in a certification."""
+    plain = configuration.environment == PLAIN.name
+    return [run for run in planned(rules, configuration).runs if plain or not run.scenario.long]
+
+
+def _marked(package: str, module: str, known: Statements) -> ast.Module:
+    """The module with a mark before each statement of its functions, without caches: they hide what is executed."""
+    tree = ast.parse(text_of(package, module))
+    for function in _functions(tree):
+        function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]
+    for function in _functions(tree):
+        for node in [function, *(inner for inner in ast.walk(function) if isinstance(inner, ast.stmt))]:
+            for field in ("body", "orelse", "finalbody"):
+                if isinstance(body := getattr(node, field, None), list):
+                    setattr(node, field, _with_marks(body, module, known))
+            for handler in getattr(node, "handlers", ()):
+                handler.body = _with_marks(handler.body, module, known)
+    return ast.fix_missing_locations(tree)
+
+
+def _with_marks(body: list[ast.stmt], module: str, known: Statements) -> list[ast.stmt]:
+    out: list[ast.stmt] = []
+    for statement in body:
+        mark = ast.Call(ast.Name(_MARK, ast.Load()), [ast.Constant(known[module, statement.lineno])], [])
+        out += [ast.copy_location(ast.Expr(mark), statement), statement]
+    return out

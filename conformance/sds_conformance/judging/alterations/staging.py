@@ -1,0 +1,81 @@
+"""Staging: one run of a model in this process, its answers digested and its time limited."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from types import FrameType
+from typing import Any, NoReturn
+
+from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.link import Limits, Link
+from sds_harness.trace import Trace
+
+from ..registry import Run
+from ..rules import Rules
+from ..runner import Runner
+from .source import Configuration
+
+COMMAND_S = 5.0
+"""Seconds of processor time that a model may take for one command; it needs a thousandth."""
+
+
+class OutOfTime(BaseException):
+    """A model in this process does not come to an end. Not an Exception, which a model may catch."""
+
+
+@contextmanager
+def limited(seconds: float, *, whole: bool = False) -> Iterator[None]:
+    """Raise OutOfTime after so many seconds of processor time. There can be one such limit within another one that is
+    for the ``whole``. Signals are for the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if whole else (signal.ITIMER_VIRTUAL, signal.SIGVTALRM)
+    before = signal.signal(number, _expired)
+    signal.setitimer(timer, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+
+
+def _expired(number: int, frame: FrameType | None) -> NoReturn:
+    raise OutOfTime
+
+
+class Attended(Link):
+    """A link to a model in this process: it keeps a digest of the answers, and hangs up on one that takes too long."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._digest = blake2b(digest_size=16)
+
+    @property
+    def answers(self) -> bytes:
+        """What was answered so far, as a digest."""
+        return self._digest.digest()
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        try:
+            with limited(COMMAND_S):
+                answer = self._link.call(request, timeout_s, reply)
+        except OutOfTime:
+            raise TesteeFault(FaultKind.HANG, "it does not come to an end") from None
+        self._digest.update(answer.SerializeToString(deterministic=True))
+        return answer
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self.call(request, timeout_s, reply)
+
+
+def play(rules: Rules, configuration: Configuration, link: Link, run: Run) -> tuple[Trace[Any] | None, str]:
+    """The trace of a run, None if it did not begin, and how the model broke down, "" if it did not."""
+    runner = Runner(lambda _: link, Limits(), rules, configuration.revision)
+    traces = [trace for _, trace in runner.play([run])]
+    broke = runner.breakdowns[0].breakdown if runner.breakdowns else None
+    return (traces[0] if traces else None), f"{broke.kind.value}: {broke.detail}" if broke else ""

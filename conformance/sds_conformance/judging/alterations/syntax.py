@@ -1,0 +1,156 @@
+"""The rules by which source is altered: every change that each of them can make to a syntax tree, one at a time."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+}
+_SIGN: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+
+_LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
+"""What only words or types depend on. That something is raised hangs on the condition before it."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where in a module a node stands."""
+
+    name: str = ""
+    """Of the function or class, or of what a value is given to."""
+    statement: int = 0
+    """The line of the statement within a function that it is part of; 0 is outside all functions."""
+    inside: bool = False
+    """Within a function."""
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """One change to a tree, made when it is asked for."""
+
+    rule: str
+    node: ast.expr | ast.stmt
+    """What it is about."""
+    where: Where
+    old: ast.expr | ast.stmt
+    """What is replaced: the node, or what it is an operand of."""
+    new: ast.expr | ast.stmt
+    """What stands in its place afterwards."""
+    put: Callable[[Any], None]
+    """Puts something in its place."""
+
+    def apply(self) -> None:
+        self.put(ast.fix_missing_locations(ast.copy_location(self.new, self.old)))
+
+
+def alterations(tree: ast.Module) -> Iterator[Alteration]:
+    """Every change to ``tree``, in the order of the source."""
+    yield from _within(tree, Where())
+
+
+def _within(node: ast.AST, where: Where) -> Iterator[Alteration]:
+    """All changes below ``node``."""
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
+            continue
+        if isinstance(value, ast.AST):
+            yield from _at(value, _entered(node, value, where), _setter(node, field), condition=field == "test")
+        elif isinstance(value, list):
+            for place, item in enumerate(value):
+                if isinstance(item, ast.AST):
+                    here = _entered(node, item, where)
+                    yield from _at(item, here, _replacing(value, place), condition=field == "ifs")
+
+
+def _entered(parent: ast.AST, node: ast.AST, where: Where) -> Where:
+    """Where ``node`` stands, given where its parent does."""
+    if isinstance(node, ast.stmt) and where.inside:
+        where = replace(where, statement=node.lineno)
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        inside = where.inside or isinstance(node, ast.FunctionDef)
+        return Where(f"{where.name}.{node.name}".lstrip("."), where.statement, inside)
+    if not where.inside and isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return replace(where, name=f"{where.name}.{ast.unparse(target)}".lstrip("."))
+    return where
+
+
+def _setter(node: ast.AST, field: str) -> Callable[[Any], None]:
+    return lambda new: setattr(node, field, new)
+
+
+def _replacing(items: list[Any], place: int) -> Callable[[Any], None]:
+    def put(new: Any) -> None:
+        items[place] = new
+
+    return put
+
+
+def _at(node: ast.AST, where: Where, put: Callable[[Any], None], *, condition: bool) -> Iterator[Alteration]:
+    """The changes of a node itself, then those below it."""
+    if isinstance(node, _LEFT_ALONE):
+        return
+    if isinstance(node, ast.expr):
+        for rule, new in _expression(node, condition):
+            yield Alteration(rule, node, where, node, new, put)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield Alteration("dropped", node, where, node, ast.Pass(), put)
+    elif isinstance(node, ast.AugAssign) and (sign := _SIGN.get(type(node.op))):
+        yield Alteration("sign", node, where, node, ast.AugAssign(node.target, sign(), node.value), put)
+    if isinstance(node, ast.BoolOp):
+        for place, operand in enumerate(node.values):
+            left = [value for other, value in enumerate(node.values) if other != place]
+            yield Alteration(
+                "without", operand, where, node, ast.BoolOp(node.op, left) if len(left) > 1 else left[0], put
+            )
+    yield from _within(node, where)
+
+
+def _expression(node: ast.expr, condition: bool) -> Iterator[tuple[str, ast.expr]]:
+    """What may stand in the place of an expression, with the rule; of a ``condition`` also what it can come to."""
+    if condition:
+        yield "always", ast.Constant(True)
+        yield "never", ast.Constant(False)
+    match node:
+        case ast.Compare(left, ops, comparators):
+            for place, op in enumerate(ops):
+                for rule, others in ("opposite", _OPPOSITE), ("boundary", _BOUNDARY):
+                    if other := others.get(type(op)):
+                        yield rule, ast.Compare(left, [*ops[:place], other(), *ops[place + 1 :]], comparators)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield "negated", operand
+        case ast.Constant(bool(value)):
+            yield "flipped", ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            yield "one-more", ast.Constant(value + 1)
+            yield "one-less", ast.Constant(value - 1)
+        case ast.BinOp(left, op, right) if sign := _SIGN.get(type(op)):
+            yield "sign", ast.BinOp(left, sign(), right)
+        case ast.Call(function, arguments, keywords):
+            for place in range(len(arguments) - 1):
+                first, second = arguments[place : place + 2]
+                starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)
+                if not starred and ast.unparse(first) != ast.unparse(second):
+                    swapped = [*arguments[:place], second, first, *arguments[place + 2 :]]
+                    yield "swapped", ast.Call(function, swapped, keywords)
+        case _ if condition:
+            yield "negated", ast.UnaryOp(ast.Not(), node)

@@ -1,0 +1,84 @@
+"""The source of the model of SDS, for faults to be derived from it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.resources import files
+
+from sds_harness.link import LocalLink
+from sds_harness.sds.environments import ENVIRONMENTS
+from sds_reference import REVISIONS
+from sds_reference.variants import VARIANTS
+from sds_testee.version import suite_version
+
+from ...judging.alterations.source import Configuration, Source
+from .catalogue import CURRENT
+
+MODULES = (
+    "lamport_clock",
+    "local_log",
+    "incoming_buffer",
+    "outgoing_buffer",
+    "bloom_filter",
+    "bloom_profiles",
+    "bloom_hashes",
+    "message",
+    "message_id",
+    "wire_formats",
+    "sending",
+    "channel",
+    "participant",
+    "hash_profiles",
+    "repair_times",
+    "repair_buffer",
+    "repair",
+)
+"""Not those that only name things (effects, errors, revisions), that make choices (configuration, variants and their
+steps), and that serve the suite."""
+
+
+def chosen_in(name: str) -> list[tuple[str, str]]:
+    """The revisions, with the profile, in which a variant makes a difference: one that chooses something of SDS-R does
+    in every one that has it."""
+    variant = VARIANTS[name]
+    others = [r for r, revision in REVISIONS.items() if revision.repairs and r != CURRENT]
+    everywhere = [(other, "sds-r") for other in others] if "repair" in dict(variant.config) else []
+    return [(variant.revision or CURRENT, "full"), *everywhere]
+
+
+def _configurations() -> tuple[Configuration, ...]:
+    """As it is in every environment, as each of its variants in the plain one. To a model in this process those that
+    are about the process alone are the plain one."""
+    as_it_is = [
+        Configuration(name, DIFFERS_IN.get(name, ""), environment=environment.name)
+        for environment in ENVIRONMENTS.values()
+        for name, revision in REVISIONS.items()
+        if not environment.unfit(revision) and not environment.variables
+    ]
+    chosen = [Configuration(revision, profile, name) for name in VARIANTS for revision, profile in chosen_in(name)]
+    return (*as_it_is, *chosen)
+
+
+def _start(package: str, configuration: Configuration) -> LocalLink:
+    """A copy of the model, or of one of its variants, in this process."""
+    server = import_module(f"{package}.testee.server")
+    config = import_module(f"{package}.config").Config()
+    participant, name = import_module(f"{package}.participant").Participant, "sds_reference"
+    if configuration.variant:
+        variant = import_module(f"{package}.variants").VARIANTS[configuration.variant]
+        config, participant, name = variant.configure(config), variant.participant_class, f"variant {variant.name}"
+    return LocalLink(server.Testee(server.TesteeOptions(suite_version(), config, participant, name)).handle)
+
+
+def _excuses() -> str:
+    return (files(__package__) / "excuses.tsv").read_text("utf-8")
+
+
+DIFFERS_IN = {
+    name: "sds-r"
+    for name, revision in REVISIONS.items()
+    if name != CURRENT and revision.prefix == REVISIONS[CURRENT].prefix
+}
+"""Revisions that say the same as the current one but for a profile."""
+
+SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _excuses)

@@ -1,0 +1,193 @@
+"""What becomes of altered models: where a change is executed, what finds it, and what is excused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_excuses, stale
+from sds_conformance.judging.alterations.fates import End, Fate
+from sds_conformance.judging.alterations.places import Place, places
+from sds_conformance.judging.alterations.playing import Examiner, Means
+from sds_conformance.judging.alterations.reaching import Reach, Reached, reach, statements
+from sds_conformance.judging.alterations.reckoning import Reckoning
+from sds_conformance.judging.alterations.source import Configuration
+from sds_conformance.judging.runner import Connect
+from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.protocols.sds.source import SOURCE
+from sds_harness.link import Link
+
+AS_IT_IS, OTHER = SOURCE.configurations[0], Configuration("sds-2026-01", "full", "creates-channels")
+PLACES = {place.name: place for place in places(SOURCE)}
+
+
+@pytest.fixture(scope="module")
+def reached() -> Reached:
+    """Of two configurations the runs of a few steps."""
+    few = {c: [r for r in reach(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
+    return Reached(statements(SOURCE), few)
+
+
+@pytest.fixture
+def fate_of(reached: Reached) -> Callable[..., Fate]:
+    def examine(name: str, *means: tuple[str, Means]) -> Fate:
+        return Examiner(RULES, SOURCE, reached, means).examine(PLACES[name])
+
+    return examine
+
+
+def found_nothing(connect: Connect, configuration: Configuration) -> str:
+    return ""
+
+
+def found_something(connect: Connect, configuration: Configuration) -> str:
+    return "no good"
+
+
+def found_once() -> Means:
+    """Means that have something against the first who comes, which is the one that is altered."""
+    said = iter(["no good"])
+    return lambda connect, configuration: next(said, "")
+
+
+# ---- Where it is executed --------------------------------------------------------------------------------------------
+
+
+def runs(reached: Reached, name: str) -> dict[str, list[str]]:
+    return {c.variant: [r.run for r in reaches] for c, reaches in reached.by(PLACES[name])}
+
+
+def test_a_place_is_played_where_its_statement_is_executed(reached: Reached) -> None:
+    everywhere = runs(reached, "channel.Channel.receive: dropped: self.review_ack_status(message, effects, now_ms) #2")
+    assert list(everywhere) == ["", "creates-channels"]
+    of_the_variant = runs(reached, "participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
+    assert list(of_the_variant) == ["creates-channels"]
+    assert 0 < len(of_the_variant["creates-channels"]) < len(everywhere["creates-channels"])
+
+
+def test_outside_of_functions_everything_is_executed(reached: Reached) -> None:
+    everywhere = runs(reached, "repair_times.PARTICIPANTS_PER_GROUP: one-more: 128")
+    assert {variant: len(found) for variant, found in everywhere.items()} == {
+        c.variant: len(reaches) for c, reaches in reached.reaches.items()
+    }
+
+
+def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
+    module, place = "repair_times", PLACES["repair_times.PARTICIPANTS_PER_GROUP: one-more: 128"]
+    kinds = {"": 0b01, "alike": 0b01, "other": 0b10, "alike too": 0b01}
+    reaches = {Configuration("r", variant=v): [Reach("run", 1, b"", bits)] for v, bits in kinds.items()}
+    reached = Reached({(module, 1): 0, (module, 2): 1}, reaches)
+    assert [c.variant for c, _ in reached.by(place)] == ["", "other", "alike", "alike too"]
+
+
+# ---- What finds it ---------------------------------------------------------------------------------------------------
+
+
+def test_a_requirement_kills(fate_of: Callable[..., Fate]) -> None:
+    fate = fate_of("lamport_clock.LamportClock.next: one-more: 1")
+    assert (fate.end, fate.configuration) == (End.FAILS, "the model, sds-2026-01")
+    assert fate.by in RULES.catalogue.requirements
+    assert fate.killed_by_run
+
+
+def test_a_fault_of_a_variant_is_found_when_that_is_played(fate_of: Callable[..., Fate]) -> None:
+    fate = fate_of("participant.Participant.receive: dropped: self.join(message.channel_id, now_ms)")
+    assert fate.end is End.BREAKS
+    assert fate.configuration == "creates-channels, sds-2026-01"
+    assert "KeyError" in fate.seen
+
+
+def test_what_does_not_even_start_breaks_down(reached: Reached) -> None:
+    def start(package: str, configuration: Configuration) -> Link:
+        raise ImportError(package)
+
+    fate = Examiner(RULES, replace(SOURCE, start=start), reached).examine(next(iter(PLACES.values())))
+    assert fate.end is End.BREAKS
+    assert fate.seen.startswith("no start: ImportError: sds_reference__copy")
+
+
+def test_what_hangs_breaks_down(fate_of: Callable[..., Fate], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sds_conformance.judging.alterations.staging.COMMAND_S", 0.2)
+    fate = fate_of("outgoing_buffer.OutgoingBuffer.take_due: always: self._due and self._due[0][0] <= now_ms")
+    assert fate.end in (End.BREAKS, End.FAILS)
+
+
+UNCHANGED = "channel.Channel.review_bloom_filter: never: not len(self.outgoing)"
+
+
+def test_what_changes_nothing_lives(fate_of: Callable[..., Fate]) -> None:
+    fate = fate_of(UNCHANGED, ("luck", found_nothing))
+    assert (fate.end, fate.configurations, fate.reaching) == (End.LIVES, 2, 2)
+    assert not fate.killed
+
+
+def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Fate]) -> None:
+    fate = fate_of(UNCHANGED, ("luck", found_once()))
+    assert (fate.end, fate.by, fate.seen) == (End.FOUND, "luck", "no good")
+    assert fate.killed
+    assert not fate.killed_by_run
+
+
+def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., Fate]) -> None:
+    assert fate_of(UNCHANGED, ("luck", found_something)).end is End.LIVES
+
+
+# ---- What is excused -------------------------------------------------------------------------------------------------
+
+
+def test_excuses_are_read_a_line_each() -> None:
+    text = "# About one.\nequivalent\ta: b: c\tsaves time\n\nlegal\td: e: f\tAMB-54\n"
+    assert [*read_excuses(text)] == ["a: b: c", "d: e: f"]
+    assert read_excuses(text)["d: e: f"].kind == LEGAL
+
+
+@pytest.mark.parametrize(
+    "text", ["equivalent a: b: c saves time", "odd\ta\tb", "legal\ta\t ", "legal\ta\tb\nequivalent\ta\tc"]
+)
+def test_an_excuse_that_is_none_is_refused_with_its_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"line [12] "):
+        read_excuses(text)
+
+
+def a_fate(place: Place, end: End = End.FAILS) -> Fate:
+    return Fate(place, end)
+
+
+SOME = [*PLACES.values()][:10]
+
+
+def test_an_excuse_without_place_or_of_what_is_killed_is_out_of_date() -> None:
+    text = "\n".join(f"{EQUIVALENT}\t{name}\twhy" for name in ("gone", SOME[0].name, SOME[1].name, SOME[2].name))
+    fates = [a_fate(SOME[0]), a_fate(SOME[1], End.LIVES)]
+    assert stale(read_excuses(text), SOME, fates) == {"gone": "there is no such place", SOME[0].name: "killed: fails"}
+
+
+def test_the_excuses_of_the_model_name_places_and_are_few() -> None:
+    excuses = read_excuses(SOURCE.excuses())
+    assert stale(excuses, PLACES.values(), ()) == {}
+    assert len(excuses) <= len(PLACES) / 5
+
+
+def test_the_goal_is_about_what_is_not_excused() -> None:
+    fates = [a_fate(place) for place in SOME[:8]] + [a_fate(place, End.LIVES) for place in SOME[8:]]
+    excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[8:]))
+    assert Reckoning(SOME, fates, excuses).met
+    reckoning = Reckoning(SOME, fates, {})
+    assert (reckoning.by_run, reckoning.found, reckoning.met) == (0.8, 0.8, False)
+    assert [fate.name for fate in reckoning.survivors] == [place.name for place in SOME[8:]]
+
+
+def test_what_fuzz_finds_a_run_is_to_find_as_well() -> None:
+    fates = [a_fate(place) for place in SOME[:9]] + [replace(a_fate(SOME[9], End.FOUND), by="fuzz")]
+    reckoning = Reckoning(SOME, fates, {})
+    assert (reckoning.by_run, reckoning.found, reckoning.met) == (0.9, 1.0, False)
+    assert reckoning.ends == {"fails": 9, "fuzz": 1}
+
+
+def test_too_many_excuses_are_no_success() -> None:
+    excuses = read_excuses("\n".join(f"{LEGAL}\t{place.name}\twhy" for place in SOME[:3]))
+    reckoning = Reckoning(SOME, [a_fate(place) for place in SOME[3:]], excuses)
+    assert reckoning.too_many_excuses
+    assert not reckoning.met
