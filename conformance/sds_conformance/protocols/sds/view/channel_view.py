@@ -369,11 +369,8 @@ class ChannelView:
             self.known_ids.add(message.message_id)
             self._own[message.message_id] = sent
             self._last_broadcast[message.message_id] = step
-            if message.lamport_timestamp is not None:
-                self._log.insert(message.message_id, message.lamport_timestamp, own=True)
-            else:  # SDS-MSG-17; where it stands in the log, and all that follows, is open
-                self._log.unplaced(message.message_id)
-                self._fogged = True
+            self._log.insert(message.message_id, message.lamport_timestamp, own=True)
+            self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: where it stands in the log is open
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:

@@ -27,14 +27,13 @@ class ExpectedLog:
         self._open: set[str] = set()
         self._unseen = 0
 
-    def insert(self, message_id: str, lamport: int, *, own: bool) -> None:
-        """A message was sent or delivered."""
+    def insert(self, message_id: str, lamport: int | None, *, own: bool) -> None:
+        """A message was sent or delivered; without a timestamp, where it belongs is open."""
+        if lamport is None:
+            self._open.add(message_id)
+            return
         self._insert(message_id, lamport, own=own, unseen=False)
         self._log_syncs()
-
-    def unplaced(self, message_id: str) -> None:
-        """An own message went out without the timestamp that says where it belongs."""
-        self._open.add(message_id)
 
     def sync_sent(self, message_id: str, lamport: int) -> None:
         """An own sync message went out."""
