@@ -48,15 +48,26 @@ def test_a_causal_history_speaks_for_certain_and_once() -> None:
     assert [(a.message_id, a.possibly, a.step.index) for a in seen.acks] == [(sent.message_id, False, 3)]
 
 
-def test_a_filter_that_cannot_be_read_says_nothing_either_way() -> None:
+def test_a_filter_with_something_behind_it_may_be_read_or_not() -> None:
     on = stage()
     alice, bob = on.open(), on.peer("bob")
-    alice.send()
-    alice.receive(bob.content(T + 1, bloom_filter=b"what is this"))
+    sent = alice.send()
+    alice.receive(bob.content(T + 1, bloom_filter=(sent.bloom_filter or b"") + b"?"))
     seen = view(on)
     assert seen.received[0].foreign_filter
     assert not seen.received[0].plain
     assert (seen.mentions, seen.unmentioned) == ([], [])
+
+
+@pytest.mark.parametrize("bloom_filter", [b"", b"what is this", b"\xff" * 1_000])
+def test_a_filter_that_is_too_short_is_skipped_and_speaks_for_nothing(bloom_filter: bytes) -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    sent = alice.send()
+    alice.receive(bob.content(T + 1, bloom_filter=bloom_filter))
+    seen = view(on)
+    assert seen.received[0].foreign_filter
+    assert [u.message_id for u in seen.unmentioned] == [sent.message_id]
 
 
 def test_a_message_without_a_filter_does_not_speak_for_what_it_does_not_name() -> None:

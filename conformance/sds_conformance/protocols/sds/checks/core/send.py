@@ -276,8 +276,8 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
         if not 0 < len(request.content) <= largest or request.message_id:
             continue
         if step.answer == "rejected" and _hardly_anything_follows(view, step):
-            yield noted(step, "refused to send after a Lamport timestamp beyond 2^53+10, as it may (AMB-14)")
-        elif step.answer == "rejected":
+            continue  # to refuse is legal after a timestamp beyond 2^53+10 (AMB-14)
+        if step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
         else:
             yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
