@@ -17,6 +17,7 @@ from ..judging.certification import Certification
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
+from ..protocols import protocol_of
 
 SCHEMA_ID = "sds-conformance/report/1"
 
@@ -58,6 +59,7 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
         "profiles": {**declared.profiles, "dialect": outcome.dialect},
         "framing": how.framing,
         "strict": outcome.strict,
+        "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.traces.values())),
         "summary": summary(outcome),
         "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
         "breakdowns": [_breakdown(broken) for broken in outcome.breakdowns],
@@ -147,7 +149,8 @@ def _breakdown(broken: BrokenRun) -> dict[str, Any]:
 def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> list[Path]:
     """Write report.json, report.jsonl and the traces of what was found; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    header = {k: data[k] for k in ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict")}
+    about = ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict", "doubts")
+    header = {key: data[key] for key in about}
     lines = [{"type": "header", **header}]
     lines += [{"type": "requirement", **row} for row in data["requirements"]]
     lines += [{"type": "breakdown", **row} for row in data["breakdowns"]]

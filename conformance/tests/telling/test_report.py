@@ -169,7 +169,8 @@ def test_the_lines_are_a_header_the_same_rows_and_a_footer(tmp_path: Path) -> No
         assert json.loads((folder / "report.json").read_text("utf-8")) == data
         header, *middle, footer = rows(folder / "report.jsonl")
         assert header == {"type": "header"} | {
-            key: data[key] for key in ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict")
+            key: data[key]
+            for key in ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict", "doubts")
         }
         expected = [{"type": "requirement"} | row for row in data["requirements"]]
         expected += [{"type": "breakdown"} | row for row in data["breakdowns"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -77,20 +77,23 @@ def _most(some: int, of_all: int) -> bool:
 def _listen(trace: Trace, heard: _Heard) -> None:
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     signals = {i for step in trace.steps for event in step.events for i in signalled(event)}
-    came: set[str] = set()
+    everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    """What came to a participant in a channel, or was sent there."""
     for step in trace.steps:
-        came |= {message.message_id for message in step.messages}
+        for message in step.messages:
+            everywhere[step.participant, message.channel_id].add(message.message_id)
         party = trace.parties.get(step.participant)
         if party is None:
             continue
-        if (message := step.arrived) is not None and message.channel_id in party.channels:
-            regular = message.kind in (Kind.CONTENT, Kind.SYNC) and message.sender_id != party.participant_id
-            if regular and not oddness(message, step.now_ms, trace.declaration, trace.revision.wire.max_lamport):
+        if (arrived := step.arrived) is not None and arrived.channel_id in party.channels:
+            came = everywhere[step.participant, arrived.channel_id]
+            regular = arrived.kind in (Kind.CONTENT, Kind.SYNC) and arrived.sender_id != party.participant_id
+            if regular and not oddness(arrived, step.now_ms, trace.declaration, trace.revision.wire.max_lamport):
                 heard.given += 1
-                met = came.issuperset(entry.message_id for entry in message.causal_history)
-                due = told and message.kind is Kind.CONTENT and met
-                came.add(message.message_id)
-                heard.ignored += due and step.answer != "rejected" and message.message_id not in signals
+                met = came.issuperset(entry.message_id for entry in arrived.causal_history)
+                due = told and arrived.kind is Kind.CONTENT and met
+                came.add(arrived.message_id)
+                heard.ignored += due and step.answer != "rejected" and arrived.message_id not in signals
                 if step.answer == "rejected" and step.reply is not None:
                     heard.refused += 1
                     heard.reasons[step.reply.rejected.reason] += 1

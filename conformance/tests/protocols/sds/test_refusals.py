@@ -16,6 +16,7 @@ from sds_conformance.protocols.sds.checks.core import ack, ephemeral, receive, s
 from sds_conformance.protocols.sds.checks.repair import responses
 from sds_conformance.protocols.sds.doubts import doubts
 from sds_conformance.protocols.sds.view.refusals import excuse, heard, offered
+from sds_conformance.telling.report import Invocation, report
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Kind, Message
@@ -151,10 +152,11 @@ def test_copies_and_own_messages_may_be_refused() -> None:
     [
         (reference(), True),
         (mutant("refuses-everything"), False),
-        (mutant("drops-everything"), None),  # its sync messages may have been taken
+        (mutant("drops-everything"), False),
+        (mutant("drops-the-unmet-unread"), True),
         (refusing(lambda m: m.kind is Kind.SYNC), True),
     ],
-    ids=["takes all", "refuses all", "drops all", "refuses some"],
+    ids=["takes all", "refuses all", "drops all", "drops some", "refuses some"],
 )
 def test_whether_anything_was_taken(handle: Handle, expected: bool | None) -> None:
     assert heard(view(a_talk(handle))) is expected
@@ -165,6 +167,35 @@ def test_where_nothing_came_nothing_had_to_be_taken() -> None:
     on.open().send()
     assert heard(view(on)) is None
     assert offered(view(on)) == []
+
+
+@pytest.mark.parametrize("without", [(), (pb.CAPABILITY_OBSERVE,)], ids=["shown", "unseen"])
+def test_who_drops_everything_without_a_word_passes_what_nobody_has_to_be_heard_for(without: tuple[int, ...]) -> None:
+    faulty = MUTANTS["drops-everything"].participant_class
+    outcome = certified(lambda: reference(participant=faulty, without=without))
+    assert with_verdict(outcome, Verdict.PASS) == {"SDS-R-GLOBAL-06", "SDS-R-GLOBAL-07"}
+    failed = with_verdict(outcome, Verdict.FAIL)
+    assert {"SDS-RECV-03", "SDS-RECV-04", "SDS-RECV-07", "SDS-ACK-01", "SDS-ACK-02", "SDS-SYNC-12"} <= failed
+    # What was never taken for acknowledged, logged or tracked says nothing of what becomes of it then.
+    assert not failed & {f"SDS-{short}" for short in ("STATE-15", "OUTSWEEP-04", "SEND-11", "MSG-23", "R-STATE-02")}
+
+
+@pytest.mark.parametrize("trace", ["incoming buffer", "filter", "acknowledgement", "request buffer", "nothing"])
+def test_what_is_not_delivered_yet_leaves_traces_of_other_kinds(trace: str) -> None:
+    on = stage(mutant("drops-everything"))
+    alice, bob = on.open(configuration=pb.Configuration(sds_r=trace == "request buffer")), on.peer("bob")
+    own = alice.send()
+    if trace == "acknowledgement":
+        alice.receive(bob.sync(T + 1, own))
+    elif trace == "request buffer":
+        alice.receive(bob.sync(T + 1, "never-sent"))
+        alice.observe()
+    elif trace == "nothing":
+        alice.receive(bob.sync(T + 1))
+    else:
+        alice.receive(bob.content(T + 1, "never-sent"))
+        alice.observe() if trace == "incoming buffer" else alice.send()
+    assert heard(view(on)) is (None if trace == "nothing" else False)
 
 
 @pytest.mark.parametrize("name", ["refuses-everything", "undeclared-layout"])
@@ -241,6 +272,12 @@ def test_where_most_is_refused_or_unread_the_likely_question_is_asked(
     start: Callable[[], Handle], dialect: str, says: str
 ) -> None:
     assert re.match(says, asked(start, dialect))
+
+
+def test_the_report_has_it_as_well() -> None:
+    asking = report(certified(lambda: mutant("refuses-everything"), scenarios=["two-channels"]), Invocation(("x",)))
+    assert asking["doubts"][-1].endswith("to the right channel?")
+    assert report(certified(reference, scenarios=["two-channels"]), Invocation(("x",)))["doubts"] == []
 
 
 def test_smoke_and_the_first_screen_of_run_ask_it() -> None:

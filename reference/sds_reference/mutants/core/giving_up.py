@@ -7,6 +7,7 @@ from typing import Any
 
 from ...channel import Channel
 from ...effects import Effects, Lost
+from ...message import Message
 from ...outgoing_buffer import AckState, Outgoing
 from ..registry import fault, mutants, sized
 
@@ -40,6 +41,25 @@ class TellsGivingUpThePossible(_Counting):
         super().sweep_outgoing(now_ms, effects)
         for entry in self.tired_of(AckState.POSSIBLY_ACKNOWLEDGED):
             self.acknowledge(entry.message_id, effects)
+
+
+@sized("STATE-12", "takes {} hours of silence for an acknowledgement", 1, 24, 200)
+class TakesSilenceForAcknowledgement(Channel):
+    size: int
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._since: dict[str, int] = {}
+
+    def remember_outgoing(self, message: Message, wire: bytes, now_ms: int) -> None:
+        super().remember_outgoing(message, wire, now_ms)
+        self._since[message.message_id] = now_ms
+
+    def sweep_outgoing(self, now_ms: int, effects: Effects) -> None:
+        super().sweep_outgoing(now_ms, effects)
+        for entry in self.outgoing.unacknowledged():
+            if now_ms - self._since[entry.message_id] >= self.size * 3_600_000:
+                self.acknowledge(entry.message_id, effects)
 
 
 @mutants

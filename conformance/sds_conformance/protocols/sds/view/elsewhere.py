@@ -15,14 +15,22 @@ from .channel_view import ChannelView
 def named_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only causal histories of other channels name, with the first step that does."""
     named = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.causal_history}
-    return {i: index for i, index in named.items() if view.repair.tracked(i) is None and i not in view.known_ids}
+    return {i: index for i, index in named.items() if i not in _named_here(view)}
 
 
 @once
 def asked_for_elsewhere(view: ChannelView) -> dict[str, int]:
     """IDs that only repair requests of other channels name, with the first step that does."""
     asked = {e.message_id: step.index for step, message in _heard_elsewhere(view) for e in message.repair_request}
-    return {i: index for i, index in asked.items() if i not in view.repairs and i not in view.known_ids}
+    return {i: index for i, index in asked.items() if i not in _named_here(view)}
+
+
+@once
+def _named_here(view: ChannelView) -> set[str]:
+    """IDs that anything has in this channel, also what need not be taken for it."""
+    messages = [received.message for arrivals in view.arrivals.values() for received in arrivals]
+    named = (entry.message_id for m in messages for entry in (*m.causal_history, *m.repair_request))
+    return view.known_ids.union(view.arrivals, named)
 
 
 @once

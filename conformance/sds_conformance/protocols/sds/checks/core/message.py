@@ -270,7 +270,7 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         entries = received.message.causal_history
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
-        if received.plain and dressed and not received.unmet:
+        if received.plain and dressed and not received.unmet and view.delivered:
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
             yield judged(received.step, bool(received.delivered), expected, "no delivery")

@@ -293,7 +293,8 @@ def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
 def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 
-    Where some are shown as in it, another that is not among the last is there all the same, or it is not complete.
+    Where some are shown as in it, another that is not among the last is there all the same, or it is not complete; and
+    a reply that is not delivered then, or where nothing is, has another reason.
     """
     for sent in view.outgoing:
         expected = history_end(view, sent)
@@ -311,4 +312,6 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         ids = [entry.message_id for entry in received.message.causal_history]
         if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
             met = bool(received.delivered)
+            if not met and (own_are_shown(view) or not view.delivered):
+                continue  # SDS-RECV-07
             yield judged(received.step, met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message
 
-from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
+from ..cast import HOUR, Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
 
 MANY = 980
 SENDERS = 200
@@ -94,14 +94,14 @@ def _held_by_a_filter(stage: Stage, alice: Actor, bob: ScriptedPeer, own: list[M
 
 @resending("STATE-12", "ACK-04", "STATE-08", long=True)
 def a_hundred_copies(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """A filter holds one of two messages, nobody says anything more, and there is time for a hundred copies of each."""
+    """A filter holds one of two messages, and nobody says anything more for a hundred copies of each, and a month."""
     first, _ = alice.send(), alice.send()
     in_filter = stage.filter_over(first.message_id)
     if in_filter is not None:
         alice.receive(bob.content(stage.now_ms + 1, bloom_filter=in_filter))
     c = alice.party.in_force
     tick_every(alice, max(c.resend_unacknowledged_ms, c.resend_possibly_acknowledged_ms) or 30_000, times=ROUNDS)
-    alice.observe()
+    tick_every(alice, 360 * HOUR, times=2).observe()
 
 
 @scenario("SYNC-04", "SYNC-12", "EPHEMERAL-04", "ACK-07", "RECV-03", "DELIVER-01", long=True)

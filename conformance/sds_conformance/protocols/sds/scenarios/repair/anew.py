@@ -31,7 +31,7 @@ def what_named_it_comes_again(stage: Stage, alice: Actor, bob: ScriptedPeer, car
     take_in(alice, one, other, third)
 
 
-@repair_scenario("R-STATE-06", asked=pb.Configuration(t_max_ms=LONG_MS))
+@repair_scenario("R-STATE-06", long=True, asked=pb.Configuration(t_max_ms=LONG_MS))
 def the_same_one_asks_again(stage: Stage, alice: Actor, carol: ScriptedPeer) -> None:
     """Eight messages are asked for once. Then again, twice by the same one: in copies, and in others."""
     messages = holding(stage, alice, 8)

@@ -1,0 +1,77 @@
+"""What may have been given up for lost excuses what is not met, and nothing else does."""
+
+from __future__ import annotations
+
+import pytest
+
+from played import Handle, outcomes, reference, stage, view
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.protocols.sds.checks.core import insweep, receive, unseen
+from sds_conformance.protocols.sds.view.losses import may_be_lost
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+TIMEOUT_MS = 600_000
+CHECKS = (
+    *(receive.dependencies_verified, receive.buffered_is_not_met, receive.unmet_messages_are_kept),
+    *(insweep.each_buffered_message_is_checked, insweep.chains_are_delivered, unseen.what_waits_is_kept),
+)
+
+
+def a_loss(handle: Handle) -> Stage:
+    """One message has waited for all the time there is, another for half of it, and a third for what waits itself."""
+    on = stage(handle)
+    alice, bob, carol = (
+        on.open(configuration=pb.Configuration(lost_timeout_ms=TIMEOUT_MS)),
+        on.peer("bob"),
+        on.peer("c"),
+    )
+    late = carol.content(on.now_ms)
+    alice.receive(bob.content(on.now_ms + 1, "never-sent"))
+    alice.after(TIMEOUT_MS // 2).tick()
+    waiting = bob.content(on.now_ms + 2, late)
+    alice.receive(waiting, bob.content(on.now_ms + 3, waiting))
+    alice.after(TIMEOUT_MS // 2 + 1).tick()
+    alice.receive(late)
+    alice.settle()
+    return on
+
+
+def violated(on: Stage) -> set[str]:
+    return {check.__name__ for check in CHECKS if Outcome.VIOLATED in outcomes(check, view(on))}
+
+
+@pytest.mark.parametrize("name", ["", "drops-the-lost", "lost-for-all", "sweep-only"])
+def test_who_gives_up_what_has_been_missing_for_long_is_left_in_peace(name: str) -> None:
+    variant = VARIANTS.get(name)
+    config = variant.configure(Config()) if variant is not None else Config()
+    handle = reference(config, participant=variant.participant_class) if variant is not None else reference(config)
+    on = a_loss(handle)
+    assert violated(on) == set()
+    assert Outcome.HELD in outcomes(receive.unmet_messages_are_kept, view(on))
+
+
+@pytest.mark.parametrize(
+    ("name", "checks"),
+    [
+        ("gives-up-everything", {"dependencies_verified", "buffered_is_not_met"}),
+        ("drops-everything-that-waits", {"unmet_messages_are_kept"}),
+    ],
+)
+def test_one_loss_excuses_no_other(name: str, checks: set[str]) -> None:
+    faulty = MUTANTS[name].participant_class
+    assert violated(a_loss(reference(participant=faulty))) & checks
+    # Who cannot tell what it gives up may have given up anything.
+    assert violated(a_loss(reference(participant=faulty, without=[pb.CAPABILITY_LOST]))) == set()
+
+
+def test_lost_is_what_was_reported_or_missing_for_the_time_in_force() -> None:
+    seen = view(a_loss(reference()))
+    ids = {"never-sent", "bob-1", "c-1", "bob-2", "unheard-of"}
+    last = {step.command: step for step in seen.trace.steps}
+    first = next(step for step in seen.trace.steps if step.command == "receive")
+    assert may_be_lost(seen, ids, first) == set()
+    assert may_be_lost(seen, ids, last["receive"]) == {"never-sent", "bob-1"}
