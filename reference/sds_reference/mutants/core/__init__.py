@@ -4,6 +4,7 @@ from . import (  # noqa: F401
     acknowledge,
     count,
     deliver,
+    late,
     message,
     receive,
     refusals,

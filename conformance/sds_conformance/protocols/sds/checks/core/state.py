@@ -12,6 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import outsiders, with_outsiders
+from ...view.lateness import may_be_noticed_late, named_early
 from ...view.log_orders import neighbours
 from ...view.resends import given_up, spoken_for
 from ...view.timestamps import (
@@ -213,6 +214,7 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
             continue
         spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
         spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
+        spoke += [early] if (early := named_early(view, ack.message_id)) is not None else []
         expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
         yield judged(ack.step, min(spoke, default=ack.step.index + 1) <= ack.step.index, expected, seen)
@@ -246,7 +248,9 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
     if view.can(pb.CAPABILITY_VIRTUAL_CLOCK):
         yield from no_copies_after_acknowledgement(view)
     for observed in view.observed:
-        certain = {m.message_id for m in view.mentions if m.certain and m.received.step.index < observed.step.index}
+        at = observed.step.index
+        said = [m for m in view.mentions if m.certain and m.received.step.index < at]
+        certain = {m.message_id for m in said if not may_be_noticed_late(view, m, before=at)}
         if not certain or not observed.state.HasField("outgoing"):
             continue
         entries = observed.state.outgoing.entries
