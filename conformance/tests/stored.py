@@ -24,7 +24,7 @@ from sds_harness.link import Link, LocalLink
 from sds_harness.sds.corpora import KIND
 from sds_harness.sds.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config, RepairConfig
+from sds_reference import Config, Participant, RepairConfig
 from sds_reference.mutants import MUTANTS
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
@@ -51,9 +51,9 @@ class Model:
                 suite_version(), mutant.configure(config), mutant.participant_class, f"mutant {mutant.name}"
             )
         else:
-            options = TesteeOptions(
-                suite_version(), config, name=f"the reference {self.variant}".strip(), without=self.without
-            )
+            participant = VARIANTS[self.variant].participant_class if self.variant else Participant
+            named = f"the reference {self.variant}".strip()
+            options = TesteeOptions(suite_version(), config, participant, named, without=self.without)
         return LocalLink(Testee(options).handle)
 
 

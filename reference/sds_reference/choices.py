@@ -12,6 +12,7 @@ from .errors import MalformedMessage, RefusedSend
 from .lamport_clock import LamportClock
 from .message import MAX_LAMPORT, HistoryEntry, Kind, Message
 from .outgoing_buffer import AckState
+from .participant import Participant
 from .repair import Repair
 
 
@@ -138,6 +139,25 @@ class OnlyAsks(Channel):
     """Takes part in SDS-R for itself, and leaves answering to others (AMB-141)."""
 
     repair_class = _Asking
+
+
+class OneIdForAllSyncs(Channel):
+    """Sync messages "MAY have non-unique message IDs": all of everybody have the same (AMB-43)."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else "sync"
+
+
+class LastChannelFirst(Participant):
+    """Nothing says in which order the work in several channels is done."""
+
+    def tick(self, now_ms: int) -> Effects:
+        effects = Effects()
+        for channel in reversed(self.channels.values()):
+            done = channel.tick(now_ms)
+            effects.broadcasts += done.broadcasts
+            effects.events += done.events
+        return effects
 
 
 class RefusesWhatItKnows(Channel):

@@ -143,6 +143,13 @@ _OF_SDS = {
         ),
         _chosen(choices.PossiblyAcknowledgedFirst, "possible-ones-first-in-a-tick", "copies of both, in any order"),
         _chosen(choices.EphemeralMessagesSpeak, "ephemeral-speaks", "an ephemeral message can acknowledge"),
+        _chosen(choices.OneIdForAllSyncs, "one-id-for-all-syncs", "all sync messages have the same ID"),
+        Variant(
+            "last-channel-first",
+            "works on its last channel first",
+            (),
+            participant_class=choices.LastChannelFirst,
+        ),
         _chosen(choices.SignalsAtTheSweep, "signals-at-the-sweep", "a sweep tells of missing dependencies"),
         _chosen(choices.LostForAll, "lost-for-all", "nothing waits for a dependency that was given up once"),
         _chosen(choices.ClockAtFirstUse, "clock-at-first-use", "the clock is set when it is first needed"),

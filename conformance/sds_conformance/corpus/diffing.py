@@ -162,6 +162,13 @@ def comparable(a: Corpus, b: Corpus) -> None:
     """Raises CorpusError if these are not corpora of the same schedules."""
     if a.kind != b.kind:
         raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
+    versions = (a.manifest.schema_version, b.manifest.schema_version)
+    if versions[0] != versions[1]:
+        old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)
+        raise CorpusError(
+            f"{old.place.shown} is of schema version {min(versions)} and {new.place.shown} of version {max(versions)}, "
+            f"which call messages by other names, so nothing can be compared: record {old.place.shown} again."
+        )
     if apart := a.manifest.told_apart(b.manifest):
         raise CorpusError(
             f"{a.place.shown} and {b.place.shown} are not of the same schedules, so there is nothing to compare "

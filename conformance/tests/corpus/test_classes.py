@@ -39,7 +39,11 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["history-of-one", "newest-first", "nim-filter", "slow-resend", "sweep-only", "nim-hash", "quiet-syncs"]
+    "name",
+    [
+        *("history-of-one", "newest-first", "nim-filter", "slow-resend", "sweep-only", "nim-hash", "quiet-syncs"),
+        *("one-id-for-all-syncs", "possible-ones-first-in-a-tick", "last-channel-first"),
+    ],
 )
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
     assert name in VARIANTS

@@ -93,7 +93,7 @@ def rewritten(folder: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"schema_version": 1', '"schema_version": 2', "is of schema version 2, and this suite reads version 1"),
+        ('"schema_version": 2', '"schema_version": 3', "is of schema version 3, and this suite reads versions 1 and 2"),
         ('"seed": 0', '"seed": 5', r"are not of the same schedules.*seed: 0 and 5"),
         ('"most": 8', '"most": 4', r"are not of the same schedules.*grammar"),
         ('"complete": true', '"complete": false', "is not complete"),
@@ -108,6 +108,17 @@ def test_a_manifest_that_does_not_do_is_told(reference: Path, tmp_path: Path, ol
     rewritten(other, old, new)
     with pytest.raises(CorpusError, match=why):
         compared(reference, other)
+
+
+def test_an_older_corpus_is_compared_with_its_like_alone(reference: Path, tmp_path: Path) -> None:
+    old = [edited(reference, tmp_path / name, {}) for name in "bc"]
+    for folder in old:
+        rewritten(folder, '"schema_version": 2', '"schema_version": 1')
+    assert compared(*old) == {}
+    with pytest.raises(
+        CorpusError, match=r"b is of schema version 1 and .* of version 2, which call messages by other"
+    ):
+        compared(reference, old[0])
 
 
 def test_what_is_no_corpus_is_told(reference: Path, tmp_path: Path) -> None:

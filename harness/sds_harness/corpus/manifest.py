@@ -14,7 +14,7 @@ from ..schedules import Performance
 from .errors import CorpusError
 from .kind import Kind
 from .place import Place
-from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
+from .schema import READABLE, SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION
 
 MANIFEST, SUCCESS = "manifest.json", "_SUCCESS"
 STEPS, SIDE, TWINS = "steps", "schedules", "twins"
@@ -156,15 +156,15 @@ def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
     except (ValueError, RecursionError) as error:
         raise CorpusError(f"{file.shown} is no JSON: {error}") from None
     version = data.get("schema_version") if isinstance(data, dict) else None
-    if version != SCHEMA_VERSION:
+    if version not in READABLE:
         raise CorpusError(
-            f"{file.shown} is of schema version {printable(repr(version))}, and this suite reads version "
-            f"{SCHEMA_VERSION}: record it again, or use the suite that recorded it."
+            f"{file.shown} is of schema version {printable(repr(version))}, and this suite reads versions "
+            f"{' and '.join(map(str, READABLE))}: record it again, or use the suite that recorded it."
         )
     known = {f.name: f for f in fields(Manifest)}
     if unknown := set(data) - set(known):
         raise CorpusError(
-            f"{file.shown} has a field {printable(repr(min(unknown)))} that version {SCHEMA_VERSION} does not know."
+            f"{file.shown} has a field {printable(repr(min(unknown)))} that version {version} does not know."
         )
     try:
         manifest = Manifest(**data)

@@ -168,7 +168,7 @@ def prepare(corpus: Corpus, *, overwrite: bool) -> set[int]:
 _PARTS = (SUCCESS, MANIFEST, SIDE, STEPS, TWINS)
 """All that is in the folder of a corpus. First what says that it is complete, so that nothing half removed passes for a
 corpus."""
-_SAME = [f.name for f in fields(Manifest) if f.name not in ("command", "schema_version", "steps", "rows", "complete")]
+_SAME = [f.name for f in fields(Manifest) if f.name not in ("command", "steps", "rows", "complete")]
 
 
 def _hold_to(place: Place, found: Manifest, wanted: Manifest) -> None:

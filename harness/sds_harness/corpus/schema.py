@@ -16,8 +16,10 @@ import pyarrow as pa
 
 from .digests import digest64
 
-SCHEMA_VERSION = 1
-"""Of the format; a reader refuses any other."""
+SCHEMA_VERSION = 2
+"""Of the format that is written."""
+READABLE = (1, 2)
+"""Versions that are read; a reader refuses any other. They differ in what the names of messages say."""
 SCHEDULES_PER_ROW_GROUP = 64
 """Row groups are cut there, so that one schedule can be read without the others."""
 

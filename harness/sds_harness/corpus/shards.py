@@ -25,7 +25,16 @@ from .errors import CorpusError
 from .manifest import SIDE, STEPS
 from .place import Place
 from .rows import Recorded
-from .schema import SCHEDULES_PER_ROW_GROUP, SCHEMA_VERSION, SIDE_COLUMNS, SIDE_SCHEMA, Column, Columns, arrow_schema
+from .schema import (
+    READABLE,
+    SCHEDULES_PER_ROW_GROUP,
+    SCHEMA_VERSION,
+    SIDE_COLUMNS,
+    SIDE_SCHEMA,
+    Column,
+    Columns,
+    arrow_schema,
+)
 
 _TOKEN, _VERSION = b"sds.token", b"sds.schema_version"
 _ZSTD_LEVEL = 6
@@ -148,10 +157,10 @@ class ShardFile:
             )
         facts = self._parquet.schema_arrow.metadata or {}
         version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
-        if version != str(SCHEMA_VERSION):
+        if version not in map(str, READABLE):
             raise DamagedFile(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
         if not self._parquet.schema_arrow.equals(schema):
-            raise DamagedFile(f"{file.shown} does not have the columns of schema version {SCHEMA_VERSION}.")
+            raise DamagedFile(f"{file.shown} does not have the columns of schema version {version}.")
         self.token: bytes = facts.get(_TOKEN, b"")
         metadata = self._parquet.metadata
         for number in range(metadata.num_row_groups):

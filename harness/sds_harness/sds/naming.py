@@ -1,7 +1,8 @@
 """Names for messages that do not hang on the IDs that an implementation gives them.
 
 A content message is called by its sender and its label in the schedule, what has no label by its sender, its kind and a
-number. What comes from outside, from a scripted peer or out of the blue, keeps its ID: the schedule says it.
+number. What comes from outside, from a scripted peer or out of the blue, keeps its ID: the schedule says it. The ID of
+a sync message may be that of another message (AMB-43), so that it is told by its sender and its Lamport timestamp.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 
-from sds_reference import Message
+from sds_reference import Kind, Message
 
 from .performance import Performance
 
@@ -26,6 +27,8 @@ class Names:
         channels = performance.schedule.channels
         self._home = channels[0] if channels else "0"
         self._names: dict[Key, str] = {}
+        self._syncs: dict[tuple[str, str, str, int | None], str] = {}
+        self._syncs_by_id: dict[Key, str] = {}
         self._messages: dict[Key, Message] = {}
         counts: Counter[tuple[str, str, str]] = Counter()
         taken: Counter[str] = Counter()
@@ -33,9 +36,11 @@ class Names:
             message = packet.wire.message
             if message is None:
                 continue
-            key = (message.channel_id, message.message_id)
-            self._messages.setdefault(key, message)
-            if key in self._names or not packet.act or message.sender_id != packet.sender:
+            key, sync = (message.channel_id, message.message_id), message.kind is Kind.SYNC
+            if key not in self._messages or (self._messages[key].kind is Kind.SYNC and not sync):
+                self._messages[key] = message
+            known = _place(message) in self._syncs if sync else key in self._names
+            if known or not packet.act or message.sender_id != packet.sender:
                 continue
             kind = message.kind.value
             if packet.label:
@@ -45,11 +50,22 @@ class Names:
                 name = f"{packet.sender}/{kind}{counts[packet.sender, kind, message.channel_id]}"
             name += self._where(message.channel_id)
             taken[name] += 1
-            self._names[key] = name if taken[name] == 1 else f"{name}~{taken[name]}"
+            name = name if taken[name] == 1 else f"{name}~{taken[name]}"
+            if sync:
+                self._syncs[_place(message)] = name
+                self._syncs_by_id.setdefault(key, name)
+            else:
+                self._names[key] = name
 
     def of(self, channel_id: str, message_id: str) -> str:
-        """The name of a message; "=" and its ID if it is from outside."""
-        return self._names.get((channel_id, message_id)) or f"={message_id}{self._where(channel_id)}"
+        """The name of what has an ID; "=" and its ID if it is from outside."""
+        key = (channel_id, message_id)
+        return self._names.get(key) or self._syncs_by_id.get(key) or f"={message_id}{self._where(channel_id)}"
+
+    def called(self, message: Message) -> str:
+        """The name of a message that is before one."""
+        sync = self._syncs.get(_place(message)) if message.kind is Kind.SYNC else None
+        return sync or self.of(message.channel_id, message.message_id)
 
     def sorted(self, channel_id: str, message_ids: Iterable[str]) -> list[str]:
         """Names in their own order, each once."""
@@ -69,7 +85,7 @@ class Names:
     def told(self, message: Message, lamport: int) -> list[str | int]:
         """What is on the wire, with this for its timestamp and but for what the text leaves open."""
         return [
-            self.of(message.channel_id, message.message_id),
+            self.called(message),
             message.kind.value,
             message.sender_id,
             message.channel_id,
@@ -115,3 +131,8 @@ class Names:
 
     def _where(self, channel_id: str) -> str:
         return "" if channel_id == self._home else f"@{channel_id}"
+
+
+def _place(message: Message) -> tuple[str, str, str, int | None]:
+    """What tells a sync message from every other one, of whatever ID."""
+    return message.channel_id, message.sender_id, message.message_id, message.lamport_timestamp

@@ -27,7 +27,7 @@ class Facts:
         message, shift = self._about(step), START_MS - trace.start_ms
         row: Row = {
             "channel": step.channel_id or (message.channel_id if message is not None else ""),
-            "message": names.of(message.channel_id, message.message_id) if message is not None else "",
+            "message": names.called(message) if message is not None else "",
             "lamport": _lamport(message, shift),
             **self._signals(step),
             "broadcasts": sorted(self._called(wire) for wire in broadcasts),
@@ -119,7 +119,7 @@ class Facts:
 
     def _called(self, wire: Wire) -> str:
         message = wire.message
-        return self._names.of(message.channel_id, message.message_id) if message is not None else "no message"
+        return self._names.called(message) if message is not None else "no message"
 
     def _said(self, wire: Wire, shift: int) -> list[str | int]:
         """What is on the wire, but for what the text leaves open."""

@@ -14,7 +14,8 @@ from sds_harness.sds.operations import Garble, Look, Member, Operation, Say, Sen
 from sds_harness.sds.performance import Performance
 from sds_harness.sds.player import play
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Config
+from sds_reference import Channel, Config, Participant
+from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 
 pytest.importorskip("pyarrow")
@@ -76,6 +77,28 @@ def test_what_the_text_leaves_open_is_not_in_the_digest(name: str) -> None:
     usual, other = recorded(*TALK), recorded(*TALK, config=VARIANTS[name].configure(Config()))
     assert usual.side["digest"] == other.side["digest"]
     assert usual.side["exact"] != other.side["exact"]
+
+
+class _Alike(Channel):
+    """All sync messages have the ID of alice's first message."""
+
+    def new_message_id(self, lamport: int | None, content: bytes) -> str:
+        return super().new_message_id(lamport, content) if content else "m1"
+
+
+class _Members(Participant):
+    channel_class = _Alike
+
+
+def test_sync_messages_are_called_by_who_sent_them_whatever_their_ids() -> None:
+    talk = (*TALK, Sync("bob"), Sync("carol"), Wait(1), Send("bob", "m4"), Wait(1), Look())
+    schedule = Schedule(TRIO, talk)
+    usual, alike = (
+        rows_of(KIND, play(schedule, dict.fromkeys(schedule.names, stage_on(handle))), 7, ())
+        for handle in (reference(), Testee(TesteeOptions("1", Config(), _Members)).handle)
+    )
+    assert {r["message"] for r in alike.steps if "sync" in r["message"]} == {"bob/sync1", "carol/sync1", "carol/sync2"}
+    assert usual.side["digest"] == alike.side["digest"]
 
 
 def test_a_message_more_is_in_the_digest() -> None:

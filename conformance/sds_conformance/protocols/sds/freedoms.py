@@ -146,6 +146,23 @@ def _first_timestamps(case: Case) -> bool:
     return all(one == other or (one[2] and other[2]) for one, other in pairs)
 
 
+def _in_another_order(case: Case) -> bool:
+    """Does one of them hear now what both have sent in one step, each in an order of its own? What the network makes of
+    a message hangs on how many its sender has sent before."""
+    names = [Names(side.performance) for side in case.sides]
+    at = next((side.row["step"] for side in case.sides if side.row is not None), 0)
+    moved: tuple[set[int], set[int]] = (set(), set())
+    for acts in zip(*(side.compared[: max(0, at - 1)] for side in case.sides), strict=False):
+        sent = [[called.called(m) for m in act.step.messages] for called, act in zip(names, acts, strict=True)]
+        if sent[0] != sent[1] and sorted(sent[0]) == sorted(sent[1]):
+            for numbers, act in zip(moved, acts, strict=True):
+                numbers.add(act.number)
+    return any(
+        side.act is not None and side.act.packet is not None and side.act.packet.act in numbers
+        for side, numbers in zip(case.sides, moved, strict=True)
+    )
+
+
 def _calm(case: Case) -> bool:
     moved = {"command", "participant", "at_ms", END} & case.fields
     operations = case.a.performance.schedule.operations
@@ -240,6 +257,12 @@ FREEDOMS: tuple[Freedom, ...] = (
         "which messages a causal history told of, and with it what is fetched",
         ("AMB-29",),
         lambda case: any(act.source == "store" for _, act in case.played()),
+    ),
+    Freedom(
+        "order-of-broadcasts",
+        "in which order one step sends several messages, of one channel or of several",
+        ("AMB-142",),
+        _in_another_order,
     ),
     Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), _calm),
 )

@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     empty_fields,
     foreign_filters,
     giving_up,
+    late,
     long_times,
     message,
     number_ends,

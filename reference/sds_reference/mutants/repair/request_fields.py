@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import count
 
 from ...channel import Channel
-from ...config import Config
+from ...config import Config, RepairConfig
 from ...errors import MalformedMessage
 from ...message import HistoryEntry, Kind, Message, encode
 from ...repair import Repair
 from ...wire_fields import LEN, WireField, join, split
 from ..core.message import as_text, moved_within
-from ..registry import fault, mutant, mutants, unseen_too
+from ..registry import configured, fault, mutant, mutants, unseen_too
 
 # ---- the fields ------------------------------------------------------------------------------------------------------
 
@@ -148,6 +148,16 @@ class _NotTheMessageAndItself(_OtherHash):
     @fault(_OtherHash.arguments, "R-TREQ-05", "hashes the hour as well")
     def hashes_the_hour(self, entry: HistoryEntry, now_ms: int) -> tuple[str, str]:
         return self.participant_id, f"{entry.message_id}{now_ms // 3_600_000}"
+
+
+_COARSE = RepairConfig(clock_ms=5_000)
+configured("clock-of-five-seconds", "R-TREQ-01", "reckons by a clock of five seconds, and says so", repair=_COARSE)
+
+
+@mutant("R-TREQ-01", "is later than its clock of 16 ms can make it", repair=RepairConfig(clock_ms=16))
+class LaterThanItsClock(Repair):
+    def t_req(self, entry: HistoryEntry, now_ms: int) -> int:
+        return super().t_req(entry, now_ms) + 40
 
 
 @unseen_too("unseen-knows-three-times-only", "unseen")

@@ -5,7 +5,8 @@ and then nobody resends it to another that has lost it. A debt needs one of thre
 
 * delivery: a participant got the message and has all that it depends on (section "Periodic Incoming Buffer Sweep");
 * resending: its sender got no word of it, and the network is perfect now ("Periodic Outgoing Buffer Sweep");
-* repair: with SDS-R in one response group, a request is due, or was heard by somebody who has the message.
+* repair: with SDS-R in one response group, a request is due, or was heard by somebody who has the message. Who never
+  asks for anything, or never answers for others, owes nothing of that kind: each is no more than a SHOULD (AMB-141).
 """
 
 from __future__ import annotations
@@ -153,8 +154,26 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     holders = [h for h in sides if h is not side and can_answer(view, h, message_id, ending.first)]
     if not holders:
         return
-    yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
-    yield from _not_answered(view, side, holders, author, message_id)
+    asking, answering = _halves(view)
+    if side.who in asking:
+        yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
+    yield from _not_answered(view, side, [h for h in holders if h.who in answering], author, message_id)
+
+
+@once
+def _halves(view: GroupView) -> tuple[set[str], set[str]]:
+    """Who asks for anything, and who answers for others, it or another participant of the same implementation."""
+    show = view.performance
+    asking = {id(act.trace) for act in show.acts if any(message.repair_request for message in act.step.messages)}
+    states = [(id(act.trace), act.step.state) for act in show.acts if act.step.state is not None]
+    asking |= {trace for trace, state in states if state.outgoing_repairs.entries}
+    answering = {trace for trace, state in states if state.incoming_repairs.entries}
+    for packet in show.packets:
+        message = packet.wire.message
+        if packet.act and message is not None and message.kind is Kind.CONTENT and message.sender_id != packet.sender:
+            answering.add(id(show.cast[packet.sender]))
+    asks, answers = ({who for who, trace in show.cast.items() if id(trace) in those} for those in (asking, answering))
+    return asks, answers
 
 
 def can_answer(view: GroupView, holder: Side, message_id: str, act: int) -> bool:

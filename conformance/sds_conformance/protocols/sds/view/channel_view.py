@@ -72,6 +72,7 @@ class ChannelView:
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = filters or known_filters(trace)
         self._fogged = False
+        self._owed = 0  # sync messages that were asked for and did not go out: a sweep may send them as they were
         opened = False
         for step in trace.steps:
             opened |= step.command == "open" and step.participant == party.name
@@ -166,6 +167,7 @@ class ChannelView:
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
             self._clock.maybe_moved(step.now_ms)
+            self._owed += 1
         if self._delivers(step, {message.message_id for message in step.messages}):
             before = self._clock.low
             self._read_events(step, None)
@@ -331,6 +333,9 @@ class ChannelView:
                 self._clock.rebroadcast(asked_for=message.message_id in self.repairs)
                 if message.message_id in self.repairs:
                     self.repair.broadcast(step, message)
+            elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
+                self._owed -= 1
+                self._clock.maybe_moved(step.now_ms)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:

@@ -11,6 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
+from ...view.lateness import may_be_noticed_late, noticed_late
 from ...view.repair_tracker import NEVER
 from ...view.resends import Gap, gaps, given_up, possibly_acknowledged
 from .receive import judge_mention
@@ -42,9 +43,15 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         index = mention.received.step.index
         said = [ack for ack in view.standing(mention.message_id).acks if ack.step.index <= index]
         state = _shown_state(view, mention)
-        if said or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED):
+        if (
+            said
+            or noticed_late(view, mention) is not None
+            or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
+        ):
             yield held(mention.received.step)
-        elif view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None:
+        elif (view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None) and not may_be_noticed_late(
+            view, mention
+        ):
             expected = f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received"
             yield violated(mention.received.step, expected, "no sign of it", given_up(view, mention.message_id, index))
 

@@ -71,7 +71,8 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
     step = arrival.first
     sent = next((s for s in view.sent if s.step is step), None)
     if sent is None or sent.message.lamport_timestamp is None:
-        if not step.broadcasts and step.request.send.content and not step.request.send.message_id:
+        sends = any(s.command == "send" and s.broadcasts for s in view.trace.steps)  # else it is SDS-SEND-10's matter
+        if sends and not step.broadcasts and step.request.send.content and not step.request.send.message_id:
             yield violated(step, "a newcomer to be able to send before it has received anything", "nothing is sent")
         return
     seen = sent.message.lamport_timestamp

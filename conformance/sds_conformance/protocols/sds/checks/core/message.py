@@ -14,6 +14,7 @@ from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import foreign_ids, outsiders, with_outsiders
+from ...view.lateness import may_be_delivered_late
 from ...view.refusals import offered
 
 
@@ -270,7 +271,8 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
     for received in view.received:
         entries = received.message.causal_history
         dressed = [e for e in entries if e.retrieval_hint is not None or e.sender_id is not None]
-        if received.plain and dressed and not received.unmet and view.delivered:
+        due = received.plain and not received.unmet and view.delivered and not may_be_delivered_late(view, received)
+        if dressed and due:
             first = dressed[0].message_id
             expected = f"{first!r} to satisfy the dependency, whatever hint or sender stands beside it"
             yield judged(received.step, bool(received.delivered), expected, "no delivery")

@@ -16,6 +16,7 @@ from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
+from ...view.lateness import may_be_delivered_late, may_be_noticed_late, noticed_late
 from ...view.losses import may_be_given_up, may_be_lost
 from ...view.odd_messages import NAMELESS
 from ...view.refusals import excuse
@@ -57,9 +58,9 @@ def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterato
     result = acknowledged_by(view, mention.received, mention.message_id)
     if mention.received.rejected:
         yield violated(mention.received.step, f"{mention.message_id!r} {expected}", mention.received.refusal)
-    elif result is True:
+    elif result is True or (result is False and noticed_late(view, mention) is not None):
         yield held(mention.received.step)
-    elif result is False:
+    elif result is False and not may_be_noticed_late(view, mention):
         soft = given_up(view, mention.message_id, mention.received.step.index)
         yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
 
@@ -207,7 +208,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
         elif received.foreign_filter:
             because = "; an unreadable bloom filter must not cost the content (AMB-53)"
             yield violated(received.step, expected + because, "nothing")
-        else:
+        elif not may_be_delivered_late(view, received):
             yield violated(received.step, expected, "nothing")
 
 
@@ -360,7 +361,10 @@ def effects_in_order(view: ChannelView) -> Iterator[Observation]:
         elif mentions_own:
             yield held(received.step)
     for mention in view.mentions:
-        if mention.certain and mention.received.unmet and mention.received.acceptable:
+        if (sweep := noticed_late(view, mention)) is not None:
+            expected = f"{mention.message_id!r} acknowledged with the message that speaks for it"
+            yield violated(mention.received.step, expected, f"it is by the sweep of step {sweep.index}", "AMB-143")
+        elif mention.certain and mention.received.unmet and mention.received.acceptable:
             reviewed = acknowledged_by(view, mention.received, mention.message_id)
             filtered = next((hit for _, hit in _filters_after(view, mention.received)), None)
             if reviewed and filtered:  # where it is not so, SDS-RECV-03 and SDS-RECV-04 say it

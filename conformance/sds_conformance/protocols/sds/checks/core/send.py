@@ -15,6 +15,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
+from ...view.lateness import may_be_delivered_late
 from ...view.odd_messages import LARGEST_CONTENT, LARGEST_LAMPORT
 from ...view.refusals import offered
 from ...view.resends import given_up
@@ -310,7 +311,8 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         return
     for received in view.received:
         ids = [entry.message_id for entry in received.message.causal_history]
-        if received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids):
+        known = received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids)
+        if known and not may_be_delivered_late(view, received):
             met = bool(received.delivered)
             if not met and (own_are_shown(view) or not view.delivered):
                 continue  # SDS-RECV-07

@@ -12,6 +12,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import outsiders, with_outsiders
+from ...view.lateness import named_early
 from ...view.log_orders import neighbours
 from ...view.losses import may_be_lost
 from ...view.resends import given_up, spoken_for
@@ -216,6 +217,7 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
             continue
         spoke = [mention.received.step.index for mention in view.standing(ack.message_id).mentions]
         spoke += [view.maybe[ack.message_id]] if ack.message_id in view.maybe else []
+        spoke += [early] if (early := named_early(view, ack.message_id)) is not None else []
         expected = f"{ack.message_id!r} unacknowledged: nothing that was received speaks for it"
         seen = f"{'possibly ' if ack.possibly else ''}acknowledged in answer to {ack.step.command}"
         yield judged(ack.step, min(spoke, default=ack.step.index + 1) <= ack.step.index, expected, seen)

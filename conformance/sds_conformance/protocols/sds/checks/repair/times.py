@@ -40,12 +40,12 @@ def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
         if wait > slack_ms(view):
             expected = f"an answer for its own {turn.message_id!r} at once"
             yield violated(turn.since, expected, f"one planned in {wait} ms")
-        elif turn.answer is None:
-            continue  # that it never answers is another requirement
+        elif turn.answer is None or not turn.sure:
+            continue  # that it never answers is another requirement, and nothing of it is known where it may resend
         elif not turn.in_time:
             late = turn.answer.now_ms - turn.since.now_ms
             yield violated(turn.answer, f"an answer for its own {turn.message_id!r} at once", f"one after {late} ms")
-        elif turn.sure:
+        else:
             yield held(turn.answer)
 
 
