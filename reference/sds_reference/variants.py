@@ -109,6 +109,7 @@ _OF_SDS = {
         _variant(
             "quiet-syncs", "sync messages only in a quiet channel", sync_only_when_quiet=True, sync_with_empty_log=False
         ),
+        _variant("backs-off", "waits for seven seconds more before each sync message", sync_backoff_ms=7_000),
         _variant("syncs-after-others", "counts the sync interval from anybody's message", sync_only_when_quiet=True),
         _repairing("nim-hash", "SDS-R with the hash of nim-sds", hash_profile=FARMHASH64_NIM),
         _repairing("nim-murmur-hash", "SDS-R with Murmur3, as nim-sds can be built", hash_profile=MURMUR3_32_NIM),

@@ -16,7 +16,7 @@ class End(Enum):
     WARNS = "warns"
     """A certification warns of it."""
     BREAKS = "breaks down"
-    """It crashes or hangs, so that a certification ends with 1 or 3, and no requirement is violated."""
+    """It crashes, hangs or refuses everything, so that a certification ends with 1, 3 or 4, and violates nothing."""
     SUITE_ERROR = "suite error"
     """What it does is too much for the suite, which is a fault of the suite."""
     FOUND = "found otherwise"

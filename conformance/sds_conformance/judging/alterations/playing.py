@@ -85,7 +85,7 @@ class Examiner:
         """
         runs = {run.name: run for run in runs_of(self.rules, configuration)}
         requirements = planned(self.rules, configuration).requirements
-        best = fate
+        best, exercised, differing = fate, False, 0
         for reach in reaches:
             if time.process_time() > ends:
                 break
@@ -93,7 +93,10 @@ class Examiner:
             trace, broke = play(self.rules, configuration, link, runs[reach.run])
             if link.answers == reach.answers and not broke:
                 continue
-            found = self._judged(fate, requirements, trace, runs[reach.run]) if trace is not None else fate
+            found, saw = (
+                self._judged(fate, requirements, trace, runs[reach.run]) if trace is not None else (fate, False)
+            )
+            exercised, differing = exercised or saw, differing + 1
             if broke and found.end is not End.FAILS:
                 found = replace(fate, end=End.BREAKS, seen=broke)
             found = replace(found, configuration=str(configuration), run=reach.run)
@@ -101,16 +104,19 @@ class Examiner:
                 return found
             if best.end is End.LIVES and found.end is not End.LIVES:
                 best = found
+        if best.end is End.LIVES and not exercised and differing == len(self.reached.reaches[configuration]):
+            return replace(fate, end=End.BREAKS, seen="nothing is exercised", configuration=str(configuration))
         return best
 
-    def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> Fate:
+    def _judged(self, fate: Fate, requirements: Sequence[str], trace: Trace[Any], run: Run) -> tuple[Fate, bool]:
+        """What is found in a run, and whether anything was exercised."""
         judge = Judge(self.rules, requirements)
         judge.add(trace, run)
         verdicts = judge.verdicts()
         for verdict, end in _WORST:
             if against := next((found for found in verdicts if found.verdict is verdict), None):
-                return replace(fate, end=end, by=against.requirement.id, seen=_told(against))
-        return fate
+                return replace(fate, end=end, by=against.requirement.id, seen=_told(against)), True
+        return fate, any(found.exercised for found in verdicts)
 
     def _found_otherwise(self, fate: Fate, package: str, reaching: Sequence[Configuration]) -> Fate:
         """What other means say that are more expensive, or about less."""

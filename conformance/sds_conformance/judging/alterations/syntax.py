@@ -27,6 +27,8 @@ _BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 _SIGN: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 
+_ANY_ORDER = ("max", "min")
+"""Functions whose arguments may stand in any order."""
 _LEFT_ALONE = (ast.Assert, ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom)
 """What only words or types depend on. That something is raised hangs on the condition before it."""
 
@@ -145,7 +147,7 @@ def _expression(node: ast.expr, condition: bool) -> Iterator[tuple[str, ast.expr
             yield "one-less", ast.Constant(value - 1)
         case ast.BinOp(left, op, right) if sign := _SIGN.get(type(op)):
             yield "sign", ast.BinOp(left, sign(), right)
-        case ast.Call(function, arguments, keywords):
+        case ast.Call(function, arguments, keywords) if ast.unparse(function) not in _ANY_ORDER:
             for place in range(len(arguments) - 1):
                 first, second = arguments[place : place + 2]
                 starred = isinstance(first, ast.Starred) or isinstance(second, ast.Starred)

@@ -10,7 +10,7 @@ from sds_harness.stage import NEEDS
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..freedoms import END, Case, Freedom
-from .view.channel_view import channel_views
+from .view.channels import channel_views
 
 _OF_A_BROADCAST = frozenset({"message", "lamport", "channel", "wire", "repair_requests"})
 """What differs along with `broadcasts`."""

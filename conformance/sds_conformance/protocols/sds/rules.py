@@ -24,7 +24,7 @@ from .catalogue import UNTESTABLE, load_catalogue
 from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
-from .view.channel_view import channel_views
+from .view.channels import channel_views
 from .view.refusals import heard
 
 

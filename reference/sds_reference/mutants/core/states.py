@@ -75,6 +75,13 @@ class NeverRollsOver(RollingBloomFilter):
         pass
 
 
+@keeping("filter_class", "STATE-05", "recomputes its filter at every message, although there is room for all")
+class RollsOverTooSoon(RollingBloomFilter):
+    def insert(self, message_id: str) -> None:
+        self._roll_over()
+        super().insert(message_id)
+
+
 @keeping("filter_class", "STATE-06", "begins with an empty filter at every roll-over")
 class ForgetsAtTheRollOver(RollingBloomFilter):
     def _roll_over(self) -> None:

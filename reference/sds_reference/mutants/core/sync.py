@@ -106,6 +106,18 @@ class _SyncsAndEphemerals(Channel):
             else:
                 effects.events.append(Delivered(self.channel_id, entry.message.message_id, b""))
 
+    @fault(
+        Channel.give_up_lost,
+        "SYNC-09",
+        "logs a sync message whose dependencies are lost",
+        buffer_syncs=True,
+    )
+    def logs_syncs_in_the_end(self, received_ms: int, effects: Effects) -> None:
+        for entry in self.incoming:
+            if entry.received_ms <= received_ms and not entry.regular:
+                self.insert_into_log(entry.message, entry.retrieval_hint)
+        super().give_up_lost(received_ms, effects)
+
     @fault(Channel.next_sync_lamport, "SYNC-14", "takes the increase for a sync message back")
     def takes_the_increase_back(self, now_ms: int) -> int:
         before = self.clock.value

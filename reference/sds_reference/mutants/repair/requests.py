@@ -8,6 +8,7 @@ from itertools import islice
 
 from ...channel import Channel
 from ...config import AfterRequest, Config, RepairConfig
+from ...effects import Effects
 from ...message import HistoryEntry, Kind, Message
 from ...repair import Repair
 from ..registry import again, configured, fault, mutant, mutants, unseen_too
@@ -49,6 +50,20 @@ class _Missing(Repair):
 
 # That it keeps book of it nobody sees, and not to ask is no more than to leave out what SHOULD be done.
 again("never-asks", "unseen-never-asks", "asks for nothing that is missing", requirement="SDS-R-SEND-01", unseen=True)
+
+
+@unseen_too("unseen-asks-for-its-own", "unseen")
+@mutant("R-SEND-07", "goes on asking for a message that it has sent itself meanwhile")
+class AsksForItsOwn(Channel):
+    def send(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        missed = self.repair.outgoing.get(message_id or "") if self.repair is not None else None
+        effects = super().send(content, now_ms, message_id, retrieval_hint)
+        if missed is not None and self.repair is not None:
+            self.repair.outgoing.add(missed.entry, missed.due_ms)
+        return effects
+
 
 configured("short-t-min", "R-GLOBAL-02", "T_min is 5 seconds by default", repair=RepairConfig(t_min_ms=5_000))
 configured("long-t-max", "R-GLOBAL-03", "T_max is 20 minutes by default", repair=RepairConfig(t_max_ms=1_200_000))

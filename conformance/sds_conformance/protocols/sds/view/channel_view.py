@@ -391,14 +391,3 @@ class ChannelView:
 
     def _waits(self, message_id: str) -> bool:
         return message_id in self._buffered or self._log.waits(message_id)
-
-
-def channel_views(trace: Trace) -> list[ChannelView]:
-    """One view for every participant and channel of a trace."""
-    filters = known_filters(trace)
-    views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
-    together: dict[str, list[ChannelView]] = {}
-    for view in views:
-        view.everybody = together.setdefault(view.channel_id, [])
-        view.everybody.append(view)
-    return views

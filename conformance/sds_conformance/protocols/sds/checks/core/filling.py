@@ -29,6 +29,8 @@ from .send import judge_members
 
 NEARLY_FULL = 0.95
 """So much of the capacity is full: with more, some implementations roll over."""
+FEW = 5
+"""That many the other checks ask for in any case."""
 GROWTH = 1.1
 GROWTH_BYTES = 16
 """A filter that has ceased to grow may still vary in length by so much, if its encoding compresses it."""
@@ -77,6 +79,21 @@ def _rolled_over(view: ChannelView) -> tuple[_Filling, list[_Filling]] | None:
     if not fillings or fillings[-1].received < 3 * c.bloom_capacity:
         return None
     return fillings[-1], fillings[:-1]
+
+
+@check("SDS-STATE-05")
+def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observation]:
+    """As long as there is room for all that may be in the filter, all that was received is: only "once it reaches" its
+    capacity may it be recomputed."""
+    room = NEARLY_FULL * view.configuration.bloom_capacity
+    roomy = [f for f in _fillings(view) if f.received + f.others <= room] if room and reads_filters(view) else []
+    holds = view.filter_of(_bytes(roomy[-1].sent)) if roomy else None
+    if holds is None or roomy[-1].received < FEW:
+        return
+    step = roomy[-1].sent.step
+    received = [message_id for index, message_id in _entries(view) if message_id and index < step.index]
+    expected = f"all {len(received)} received IDs in a filter for {view.configuration.bloom_capacity}"
+    yield from judge_members(step, holds, received, expected, "{} is not")
 
 
 @check("SDS-STATE-06")

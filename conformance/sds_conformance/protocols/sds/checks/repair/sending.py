@@ -166,3 +166,16 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
                 expected = f"no request for {missing.message_id!r}, which has arrived at step {arrived.index}"
                 yield violated(sent.step, expected, "a request for it")
             break
+
+
+@check("SDS-R-SEND-07", pb.CAPABILITY_SDS_R)
+def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
+    """What others named before it was sent is not "locally missing" any more once it is: nobody is asked for it."""
+    named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}
+    early = [own for own in view.sent if named.get(own.message.message_id, NEVER) < own.step.index]
+    for sent in view.repair.requesting if view.terms.on and early else ():
+        asked = {entry.message_id for entry in sent.message.repair_request}
+        for own in early:
+            if own.step.index < sent.step.index:
+                expected = f"no request for {own.message.message_id!r}, sent by itself at step {own.step.index}"
+                yield judged(sent.step, own.message.message_id not in asked, expected, "a request for it")

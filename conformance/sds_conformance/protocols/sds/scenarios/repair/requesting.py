@@ -9,7 +9,7 @@ from __future__ import annotations
 from sds_harness.sds.peer import signed
 from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import HASH_PROFILES, Message, t_req_offset
+from sds_reference import HASH_PROFILES, HistoryEntry, Message, t_req_offset
 
 from ..cast import Actor, ScriptedPeer, Stage, scenario, take_in
 from .repairing import NEEDED, repair_scenario, repairing, t_max, t_min
@@ -82,6 +82,17 @@ def content_and_sync_ask(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
         alice.observe()
         say_both(alice, t_max(alice), 1_000, content_first=content_first)
         take_in(alice, *lost)
+
+
+@repair_scenario("R-SEND-07")
+def an_own_message_was_missing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """Others name an own message before it is sent: from then on nobody has to be asked for it."""
+    if not stage.trace.declaration.can(pb.CAPABILITY_MESSAGE_ID_REQUIRED):
+        stage.need(pb.CAPABILITY_MESSAGE_ID_ACCEPTED)
+    own = HistoryEntry("mine-to-come", None, alice.party.participant_id)
+    alice.receive(bob.content(stage.now_ms + 1, own))
+    alice.send(message_id="mine-to-come")
+    say_both(alice, t_max(alice))
 
 
 @repair_scenario("R-SEND-02", "R-SEND-01", "R-TREQ-01")
