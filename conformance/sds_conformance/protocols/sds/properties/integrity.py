@@ -93,13 +93,22 @@ def _made_up(view: GroupView, side: Side, delivery: Delivery) -> Sighting | None
     message_id, act, contents = delivery.message_id, delivery.act, _contents(view)
     if message_id not in side.copies and message_id not in side.ephemerals and message_id not in side.sent:
         expected = f"only what arrived delivered at {side.who}"
-        return violated(act, side.channel_id, expected, f"{message_id!r} is, which never came to it")
+        return violated(act, side.channel_id, expected, f"{message_id!r} is, {_what_came(view, side, message_id)}")
     if delivery.content not in contents.get(message_id, ()):
         said = min(contents.get(message_id, {b""}))
         expected = f"{message_id!r} delivered at {side.who} with the content it was sent with"
         seen = f"{delivery.content!r:.80} is delivered instead of {said!r:.80}"
         return violated(act, side.channel_id, expected, seen)
     return None
+
+
+def _what_came(view: GroupView, side: Side, message_id: str) -> str:
+    """What a participant got under the ID of a message that did not come to it."""
+    if any(arrival.message.message_id == message_id for arrival in side.received):
+        return "of which nothing but a sync message came to it"
+    mine = (other for (who, _), other in view.sides.items() if who == side.who and other is not side)
+    where = next((other.channel_id for other in mine if message_id in {**other.copies, **other.ephemerals}), None)
+    return "which never came to it" if where is None else f"which came to it in {where!r}"
 
 
 @global_property("G-31", "All copies of a message are the same", "MSG-21", "OUTSWEEP-05", "R-SWEEP-05")

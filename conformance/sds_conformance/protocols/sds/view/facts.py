@@ -66,6 +66,11 @@ class LamportExpectation:
     follows_clock: bool = True
     """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
 
+    @property
+    def elsewhere(self) -> bool:
+        """Has something happened that should not move it, by a rule of its own: SDS-EPHEMERAL-07, SDS-R-SWEEP-05?"""
+        return self.ephemeral or self.answered
+
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""
         heard = min(self.low, self.sync_low) <= lamport <= max(self.as_it_was_heard, self.claimed_high)
