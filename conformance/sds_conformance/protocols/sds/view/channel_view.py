@@ -341,6 +341,7 @@ class ChannelView:
             elif not self.terms.on or self.repair.original(message.message_id) is None:
                 self.strays.append((step, wire))
             else:
+                self._clock.rebroadcast(asked_for=True)
                 self.repair.broadcast(step, message)
 
     def _read_sent(self, step: Step, wire: Wire, message: Message, into: list[Sent], certain: bool) -> None:

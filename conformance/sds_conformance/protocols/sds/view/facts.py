@@ -66,10 +66,9 @@ class LamportExpectation:
     follows_clock: bool = True
     """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
 
-    @property
-    def elsewhere(self) -> bool:
-        """Has something happened that should not move it, by a rule of its own: SDS-EPHEMERAL-07, SDS-R-SWEEP-05?"""
-        return self.ephemeral or self.answered
+    def moved_elsewhere(self, lamport: int) -> bool:
+        """Is it too far on, after something with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""
+        return (self.ephemeral or self.answered) and not self.tolerates(lamport) and lamport > self.low
 
     def tolerates(self, lamport: int) -> bool:
         """Is ``lamport`` within all that the letter or a position allows?"""

@@ -24,17 +24,16 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.source == "delivery" and e.low > sent.step.now_ms and not (e.late_delivery or e.elsewhere):
+        if e.source == "delivery" and e.low > sent.step.now_ms and not (e.late_delivery or e.moved_elsewhere(seen)):
             expected = f"lamport_timestamp {e.low}: one more than what was delivered"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
     for observed in view.observed:
         e = observed.lamport
-        if e.source != "delivery" or e.elsewhere:
-            continue
-        if observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
-            met = e.tolerates(observed.state.lamport_timestamp + 1) or e.stays(observed.state.lamport_timestamp)
-            expected = f"the local timestamp {e.previous}, that of the message delivered"
-            yield judged(observed.step, met, expected, f"{observed.state.lamport_timestamp}")
+        if e.source == "delivery" and observed.state.HasField("lamport_timestamp") and e.previous == e.low - 1:
+            seen = observed.state.lamport_timestamp
+            if not e.moved_elsewhere(seen + 1):
+                expected = f"the local timestamp {e.previous}, that of the message delivered"
+                yield judged(observed.step, e.tolerates(seen + 1) or e.stays(seen), expected, f"{seen}")
 
 
 @check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, pb.CAPABILITY_VIRTUAL_CLOCK)
@@ -42,7 +41,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.late_delivery and e.low > sent.step.now_ms and not e.elsewhere:
+        if e.late_delivery and e.low > sent.step.now_ms and not e.moved_elsewhere(seen):
             expected = f"{lamport_rule(sent)}, whatever late message was delivered"
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
