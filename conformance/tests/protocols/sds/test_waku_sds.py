@@ -24,8 +24,10 @@ AMENDED = "sds-2025-10-amended"
 BOTH = {
     "fail": {
         "SDS-MSG-14",
+        "SDS-SEND-01",
         "SDS-RECV-06",
         "SDS-RECV-07",
+        "SDS-DELIVER-01",
         "SDS-DELIVER-07",
         "SDS-CONFLICT-01",
         "SDS-SYNC-09",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sds_reference import MAX_LAMPORT
+
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
@@ -50,6 +52,8 @@ def is_plain(e: LamportExpectation) -> bool:
 def lamport_rule(sent: Sent) -> str:
     """What the message had to carry, in words."""
     e = sent.lamport
+    if e.low > MAX_LAMPORT:
+        return f"no message, or one that stays at {MAX_LAMPORT}: nothing can follow that (AMB-14)"
     value = str(e.low) if e.low == e.high else f"{e.low} to {e.high}"
     previous = f"previous {e.previous}" if e.low == e.high else "previous"
     if not e.follows_clock:
