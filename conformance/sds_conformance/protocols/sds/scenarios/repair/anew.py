@@ -78,7 +78,7 @@ def repairs_in_two_channels(stage: Stage) -> None:
     wait_out(stage, alice)
 
 
-@scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", "R-TRESP-01", long=True)
+@scenario("R-TREQ-01", "R-GLOBAL-09", "R-GLOBAL-10", long=True)
 def other_times_in_force(stage: Stage, bob: ScriptedPeer) -> None:
     """T_min and T_max are other ones than usual, and close together; twice three messages are missing."""
     alice = repairing(stage, configuration=pb.Configuration(t_min_ms=70_000, t_max_ms=100_000))
