@@ -97,7 +97,7 @@ def test_a_mutant_names_the_other_requirements_that_reject_it() -> None:
     assert set(kill.also) <= set(CHECKS)
 
 
-@pytest.mark.parametrize("name", list(VARIANTS)[::20])
+@pytest.mark.parametrize("name", [name for name, variant in VARIANTS.items() if not variant.leaves_out][::20])
 def test_a_legal_variant_is_accepted(name: str) -> None:
     assert examine_variant(name) == Acceptance(name, VARIANTS[name].summary, len(judged(name)), 0, ())
 
