@@ -20,7 +20,7 @@ from ..judging.alterations.excuses import read_excuses
 from ..judging.alterations.fates import End, Fate
 from ..judging.alterations.places import Place, places, source_of
 from ..judging.alterations.playing import Examiner
-from ..judging.alterations.reaching import Reach, Reached, reach, statements
+from ..judging.alterations.reaching import Reach, Reached, functions, reach, statements
 from ..judging.alterations.reckoning import GOAL, GOAL_BY_RUN, Reckoning
 from ..judging.alterations.source import Configuration, Source
 from ..judging.exits import Exit
@@ -93,7 +93,8 @@ def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Rea
         for configuration, found in zip(source.configurations, pool.map(_reach, source.configurations), strict=True):
             reaches[configuration] = found
             bar.advance(task)
-    return Reached(statements(source), reaches)
+    known = statements(source)
+    return Reached(known, reaches, functions(source, known))
 
 
 def _examined(err: Console, reached: Reached, chosen: Sequence[Place], jobs: int) -> Iterator[Fate]:

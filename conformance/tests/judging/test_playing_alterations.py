@@ -11,7 +11,7 @@ from sds_conformance.judging.alterations.excuses import EQUIVALENT, LEGAL, read_
 from sds_conformance.judging.alterations.fates import End, Fate
 from sds_conformance.judging.alterations.places import Place, places
 from sds_conformance.judging.alterations.playing import Examiner, Means
-from sds_conformance.judging.alterations.reaching import Reach, Reached, reach, statements
+from sds_conformance.judging.alterations.reaching import Reach, Reached, functions, reach, statements
 from sds_conformance.judging.alterations.reckoning import Reckoning
 from sds_conformance.judging.alterations.source import Configuration
 from sds_conformance.judging.runner import Connect
@@ -27,7 +27,8 @@ PLACES = {place.name: place for place in places(SOURCE)}
 def reached() -> Reached:
     """Of two configurations the runs of a few steps."""
     few = {c: [r for r in reach(RULES, SOURCE, c) if r.steps < 40] for c in (AS_IT_IS, OTHER)}
-    return Reached(statements(SOURCE), few)
+    known = statements(SOURCE)
+    return Reached(known, few, functions(SOURCE, known))
 
 
 @pytest.fixture
@@ -75,10 +76,11 @@ def test_outside_of_functions_everything_is_executed(reached: Reached) -> None:
 
 
 def test_one_of_each_kind_comes_before_others_of_that_kind() -> None:
-    module, place = "repair_times", PLACES["repair_times.PARTICIPANTS_PER_GROUP: one-more: 128"]
-    kinds = {"": 0b01, "alike": 0b01, "other": 0b10, "alike too": 0b01}
+    place = PLACES["lamport_clock.LamportClock.witness: always: lamport_timestamp > self.value"]
+    kinds = {"": 0b01, "alike": 0b01, "other": 0b11, "alike too": 0b01}
     reaches = {Configuration("r", variant=v): [Reach("run", 1, b"", bits)] for v, bits in kinds.items()}
-    reached = Reached({(module, 1): 0, (module, 2): 1}, reaches)
+    known = {(place.module, place.statement): 0, (place.module, place.statement + 1): 1}
+    reached = Reached(known, reaches, {(place.module, place.function): 0b11})
     assert [c.variant for c, _ in reached.by(place)] == ["", "other", "alike", "alike too"]
 
 

@@ -47,19 +47,22 @@ class Reached:
     statements: Statements
     reaches: Mapping[Configuration, Sequence[Reach]]
     """The runs of each configuration, those of the fewest steps first."""
+    functions: Mapping[tuple[str, str], int]
+    """The statements of each function, as bits, by its module and name."""
 
     def by(self, place: Place) -> list[tuple[Configuration, list[Reach]]]:
         """The configurations that execute a place, with the runs in which they do.
 
-        The first of all comes first, and one of each kind, by what they execute of the module, before others of that
+        The first of all comes first, and one of each kind, by what they execute of the function, before others of that
         kind: what is alike finds alike. Outside of functions all is executed.
         """
         bit = 1 << self.statements[place.module, place.statement] if place.statement else -1
+        within = self.functions.get((place.module, place.function), -1)
         kinds: Counter[int] = Counter()
         found: list[tuple[int, Configuration, list[Reach]]] = []
         for configuration, reaches in self.reaches.items():
             if runs := [reach for reach in reaches if reach.executed & bit]:
-                kind = self._executed[configuration] & self._within[place.module]
+                kind = self._executed[configuration] & within
                 kinds[kind] += 1
                 found.append((kinds[kind], configuration, runs))
         return [(configuration, runs) for _, configuration, runs in sorted(found, key=lambda one: one[0])]
@@ -73,25 +76,41 @@ class Reached:
                 out[configuration] |= reach.executed
         return out
 
-    @cached_property
-    def _within(self) -> Counter[str]:
-        """The statements of each module, as bits."""
-        return sum((Counter({module: 1 << number}) for (module, _), number in self.statements.items()), Counter())
-
 
 def statements(source: Source) -> Statements:
     """The statements of the functions of all modules that hold the protocol."""
     known: dict[tuple[str, int], int] = {}
     for module in source.modules:
-        for node in _functions(ast.parse(text_of(source.package, module))):
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.stmt) and inner is not node:
-                    known.setdefault((module, inner.lineno), len(known))
+        for function in _functions(ast.parse(text_of(source.package, module))).values():
+            for line in _lines(function):
+                known.setdefault((module, line), len(known))
     return known
 
 
-def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+def functions(source: Source, known: Statements) -> dict[tuple[str, str], int]:
+    """Which of these statements each function has, as bits."""
+    return {
+        (module, name): sum(1 << known[module, line] for line in _lines(function))
+        for module in source.modules
+        for name, function in _functions(ast.parse(text_of(source.package, module))).items()
+    }
+
+
+def _functions(tree: ast.AST, within: str = "") -> dict[str, ast.FunctionDef]:
+    """The functions of a module, by their full names."""
+    out: dict[str, ast.FunctionDef] = {}
+    for node in ast.iter_child_nodes(tree):
+        name = f"{within}.{node.name}".lstrip(".") if isinstance(node, ast.FunctionDef | ast.ClassDef) else within
+        if isinstance(node, ast.FunctionDef):
+            out[name] = node
+        if isinstance(node, ast.stmt):
+            out |= _functions(node, name)
+    return out
+
+
+def _lines(function: ast.FunctionDef) -> set[int]:
+    """Of its statements."""
+    return {node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function}
 
 
 def reach(rules: Rules, source: Source, configuration: Configuration) -> list[Reach]:
@@ -125,9 +144,9 @@ def runs_of(rules: Rules, configuration: Configuration) -> list[Run]:
 def _marked(package: str, module: str, known: Statements) -> ast.Module:
     """The module with a mark before each statement of its functions, without caches: they hide what is executed."""
     tree = ast.parse(text_of(package, module))
-    for function in _functions(tree):
+    for function in _functions(tree).values():
         function.decorator_list = [one for one in function.decorator_list if "cache" not in ast.unparse(one)]
-    for function in _functions(tree):
+    for function in _functions(tree).values():
         for node in [function, *(inner for inner in ast.walk(function) if isinstance(inner, ast.stmt))]:
             for field in ("body", "orelse", "finalbody"):
                 if isinstance(body := getattr(node, field, None), list):

@@ -154,6 +154,12 @@ class _Presence(Channel):
     def trimmed_ephemerals(self, content: bytes, message_id: str | None = None) -> Effects:
         return super().send_ephemeral(content.strip(b"\x00\xff") or content, message_id)
 
+    @fault(Channel.send, "MSG-20", "sends content of no length, as a sync message")
+    def sends_nothing(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        return super().send(content, now_ms, message_id, retrieval_hint) if content else self.send_sync(now_ms)
+
     @fault(Channel.rebroadcast, "MSG-21", "gives each rebroadcast the next Lamport timestamp")
     def restamped_copies(self, entry: Outgoing) -> bytes:
         message = self.revision.wire.decode(entry.wire)

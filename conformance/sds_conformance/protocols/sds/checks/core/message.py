@@ -207,7 +207,19 @@ def content_is_the_applications(view: ChannelView) -> Iterator[Observation]:
         expected = request.send.content if sent.step.command == "send" else request.send_ephemeral.content
         seen = "none" if sent.message.content is None else f"{len(sent.message.content)} other bytes"
         what = f"the {len(expected)} bytes of content that the application gave"
-        yield judged(sent.step, sent.message.content == expected, what, seen)
+        yield judged(sent.step, (sent.message.content or b"") == expected, what, seen)
+
+
+@check("SDS-MSG-20")
+def no_content_is_refused(view: ChannelView) -> Iterator[Observation]:
+    """Content of no length is refused, for what would go out is no message with content (AMB-34)."""
+    for step in view.trace.of(view.party.name):
+        if step.command not in ("send", "send_ephemeral"):
+            continue
+        asked = getattr(step.request, step.command)
+        if asked.channel_id == view.channel_id and not asked.content:
+            expected = "content of no length refused: others would take it for a sync message, or for none"
+            yield judged(step, not step.broadcasts, expected, "a message without content", "AMB-34")
 
 
 @check("SDS-MSG-20")

@@ -38,17 +38,15 @@ def three_wait_for_one(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Scr
 
 
 @scenario(
-    *("INSWEEP-05", "SYNC-09"),
+    "INSWEEP-05",
     needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
     asked=pb.Configuration(lost_timeout_ms=600_000),
 )
 def given_up_for_lost(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Two messages and a sync message wait; the time passes after which that may be given up, and then one dependency
-    comes after all."""
+    """Two messages wait; the time passes after which that may be given up, and then one dependency comes after all."""
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
     late = carol.content(stage.now_ms + 1)
     alice.receive(bob.content(stage.now_ms + 2, late), bob.content(stage.now_ms + 3, "never-sent"))
-    alice.receive(bob.sync(stage.now_ms + 4, "never-sent"))
     tick_every(alice, timeout // 4, times=3).observe()
     tick_every(alice, timeout // 2, times=3).observe()
     # What was given up is like any message if it comes (AMB-108), and all goes on.
@@ -70,6 +68,17 @@ def given_up_while_others_wait(stage: Stage, alice: Actor, bob: ScriptedPeer, ca
     alice.receive(bob.content(stage.now_ms, first), bob.content(stage.now_ms + 1, "never-sent", second))
     tick_every(alice, timeout // 4, times=3).observe()
     take_in(alice, first, second).observe()
+
+
+@scenario(
+    "SYNC-09",
+    needs=(pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK),
+    asked=pb.Configuration(lost_timeout_ms=600_000),
+)
+def a_sync_waits_in_vain(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
+    """A sync message names what never comes, and the time passes after which that may be given up."""
+    alice.receive(bob.sync(stage.now_ms + 1, "never-sent"))
+    tick_every(alice, alice.party.in_force.lost_timeout_ms or 600_000, times=2).observe()
 
 
 @scenario("SYNC-01")

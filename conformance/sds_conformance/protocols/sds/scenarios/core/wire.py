@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, encode
 from sds_reference.wire_fields import LEN, VARINT, WireField, join, split, varint
@@ -41,6 +43,15 @@ def contents_of_all_kinds(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None
     alice.receive(binary, large, bob.content(stage.now_ms + 3, large, content=b"\n"))
     alice.receive(bob.ephemeral(stage.said(b"\x00\xff typing")))
     take_in(alice, bob.sync(stage.now_ms + 4, large), bob.sync(stage.now_ms + 5, large, empty_content=True))
+
+
+@scenario("MSG-20")
+def nothing_to_say(stage: Stage, alice: Actor) -> None:
+    """The application sends content of no length, which everybody else would take for a sync message."""
+    with suppress(ScheduleStopped):
+        alice.send(b"")
+    with suppress(ScheduleStopped):
+        alice.send_ephemeral(b"")
 
 
 @scenario("MSG-14", "MSG-03")
