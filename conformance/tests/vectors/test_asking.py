@@ -312,5 +312,5 @@ def test_a_difference_that_many_share_is_told_once() -> None:
     outcome = asked(lambda: altered(apply), ["wire-encoding"])
     (((group, difference), alike),) = outcome.shared.items()
     assert group == "wire-encoding"
-    assert difference == "bloom_filter (field 12), which is unset and written as an empty one"
+    assert difference == "an empty bloom_filter (field 12), which is unset"
     assert len(alike) == outcome.count(Status.FAIL) > 20

@@ -197,7 +197,7 @@ def _show_answer(out: Console, asked: Asked, revision: str, alike: int) -> None:
     out.print(Text(headline, _STYLES[answer.status]), soft_wrap=True)
     rows = (
         ("Comment", printable(vector["comment"], LONGEST) if alike == 1 else ""),
-        ("Different", printable(answer.difference, LONGEST)),
+        ("Differs", printable(answer.difference, LONGEST)),
         ("Expected", answer.expected),
         ("Seen", answer.seen),
         ("Why", answer.reason),

@@ -46,10 +46,10 @@ def _difference(form: WireFormat, written: list[Row], wanted: list[Row]) -> str:
         if seen == due:
             continue
         if due:
-            told.append(f"{name}, which is {'another' if seen else 'left out'}")
+            told.append(f"{'another' if seen else 'no'} {name}")
         else:
             empty = all(not value for _, _, value in seen)
-            told.append(f"{name}, which is unset and written {'as an empty one' if empty else 'all the same'}")
+            told.append(f"{'an empty' if empty else 'a'} {name}, which is unset")
     return "; ".join(told)
 
 
