@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Received
 
@@ -32,8 +35,15 @@ def waiting_dependencies(view: ChannelView, received: Received) -> list[Received
 
 def woken_beside(view: ChannelView, received: Received) -> bool:
     """Was another message that waited for some of the same delivered when that had come?"""
-    return any(
-        other.acceptable and other.unmet & received.unmet and other.delivered and not other.delivered_at_once
-        for other in view.received
-        if other is not received
-    )
+    woken = _woken(view)
+    return any(woken[message_id] > _is_woken(received) for message_id in received.unmet)
+
+
+@once
+def _woken(view: ChannelView) -> Counter[str]:
+    """How many messages that waited for an ID were delivered later."""
+    return Counter(message_id for received in view.received if _is_woken(received) for message_id in received.unmet)
+
+
+def _is_woken(received: Received) -> bool:
+    return received.acceptable and bool(received.delivered) and not received.delivered_at_once
