@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import resource
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
@@ -63,7 +63,7 @@ def generated_faults(
     fates: dict[str, Fate] = {}
     try:
         reached = _reached(err, protocol, source, jobs)
-        for fate in _examined(err, reached, chosen, jobs):
+        for fate in _examined(err, reached, chosen, excuses, jobs):
             fates[fate.name] = fate
         interrupted = False
     except KeyboardInterrupt:
@@ -97,14 +97,16 @@ def _reached(err: Console, protocol: Protocol, source: Source, jobs: int) -> Rea
     return Reached(known, reaches, functions(source, known))
 
 
-def _examined(err: Console, reached: Reached, chosen: Sequence[Place], jobs: int) -> Iterator[Fate]:
+def _examined(
+    err: Console, reached: Reached, chosen: Sequence[Place], excused: Container[str], jobs: int
+) -> Iterator[Fate]:
     """What became of each, in the order in which that is known."""
     alive = 0
     with processes(jobs, _begin, (reached,)) as pool, progress_bar(err) as bar:
         task = bar.add_task("faults", total=len(chosen))
-        for done in as_completed([pool.submit(_examine, place) for place in chosen]):
+        for done in as_completed([pool.submit(_examine, place, place.name in excused) for place in chosen]):
             fate = done.result()
-            alive += not fate.killed
+            alive += not (fate.killed or fate.name in excused)
             bar.update(task, advance=1, description=f"faults, {alive} alive")
             yield fate
 
@@ -123,8 +125,8 @@ def _reach(configuration: Configuration) -> list[Reach]:
     return reach(protocol.rules, source, configuration)
 
 
-def _examine(place: Place) -> Fate:
-    return _examiners[0].examine(place)
+def _examine(place: Place, excused: bool) -> Fate:
+    return _examiners[0].examine(place, briefly=excused)
 
 
 # ---- What is told --------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def source(monkeypatch: pytest.MonkeyPatch) -> Source:
 def fates_of(monkeypatch: pytest.MonkeyPatch, *ends: End, interrupted: bool = False) -> None:
     """Have the first places end so, without playing any."""
 
-    def examined(err: object, reached: object, chosen: list[Place], jobs: int) -> Iterator[Fate]:
+    def examined(err: object, reached: object, chosen: list[Place], excused: object, jobs: int) -> Iterator[Fate]:
         for place, end in zip(chosen, ends, strict=False):
             yield Fate(place, end, "fuzz", "SDS-SEND-02 in schedule 3: 7") if end is End.FOUND else Fate(place, end)
         if interrupted:

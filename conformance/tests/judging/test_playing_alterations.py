@@ -132,6 +132,11 @@ def test_what_a_run_accepts_other_means_can_find(fate_of: Callable[..., Fate]) -
     assert not fate.killed_by_run
 
 
+def test_for_one_that_is_excused_no_other_means_are_tried(reached: Reached) -> None:
+    examiner = Examiner(RULES, SOURCE, reached, (("luck", found_once()),))
+    assert examiner.examine(PLACES[UNCHANGED], briefly=True).end is End.LIVES
+
+
 def test_what_other_means_have_against_the_model_itself_is_no_kill(fate_of: Callable[..., Fate]) -> None:
     assert fate_of(UNCHANGED, ("luck", found_something)).end is End.LIVES
 

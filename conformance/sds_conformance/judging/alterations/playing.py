@@ -25,6 +25,8 @@ BUDGET_S = 20.0
 """Seconds of processor time for the certifications of one place; a run that is begun is judged to its end."""
 PATIENCE_S = 180.0
 """After these something is wrong with the suite."""
+BRIEFLY_S = 5.0
+"""For one that is excused, so that it takes no more than a look whether it still is with reason."""
 TRIED_OTHERWISE = 3
 """Configurations in which other means are tried."""
 
@@ -43,22 +45,21 @@ class Examiner:
     reached: Reached
     means: Sequence[tuple[str, Means]] = ()
     """Other means, by name, for what a certification accepts."""
-    budget_s: float = BUDGET_S
 
-    def examine(self, place: Place) -> Fate:
-        """What becomes of the model with that change."""
+    def examine(self, place: Place, *, briefly: bool = False) -> Fate:
+        """What becomes of the model with that change; ``briefly`` tries nothing that is expensive."""
         began, fate = time.process_time(), Fate(place, End.LIVES)
         try:
             changed = {place.module: altered(self.source.package, place)}
             with limited(PATIENCE_S, whole=True), copied(self.source.package, changed) as package:
-                fate = self._examined(fate, package, began)
+                fate = self._examined(fate, package, began, briefly=briefly)
         except OutOfTime:
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"no end after {PATIENCE_S:.0f} s")
         except Exception as error:  # a fault of ours in one place must not cost the others
             fate = replace(fate, end=End.SUITE_ERROR, seen=f"{type(error).__name__}: {error}")
         return replace(fate, seconds=round(time.process_time() - began, 2))
 
-    def _examined(self, fate: Fate, package: str, began: float) -> Fate:
+    def _examined(self, fate: Fate, package: str, began: float, *, briefly: bool) -> Fate:
         reaching = self.reached.by(fate.place)
         fate = replace(fate, reaching=len(reaching))
         try:
@@ -66,7 +67,7 @@ class Examiner:
             self.source.start(package, self.source.configurations[0])
         except Exception as error:
             return replace(fate, end=End.BREAKS, seen=f"no start: {type(error).__name__}: {error}")
-        ends = began + self.budget_s
+        ends = began + (BRIEFLY_S if briefly else BUDGET_S)
         for configuration, reaches in reaching:
             if time.process_time() > ends:
                 break
@@ -74,7 +75,7 @@ class Examiner:
             fate = replace(found, configurations=fate.configurations + 1)
             if fate.end is not End.LIVES:
                 return fate
-        return self._found_otherwise(fate, package, [configuration for configuration, _ in reaching])
+        return fate if briefly else self._found_otherwise(fate, package, [c for c, _ in reaching])
 
     def _certified(
         self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float

@@ -276,3 +276,5 @@ _SHORT = "divides the participants by 128 and forgets to add one"
 configured("groups-without-one-more", "R-GLOBAL-06", _SHORT, repair=_FROM_128)
 _EARLY = "makes two response groups of a hundred participants"
 configured("groups-of-a-hundred", "R-GLOBAL-07", _EARLY, repair=_FROM_100)
+_NONE = RepairConfig(derive_groups=lambda participants: participants // 128)
+configured("no-group-for-few", "R-GLOBAL-06", f"{_SHORT}, so that it has no place for few", repair=_NONE)

@@ -162,8 +162,12 @@ def filters_hold_what_was_received(view: GroupView, side: Side) -> Iterator[Sigh
 
 
 def _looked_for(view: GroupView, side: Side) -> Iterator[tuple[Act, str]]:
-    """Where filters can be read, with an ID that is not in one and should be, "" if there is none."""
-    arrived = [(a.act.number, i) for i, a in side.arrivals.items() if a.act.step.answer == "effects"]
+    """Where filters can be read, with an ID that is not in one and should be, "" if there is none.
+
+    An own ID that others say something under need not be there: whether own IDs are in the filter is open (AMB-19).
+    """
+    others = ((i, a.act) for i, a in side.arrivals.items() if i not in side.sent)
+    arrived = [(act.number, i) for i, act in others if act.step.answer == "effects"]
     for place in sorted({*range(EVERY - 1, len(side.outgoing), EVERY), len(side.outgoing) - 1} - {-1}):
         act, message = side.outgoing[place]
         ids = [i for number, i in arrived if number < act.number][-NEWEST:]
@@ -176,6 +180,8 @@ def _looked_for(view: GroupView, side: Side) -> Iterator[tuple[Act, str]]:
         for message_id, hit in zip(act.step.request.observe.filter_ids, state.filter_hits, strict=False):
             arrival = side.arrivals.get(message_id)
             if arrival is None or arrival.act.step.answer != "effects" or arrival.act.number > act.number:
+                continue
+            if message_id in side.sent:
                 continue
             yield act, "" if hit or (side.channel_id, message_id) in view.odd else message_id
 
