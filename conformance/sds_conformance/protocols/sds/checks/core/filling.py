@@ -83,8 +83,10 @@ def _rolled_over(view: ChannelView) -> tuple[_Filling, list[_Filling]] | None:
 
 @check("SDS-STATE-05")
 def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observation]:
-    """As long as there is room for all that may be in the filter, all that was received is: only "once it reaches" its
-    capacity may it be recomputed."""
+    """As long as a filter has room for all that may be in it, all that was received is in it.
+
+    Only "once it reaches" its capacity may it be recomputed.
+    """
     room = NEARLY_FULL * view.configuration.bloom_capacity
     roomy = [f for f in _fillings(view) if f.received + f.others <= room] if room and reads_filters(view) else []
     holds = view.filter_of(_bytes(roomy[-1].sent)) if roomy else None

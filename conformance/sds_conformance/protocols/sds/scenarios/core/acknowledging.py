@@ -55,7 +55,8 @@ def found_in_filters_of_other_sizes(stage: Stage, alice: Actor, bob: ScriptedPee
         size = BloomParameters.sized(capacity, 0.01)
         sent = alice.send()
         alice.receive(bob.content(stage.now_ms + 1, bloom_filter=build_filter(profile, size, [sent.message_id])))
-    alice.observe()
+    of_its_own = stage.filter_over(alice.send().message_id)
+    alice.given(bob.content(stage.now_ms + 1, bloom_filter=of_its_own)).observe()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)
