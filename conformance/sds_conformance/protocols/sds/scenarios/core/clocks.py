@@ -72,8 +72,10 @@ def large_and_zero_timestamps(stage: Stage, alice: Actor, bob: ScriptedPeer) -> 
 
 @scenario("DELIVER-01", "SEND-01", "RECV-07", "STATE-11", long=True, of_one_text=True)
 def at_the_ends_of_the_range(stage: Stage, bob: ScriptedPeer) -> None:
-    """A timestamp where integers with and without a sign end, or where floating point gets coarse, is received, and two
-    messages are sent, if they can be; then an ordinary one is received and, if any can follow, another sent."""
+    """Timestamps are received with which integers with and without a sign end, or floating point gets coarse.
+
+    Two messages are sent, if they can be; then an ordinary one is received and, if any can follow, another sent.
+    """
     coarse, beyond = 1 << 53, 2**64 - 2
     for number, largest in enumerate((coarse, 2**63 - 2, 2**63 - 1, 2**63, beyond, beyond + 1)):
         alice = stage.open(f"alice{number}", configuration=WIDE)
