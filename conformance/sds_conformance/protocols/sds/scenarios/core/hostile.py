@@ -40,8 +40,10 @@ def foreign_filters_in_syncs(stage: Stage, alice: Actor, bob: ScriptedPeer) -> N
 
 @scenario("STATE-12", "SYNC-12", "RECV-07", "ACK-02", long=True, of_one_text=True)
 def filters_that_hold_nothing(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """While own messages are outstanding come filters of no length, of no size and too short, and nothing else speaks
-    for these; then a filter that holds one of them, filters that are too long, and a history that names another."""
+    """Filters of no length, of no size and too short come, and nothing else speaks for the own messages outstanding.
+
+    Then come a filter that holds one of them, filters that are too long, and a history that names another.
+    """
     first, second, _ = (alice.send() for _ in range(3))
     length = len(first.bloom_filter or b"")
     short = (b"\xff" * size for size in (1, 8, max(1, length // 2), max(1, length - 8), max(1, length - 1)))

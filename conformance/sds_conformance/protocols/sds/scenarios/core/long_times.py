@@ -101,8 +101,7 @@ def waiting_for_weeks(stage: Stage, bob: ScriptedPeer, carol: ScriptedPeer) -> N
     of_one_text=True,
 )
 def not_given_up_before_its_time(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Messages begin to wait shortly before a counter is full; half of the time has to pass before they are given up,
-    and another half."""
+    """Messages begin to wait shortly before a counter is full; half of the time to give up passes, and another half."""
     timeout = alice.party.in_force.lost_timeout_ms or 600_000
     for number, _ in enumerate(before_each_limit(stage, timeout // 2)):
         alice.receive(bob.content(stage.now_ms, f"never-sent-{number}"))

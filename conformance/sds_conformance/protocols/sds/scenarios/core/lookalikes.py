@@ -75,8 +75,10 @@ TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
 def ids_with_one_start_or_one_form(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """Of two IDs that differ after a zero character or in their normal form, one comes, a message that depends on the
-    other, then that one; and messages of such IDs wait together."""
+    """IDs differ after a zero character, or in their normal form: one comes, then what depends on the other one.
+
+    Then that one comes; and messages of such IDs wait together.
+    """
     root = carol.content(stage.now_ms)
     waiting = []
     for known, other in TWINS:

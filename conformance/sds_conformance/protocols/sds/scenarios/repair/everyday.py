@@ -76,8 +76,10 @@ def authors_are_asked_in_sync_messages(stage: Stage, alice: Actor) -> None:
 
 @scenario("R-RECV-08", "R-RECV-03", "R-STATE-01", "R-STATE-09", "R-STATE-04")
 def repairs_in_a_second_channel(stage: Stage) -> None:
-    """A participant of two channels misses messages in both, and holds some in the second, where its other ones are
-    asked for too."""
+    """A participant of two channels misses messages in both; in the second it holds some, and is asked for them.
+
+    It is asked there for those of the first channel as well.
+    """
     alice = repairing(stage, channels=("c1", "c2"))
     bob, carol = stage.peer("bob", "c2"), stage.peer("carol", "c2")
     elsewhere = stage.peer("bob", "c1").content(stage.now_ms, message_id="only-in-c1")

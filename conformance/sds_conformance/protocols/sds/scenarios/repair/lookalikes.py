@@ -13,8 +13,7 @@ from .responding import ask, wait_out
 
 @repair_scenario("R-STATE-04", "R-RECV-09", long=True)
 def asked_for_twins(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """A participant is asked for messages with IDs that are those of its own up to a zero character, or in a normal
-    form; what it has are others."""
+    """A participant is asked for IDs that are like those it has up to a zero character, or in a normal form."""
     alice.receive(*[bob.content(stage.now_ms + number, message_id=known) for number, (known, _) in enumerate(TWINS)])
     ask(stage, carol, alice, *[bob.content(stage.now_ms, message_id=other) for _, other in TWINS])
     alice.observe()
