@@ -27,7 +27,7 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
     if not (view.can(pb.CAPABILITY_LOST) and view.can(pb.CAPABILITY_VIRTUAL_CLOCK)):
         return set(message_ids)
     timeout = view.configuration.lost_timeout_ms or NEVER
-    reported, missed = _reported(view), _missed(view)
+    reported, missed = _reported(view), missed_since(view)
     return {
         message_id
         for message_id in message_ids
@@ -49,8 +49,8 @@ def _reported(view: ChannelView) -> dict[str, int]:
 
 
 @once
-def _missed(view: ChannelView) -> dict[str, int]:
-    """When a message that may wait, sync messages included (AMB-42), and what it waits for, was first heard of."""
+def missed_since(view: ChannelView) -> dict[str, int]:
+    """By ID, in ms: when a message that may wait, syncs included (AMB-42), or what it waits for, was first heard of."""
     since: dict[str, int] = {}
     for received in view.received:
         for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():

@@ -12,7 +12,7 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import waiting_dependencies, woken_beside
 from ...view.facts import Received
-from ...view.losses import may_be_given_up
+from ...view.losses import may_be_given_up, missed_since
 from .message import surfaced
 from .receive import judge_waiting, shown_waiting
 
@@ -117,11 +117,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
     if not view.configuration.HasField("lost_timeout_ms"):
         return
     timeout = view.configuration.lost_timeout_ms
-    since: dict[str, int] = {}
-    """When a message that may wait, sync messages included (AMB-42), and what it waits for, was first heard of."""
-    for received in view.received:
-        for message_id in (received.message.message_id, *received.unmet) if received.unmet else ():
-            since[message_id] = min(received.step.now_ms, since.get(message_id, received.step.now_ms))
+    since = missed_since(view)
     here = [(step, event.lost) for step, event in view.losses if event.channel_id == view.channel_id]
     lost = [(step, message_id) for step, event in here for message_id in event.message_ids]
     for step, message_id in lost:
