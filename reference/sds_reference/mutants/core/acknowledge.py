@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...bloom_profiles import NIM_SDS, FilterView
 from ...channel import Channel
 from ...effects import Acknowledged, Effects, Missing
 from ...incoming_buffer import Buffered
@@ -19,11 +18,6 @@ class _Acknowledging(Channel):
             self.acknowledge(entry.message_id, effects)
 
     ignores_filters = omitted(Channel.review_bloom_filter, "ACK-02", "does not look at filters")
-
-    @fault(Channel.filter_in, "ACK-02", "takes every filter for one of its own size", bloom_profile=NIM_SDS)
-    def takes_all_sizes_alike(self, message: Message) -> FilterView | None:
-        view, room = super().filter_in(message), self.parameters.byte_length
-        return view and FilterView(view.profile, self.parameters, view.bits[:room].ljust(room, b"\0"))
 
     @fault(Channel.filter_hit, "ACK-04", "acknowledges with a single filter")
     def one_filter_is_enough(self, entry: Outgoing, effects: Effects, now_ms: int) -> None:

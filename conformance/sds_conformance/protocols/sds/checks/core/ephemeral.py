@@ -96,6 +96,8 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     Nor does one that comes later, and has the ID of what is missing.
     """
     yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
+    logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
+    came = {(delivery.message_id, delivery.step.index) for delivery in logged}
     for late in view.received:
         if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
             continue
@@ -103,7 +105,8 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
         for received in view.received:
             if not received.acceptable or message_id not in received.unmet or received.step.index > late.step.index:
                 continue
-            freed = [d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet]
+            since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
+            freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
             if freed and not may_be_lost(view, [message_id, freed[0].message_id], freed[0].step):
                 expected = f"{received.message.message_id!r} to wait for {message_id!r}: an ephemeral message is none"
                 yield violated(freed[0].step, expected, "its delivery")

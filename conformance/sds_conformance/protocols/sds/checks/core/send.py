@@ -298,7 +298,7 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
     """Own messages enter the own log: the next one refers to them, and replies to them are delivered.
 
     Where some are shown as in it, another that is not among the last is there all the same, or it is not complete; and
-    a reply that is not delivered then, or where nothing is, has another reason.
+    a reply that is not delivered has another reason then, or where nothing is, unless the log lacks what it names.
     """
     for sent in view.outgoing:
         expected = history_end(view, sent)
@@ -316,7 +316,17 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         ids = [entry.message_id for entry in received.message.causal_history]
         known = received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids)
         if known and not may_be_delivered_late(view, received):
-            met = bool(received.delivered)
-            if not met and (own_are_shown(view) or not view.delivered):
+            met, shown = bool(received.delivered), own_are_shown(view) and not _absent(view, ids)
+            if not met and (shown or not view.delivered):
                 continue  # SDS-RECV-07
             yield judged(received.step, met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
+
+
+def _absent(view: ChannelView, message_ids: list[str]) -> bool:
+    """Does the log, as it is last shown, lack one of these own messages?"""
+    bounded = view.trace.declaration.limit("log_entries") is not None
+    shown = [] if bounded else view.showing("log")[-1:]
+    before = shown[0].step.index if shown else 0
+    logged = {entry.message_id for observed in shown for entry in observed.state.log.entries}
+    sent = (own for message_id in message_ids if (own := view.own(message_id)) is not None)
+    return any(own.step.index < before and own.message.message_id not in logged for own in sent)

@@ -13,7 +13,8 @@ from ...view.channel_view import ChannelView
 from ...view.elsewhere import asked_for_elsewhere, came_elsewhere, named_elsewhere
 from ...view.repair_terms import TIMED
 from ...view.requester import requester
-from .responses import answered
+from ...view.responder import turns
+from .responses import answered, matter_of
 
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R)
@@ -39,12 +40,14 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
     """What is missing in one channel goes on being so when a message of its ID comes in another.
 
-    Said of one that is found missing with others, which are tracked, or asked for.
+    Said where all others that are missing are tracked, or asked for, one that was found missing later among them: else
+    it is for want of room, or of attention.
     """
     side = requester(view)
+    tracked = all(side.shown_due(m) is not None or m.requests for m in side.wanted)
+    latest = max((m.detected.step.index for m in side.wanted), default=0)
     for missing in side.namesakes:
-        beside = [m for m in side.wanted if m.detected is missing.detected]
-        if not any(side.shown_due(m) is not None or m.requests for m in beside):
+        if not tracked or latest <= missing.detected.step.index:
             continue
         came, end = came_elsewhere(view)[missing.message_id], side.until(missing)
         asked = side.first_asked(missing.message_id, missing.detected.step.index)
@@ -60,8 +63,12 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
-    """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request."""
-    return answered(view, "CHANNELS", "asked for in this channel alone")
+    """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request.
+
+    Said where all other requests are answered.
+    """
+    if not any(turn.due and turn.never and matter_of(view, turn) != "CHANNELS" for turn in turns(view)):
+        yield from answered(view, "CHANNELS", "asked for in this channel alone")
 
 
 def _judge(

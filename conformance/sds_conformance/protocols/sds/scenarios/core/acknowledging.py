@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, BloomParameters, HistoryEntry, Message, build_filter
+from sds_reference import PROFILES, HistoryEntry, Message
 
 from ..cast import Actor, ScriptedPeer, Stage, resending, scenario, send_the_optional, take_in, tick_every
 
@@ -43,20 +42,6 @@ def found_in_filters(stage: Stage, alice: Actor) -> None:
     alice.given(peers[1].content(base + 6, bloom_filter=b"\xff" * 37), peers[2].content(base + 7)).observe()
     if stage.trace.declaration.can(pb.CAPABILITY_RESEND):
         alice.after(max(1, alice.party.in_force.resend_possibly_acknowledged_ms)).tick()
-
-
-@scenario("ACK-02")
-def found_in_filters_of_other_sizes(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
-    """Own messages are in filters for fewer and for more IDs than its own, which some encodings tell."""
-    profile = PROFILES.get(stage.trace.declaration.profile("bloom"))
-    if profile is None:
-        raise ScheduleStopped("how its bloom filters are made is not known")
-    for capacity in (300, 30_000):
-        size = BloomParameters.sized(capacity, 0.01)
-        sent = alice.send()
-        alice.receive(bob.content(stage.now_ms + 1, bloom_filter=build_filter(profile, size, [sent.message_id])))
-    of_its_own = stage.filter_over(alice.send().message_id)
-    alice.given(bob.content(stage.now_ms + 1, bloom_filter=of_its_own)).observe()
 
 
 @scenario("ACK-07", "SYNC-12", "SYNC-10", "ACK-02", of_one_text=True)

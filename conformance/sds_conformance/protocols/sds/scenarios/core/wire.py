@@ -118,6 +118,7 @@ def hints_of_no_length(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.receive(first, retrieval_hint=None if no_length is None else b"t-1")
     alice.receive(second, retrieval_hint=no_length)
     named = [HistoryEntry(alice.after(1).send(retrieval_hint=no_length).message_id, b"") for _ in range(3)]
+    alice.receive(bob.content(stage.now_ms, HistoryEntry(named[2].message_id)))
     alice.receive(bob.content(stage.now_ms, named[0]), bob.sync(stage.now_ms, named[1]))
     alice.receive(bob.content(stage.now_ms, HistoryEntry("never-sent", b"")))
     alice.after(1).send()

@@ -61,10 +61,13 @@ def repairs_in_two_channels(stage: Stage) -> None:
     """What is missing in one channel, or asked for, is not so in the other, where messages of the same IDs come."""
     alice = repairing(stage, channels=("c1", "c2"))
     bob, carol = stage.peer("bob", "c1"), stage.peer("carol", "c2")
-    lost, also_lost = bob.content(stage.now_ms - 2), bob.content(stage.now_ms - 1)
-    held, also_held = carol.content(stage.now_ms), carol.content(stage.now_ms + 1)
-    alice.receive(bob.content(stage.now_ms + 2, *signed(lost, also_lost)), held, also_held)
-    alice.receive(carol.content(stage.now_ms + 2, requests=signed(held, also_held)))
+    lost, also_lost, at_last = (bob.content(stage.now_ms - number) for number in (3, 2, 1))
+    held, also_held, other = (carol.content(stage.now_ms + number) for number in range(3))
+    for missed in lost, also_lost, at_last:
+        alice.receive(bob.content(stage.now_ms + 2, *signed(missed)))
+    alice.receive(held, also_held, other)
+    for known in held, also_held, other:
+        alice.receive(carol.content(stage.now_ms + 2, requests=signed(known)))
     alice.receive(bob.content(stage.now_ms + 3, message_id=also_held.message_id))
     alice.receive(carol.content(stage.now_ms + 3, message_id=also_lost.message_id))
     for channel in ("c1", "c2"):

@@ -55,9 +55,10 @@ def requests_with_hints(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: Sc
 
 @repair_scenario("R-STATE-01", "R-RECV-12", "R-RECV-03", long=True)
 def hints_of_no_length_in_requests(stage: Stage, alice: Actor, bob: ScriptedPeer, carol: ScriptedPeer) -> None:
-    """What is missing was named with a retrieval hint of no length, and what is asked for is, too."""
-    first, held, lost = (bob.content(stage.now_ms - number) for number in (5, 4, 3))
-    alice.given(first, held, carol.content(stage.now_ms, HistoryEntry(lost.message_id, b"", bob.name))).observe()
+    """What is missing was named with a retrieval hint of no length or with none, and so is what is asked for."""
+    first, held, lost, gone = (bob.content(stage.now_ms - number) for number in (5, 4, 3, 2))
+    missing = (HistoryEntry(lost.message_id, b"", bob.name), HistoryEntry(gone.message_id, None, bob.name))
+    alice.given(first, held, carol.content(stage.now_ms, *missing)).observe()
     asked = (HistoryEntry(held.message_id, b"", bob.name), HistoryEntry(first.message_id, None, bob.name))
     alice.given(carol.content(stage.now_ms, requests=asked)).observe()
     say_both(alice, t_max(alice), 1_000)
