@@ -83,9 +83,9 @@ def _rolled_over(view: ChannelView) -> tuple[_Filling, list[_Filling]] | None:
 
 @check("SDS-STATE-05")
 def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observation]:
-    """As long as a filter has room for all that may be in it, all that was received is in it.
+    """As long as a filter has room for all that may be in it, all that was delivered is in it.
 
-    Only "once it reaches" its capacity may it be recomputed.
+    Only "once it reaches" its capacity may it be recomputed. That of what had to wait is SDS-RECV-04.
     """
     room = NEARLY_FULL * view.configuration.bloom_capacity
     roomy = [f for f in _fillings(view) if f.received + f.others <= room] if room and reads_filters(view) else []
@@ -93,8 +93,9 @@ def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observ
     if holds is None or roomy[-1].received < FEW:
         return
     step = roomy[-1].sent.step
-    received = [message_id for index, message_id in _entries(view) if message_id and index < step.index]
-    expected = f"all {len(received)} received IDs in a filter for {view.configuration.bloom_capacity}"
+    done = {delivery.message_id for delivery in view.delivered if delivery.step.index < step.index}
+    received = [message_id for index, message_id in _entries(view) if message_id in done and index < step.index]
+    expected = f"all {len(received)} IDs of what was delivered in a filter for {view.configuration.bloom_capacity}"
     yield from judge_members(step, holds, received, expected, "{} is not")
 
 
