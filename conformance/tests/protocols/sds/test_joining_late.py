@@ -92,6 +92,7 @@ def test_a_newcomer_that_must_be_told_something_first_is_found(mutant: str) -> N
     alice, bob = on.open(), on.peer("bob")
     on.advance(10 * MINUTE)
     alice.receive(bob.content(on.now_ms - 1))
+    alice.send()  # who never sends has another fault
     nora = on.open("nora")
     request = pb.Send(now_ms=on.now_ms, handle=nora.party.handle, channel_id="c1", content=b"hello")
     on.step("nora", pb.Request(send=request))

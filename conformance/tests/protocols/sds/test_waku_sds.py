@@ -39,7 +39,6 @@ BOTH = {
         "SDS-DELIVER-06",
         "SDS-EPHEMERAL-04",
         "SDS-R-FIELDS-03",
-        "SDS-R-STATE-01",
         "SDS-R-RECV-13",
         "SDS-R-GLOBAL-06",
     },
