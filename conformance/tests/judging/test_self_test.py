@@ -178,9 +178,9 @@ def test_a_mutant_of_a_requirement_without_a_check_is_not_killed(monkeypatch: py
 @pytest.mark.usefixtures("short")
 def test_a_kill_names_the_checks_that_reject_the_mutant() -> None:
     assert examine_mutant("starts-at-zero").checks == (CHECKS["SDS-STATE-02"][0].name,)
-    rejecting = examine_mutant("leaky-filter").checks
+    rejecting = examine_mutant("filters-the-missing").checks
     assert len(CHECKS["SDS-STATE-05"]) > 1
-    assert rejecting == ("filter_holds_what_was_received",)
+    assert rejecting == ("filter_holds_nothing_else",)
 
 
 @pytest.mark.usefixtures("short")
