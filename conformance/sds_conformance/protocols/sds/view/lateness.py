@@ -51,13 +51,13 @@ def noticed_late(view: ChannelView, mention: Mention) -> Step | None:
     return sweep if any(ack.step is sweep and not (mention.certain and ack.possibly) for ack in acks) else None
 
 
-def may_be_noticed_late(view: ChannelView, mention: Mention, before: int | None = None) -> bool:
-    """Is an acknowledgement that does not come at once noticed by the next sweep, or was there none so far?"""
-    if mention.received.rejected:
-        return False
-    sweep = next_sweep(view, mention.received.step)
-    waits = sweep is None or (before is not None and sweep.index > before)
-    return not _acknowledges_on_arrival(view) and (waits or noticed_late(view, mention) is not None)
+def settled(view: ChannelView, mention: Mention, at_once: bool | None) -> bool | None:
+    """Was an acknowledgement noticed, at once or by the next sweep? None where nothing tells, or no sweep came yet."""
+    if at_once or mention.received.rejected or _acknowledges_on_arrival(view):
+        return at_once
+    if noticed_late(view, mention) is not None:
+        return True
+    return at_once if next_sweep(view, mention.received.step) is not None else None
 
 
 def named_early(view: ChannelView, message_id: str) -> int | None:

@@ -37,6 +37,8 @@ def may_be_lost(view: ChannelView, message_ids: Iterable[str], by: Step) -> set[
 
 def may_be_given_up(view: ChannelView, received: Received) -> bool:
     """May a message that waits have been given up before all that it waits for had come?"""
+    if not view.gives_up:
+        return False
     ids = {received.message.message_id, *received.unmet}
     met = max((_came(view).get(i, received.step) for i in received.unmet), key=lambda s: s.index, default=received.step)
     return bool(may_be_lost(view, ids, met))

@@ -11,7 +11,7 @@ from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
-from ...view.lateness import may_be_noticed_late, noticed_late
+from ...view.lateness import settled
 from ...view.repair_tracker import NEVER
 from ...view.resends import Gap, gaps, given_up, possibly_acknowledged
 from .receive import judge_mention
@@ -43,15 +43,12 @@ def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
         index = mention.received.step.index
         said = [ack for ack in view.standing(mention.message_id).acks if ack.step.index <= index]
         state = _shown_state(view, mention)
-        if (
-            said
-            or noticed_late(view, mention) is not None
-            or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
-        ):
+        marked = bool(said) or state in (pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED, pb.ACK_STATE_ACKNOWLEDGED)
+        told = marked or view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None
+        result = settled(view, mention, marked if told else None)
+        if result:
             yield held(mention.received.step)
-        elif (view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) or state is not None) and not may_be_noticed_late(
-            view, mention
-        ):
+        elif result is False:
             expected = f"{mention.message_id!r} possibly acknowledged: it is in the bloom filter received"
             yield violated(mention.received.step, expected, "no sign of it", given_up(view, mention.message_id, index))
 

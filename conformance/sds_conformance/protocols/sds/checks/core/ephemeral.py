@@ -98,12 +98,13 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
     logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
     came = {(delivery.message_id, delivery.step.index) for delivery in logged}
+    waiting = [received for received in view.received if received.acceptable and received.unmet]
     for late in view.received:
         if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
             continue
         message_id = late.message.message_id
-        for received in view.received:
-            if not received.acceptable or message_id not in received.unmet or received.step.index > late.step.index:
+        for received in waiting:
+            if message_id not in received.unmet or received.step.index > late.step.index:
                 continue
             since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
             freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07

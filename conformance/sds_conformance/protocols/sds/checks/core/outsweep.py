@@ -9,6 +9,7 @@ from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from .....judging.judgement import Observation, held, judged, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Copy
@@ -48,6 +49,7 @@ def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
             yield violated(rounds.overdue, expected, "none, although the sweep has run", soft)
 
 
+@once
 def acknowledged_at(view: ChannelView) -> dict[str, Step]:
     """Own messages that a causal history names, with the step since which they are acknowledged.
 

@@ -16,7 +16,7 @@ from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
 from ...view.filters import ENOUGH
 from ...view.histories import outsiders, waiting_ids
-from ...view.lateness import may_be_delivered_late, may_be_noticed_late, noticed_late
+from ...view.lateness import may_be_delivered_late, noticed_late, settled
 from ...view.losses import may_be_given_up, may_be_lost
 from ...view.odd_messages import NAMELESS
 from ...view.refusals import excuse
@@ -55,12 +55,12 @@ def acknowledged_by(view: ChannelView, received: Received, message_id: str) -> b
 
 def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterator[Observation]:
     """Was an own message that a causal history names acknowledged? Nothing is said where nothing can tell."""
-    result = acknowledged_by(view, mention.received, mention.message_id)
+    result = settled(view, mention, acknowledged_by(view, mention.received, mention.message_id))
     if mention.received.rejected:
         yield violated(mention.received.step, f"{mention.message_id!r} {expected}", mention.received.refusal)
-    elif result is True or (result is False and noticed_late(view, mention) is not None):
+    elif result is True:
         yield held(mention.received.step)
-    elif result is False and not may_be_noticed_late(view, mention):
+    elif result is False:
         soft = given_up(view, mention.message_id, mention.received.step.index)
         yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
 

@@ -316,8 +316,8 @@ def own_messages_are_in_the_log(view: ChannelView) -> Iterator[Observation]:
         ids = [entry.message_id for entry in received.message.causal_history]
         known = received.plain and ids and not received.unmet and all(view.own(message_id) for message_id in ids)
         if known and not may_be_delivered_late(view, received):
-            met, shown = bool(received.delivered), own_are_shown(view) and not _absent(view, ids)
-            if not met and (shown or not view.delivered):
+            met = bool(received.delivered)
+            if not met and (not view.delivered or (own_are_shown(view) and not _absent(view, ids))):
                 continue  # SDS-RECV-07
             yield judged(received.step, met, f"a reply to the own message {ids[0]!r} to be delivered", "nothing")
 

@@ -14,7 +14,7 @@ from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH
 from ...view.histories import sync_ids
-from ...view.lateness import may_be_noticed_late, noticed_late
+from ...view.lateness import settled
 from ...view.resends import given_up
 from ...view.timestamps import lamport_rule, moved_sends
 from .receive import acknowledged_by, judge_mention
@@ -277,9 +277,8 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
         else:
             continue
         what = "acknowledged" if mention.certain else "possibly acknowledged"
-        if noticed_late(view, mention) is not None:
-            result = True
-        if result or (result is False and not may_be_noticed_late(view, mention)):
+        result = settled(view, mention, result)
+        if result is not None:
             soft = given_up(view, mention.message_id, mention.received.step.index)
             expected = f"{mention.message_id!r} {what} by the sync message"
             seen = mention.received.refusal if mention.received.rejected else "no sign of it"
