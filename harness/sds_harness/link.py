@@ -40,7 +40,7 @@ class Link(Protocol):
         """Let somebody hear it from now on. False where there are no bytes to hear."""
         return False
 
-    def note(self, kind: str, **said: Any) -> int:
+    def note(self, kind: str, /, **said: Any) -> int:
         """A remark for the record, if one is kept: the number of its line, else 0."""
         return 0
 

@@ -17,7 +17,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sds_harness.link import Limits, StdioLink
+from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
@@ -60,7 +60,7 @@ class Driven:
     dialect: str
     limits: Limits
 
-    def connect(self, variables: Mapping[str, str]) -> StdioLink:
+    def connect(self, variables: Mapping[str, str]) -> Link:
         """Start a fresh process, with these environment variables beside those it inherits."""
         return StdioLink(self.command, self.framing, self.limits, variables)
 

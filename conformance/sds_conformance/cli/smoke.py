@@ -14,6 +14,7 @@ from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import show_breakdown, show_certificate, show_doubts
+from .keeping import keeping
 from .options import Driven, console, driving, spoken
 from .validating import Validation
 
@@ -22,6 +23,7 @@ _EPILOG = """
 Examples:
   sds-conformance smoke -- node my-adapter.mjs
   sds-conformance smoke --validate -- node my-adapter.mjs
+  sds-conformance smoke --transcript talk.jsonl -- node my-adapter.mjs
   sds-conformance smoke --framing binary -- ./my-adapter
 """
 
@@ -33,6 +35,7 @@ Examples:
     help="Hold each message, both ways, to its JSON Schema, and name the field that is wrong.",
 )
 @driving
+@keeping
 def smoke_command(driven: Driven, validate: bool) -> None:
     """See whether an adapter works at all, before anything is judged.
 

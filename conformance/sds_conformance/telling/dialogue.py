@@ -1,0 +1,199 @@
+"""A transcript as a dialogue that a person reads on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.environment import PLAIN
+from sds_harness.trace import Step
+from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
+
+from .enacting import Enacted
+from .story import hanging, labelled, lines_labelled, show_hex
+
+MAX_RUNS = 3
+"""Runs that are shown of a requirement of which nothing was found."""
+_EXCERPT = 300
+_NAME = 60
+_INDENT = 10
+
+
+@dataclass
+class Wanted:
+    """What of a transcript is to be shown."""
+
+    participant: str = ""
+    channel: str = ""
+    requirement: str = ""
+    """A glob."""
+    findings: list[Mapping[str, Any]] = field(default_factory=list)
+    """Those that are marked."""
+    runs: frozenset[str] = frozenset()
+    """Where a requirement was judged of which nothing was found."""
+
+    @classmethod
+    def of(cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, glob: str) -> Wanted:
+        """With ``remarks`` of a transcript."""
+        out, runs = cls(participant, channel, glob), dict[str, None]()
+        for kind, row in remarks:
+            if glob and not fnmatchcase(str(row.get("requirement")), glob):
+                continue
+            if kind == "finding":
+                out.findings.append(row)
+            elif isinstance(row.get("runs"), list):
+                runs |= dict.fromkeys(run for run in row["runs"] if isinstance(run, str))
+        out.runs = frozenset() if out.findings else frozenset([*runs][:MAX_RUNS])
+        return out
+
+    def found_in(self, part: Part) -> list[Mapping[str, Any]]:
+        """The findings that rest on a part: by its line, or where none is told by its name."""
+        return [f for f in self.findings if (f.get("part") or 0) == part.line or (not f.get("part") and named(f, part))]
+
+
+def named(finding: Mapping[str, Any], part: Part) -> bool:
+    """Does a finding name the schedule of a part?"""
+    return bool(part.name) and finding.get("run") == part.name
+
+
+class Dialogue:
+    """Prints parts, and counts them."""
+
+    def __init__(self, console: Console, wanted: Wanted) -> None:
+        self._console = console
+        self._wanted = wanted
+        self._conversation: Conversation | None = None
+        self.parts = 0
+        self.shown = 0
+        self.participants: dict[str, None] = {}
+        self.channels: dict[str, None] = {}
+        """Those that occur."""
+
+    def show(self, part: Part) -> None:
+        """Print what is wanted of a part."""
+        self.parts += 1
+        wanted = self._wanted
+        found = wanted.found_in(part)
+        if wanted.requirement and not (found or part.name in wanted.runs):
+            return
+        enacted = Enacted(part)
+        exchanges = [exchange for exchange in part.exchanges if self._is_wanted(exchange, enacted)]
+        if not exchanges and (wanted.participant or wanted.channel or not part.broke):
+            return
+        self.shown += 1
+        self._head(part)
+        for exchange in exchanges:
+            self._exchange(exchange, enacted, found)
+        if len(exchanges) < len(part.exchanges):
+            left = len(part.exchanges) - len(exchanges)
+            self._console.print(Text(f"      … {left} more {'step' if left == 1 else 'steps'} in this part", "dim"))
+        for finding in found:
+            if not finding.get("step"):
+                self._finding(finding)
+        for broke in part.broke:
+            self._broke(broke)
+        if part.ends and not any(broke.stderr for broke in part.broke):
+            lines_labelled(self._console, "stderr", [printable(line) for line in part.stderr[-12:]], "dim")
+        self._console.print()
+
+    def _is_wanted(self, exchange: Exchange, enacted: Enacted) -> bool:
+        step = enacted.steps.get(exchange.request.line)
+        channels: frozenset[str] = frozenset()
+        who: set[str] = set()
+        if step is not None and enacted.trace is not None and enacted.narrator is not None:
+            channels = enacted.narrator.channels(step)
+            party = enacted.trace.parties.get(step.participant)
+            who = {step.participant, *([party.participant_id] if party is not None else [])} - {""}
+            self.participants |= dict.fromkeys(sorted(who))
+            self.channels |= dict.fromkeys(sorted(channels))
+        wanted = self._wanted
+        return (not wanted.participant or wanted.participant in who) and (
+            not wanted.channel or wanted.channel in channels
+        )
+
+    def _head(self, part: Part) -> None:
+        conversation = part.conversation
+        if conversation is not self._conversation:
+            self._conversation = conversation
+            about = [f"process {conversation.process}"] if conversation.process else []
+            about += [printable(conversation.framing, _NAME)] if conversation.framing else []
+            about += [printable(f"{name}={value}", _NAME) for name, value in conversation.variables.items()]
+            title = Text.assemble((f"Conversation {conversation.number}", "bold"), f"  {', '.join(about)}")
+            hanging(self._console, Text(), title)
+            labelled(self._console, "With", Text(printable(conversation.command, _EXCERPT)))
+            self._console.print()
+        if part.name:
+            environment = f" in {printable(part.environment)}" if part.environment not in ("", PLAIN.name) else ""
+            revision = f", {printable(part.revision, _NAME)}" if part.revision else ""
+            title = Text.assemble((printable(part.name), "bold"), f"{environment}{revision}, from line {part.line}")
+            hanging(self._console, Text(), title)
+
+    def _exchange(self, exchange: Exchange, enacted: Enacted, found: list[Mapping[str, Any]]) -> None:
+        request, reply = exchange.request, exchange.reply
+        step, narrator = enacted.steps.get(request.line), enacted.narrator
+        number = enacted.counted.get(request.line, 0)
+        rest = [finding for finding in found if number and finding.get("step") == number]
+        rest = [
+            finding for finding in rest if step is None or finding.get("participant") in ("", None, step.participant)
+        ]
+        mark = ("> ", "bold red") if rest else ("  ", "")
+        if step is None or narrator is None:
+            self._raw(Text.assemble(mark, (f"{number or '':>3} ", "dim"), "> "), request)
+            if reply is not None:
+                self._raw(Text("      < "), reply)
+        else:
+            hanging(self._console, Text.assemble(mark, (f"{number:>3} ", "dim")), Text(narrator.done(step)))
+            self._came_out(step, narrator, reply)
+        for finding in rest:
+            self._finding(finding)
+
+    def _came_out(self, step: Step, narrator: Any, reply: Said | None) -> None:
+        lines = narrator.came_out(step, narrator.touches(step))
+        if not lines and reply is not None and step.answer in ("unsupported", "error", ""):
+            lines = [f"{step.answer or 'answered'}: {_excerpt(reply)}"]
+        for line in lines:
+            hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
+        for raw in narrator.on_the_wire(step):
+            show_hex(self._console, raw)
+
+    def _raw(self, before: Text, said: Said) -> None:
+        what = printable(said.what, _NAME) or "a command that does not exist"
+        hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
+
+    def _finding(self, finding: Mapping[str, Any]) -> None:
+        told = {
+            name: printable(str(finding.get(name, "")), 600) for name in ("requirement", "severity", "expected", "seen")
+        }
+        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), " rests on this step")
+        self._console.print(Padding(head, (0, 0, 0, _INDENT)))
+        for name in ("expected", "seen"):
+            if told[name]:
+                hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(told[name]))
+
+    def _broke(self, broke: Broke) -> None:
+        self._console.print(
+            Text.assemble(("BROKE ", "bold red"), (printable(broke.kind), "bold"), f"  line {broke.line}")
+        )
+        labelled(self._console, "What", Text(printable(broke.detail, 600)))
+        if broke.raw:
+            shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
+            labelled(self._console, "Came", Text(f'{len(broke.raw)} bytes: "{shown}"'))
+        lines_labelled(self._console, "stderr", [printable(line) for line in broke.stderr[-12:]], "dim")
+
+
+def _excerpt(said: Said) -> str:
+    if said.message is None and not said.head:
+        return f"{said.size or len(said.raw)} bytes"
+    if said.message is None:
+        return printable(f"{said.size} bytes, not kept whole: {json.dumps(said.head, ensure_ascii=False)}", _EXCERPT)
+    inner = [value for name, value in said.message.items() if name != "id"]
+    shown = inner[0] if len(inner) == 1 else said.message
+    return printable(json.dumps(shown, ensure_ascii=False), _EXCERPT)
