@@ -21,12 +21,12 @@ from .options import FILE, console, full_id
 _EPILOG = """
 \b
 Examples:
-  sds-conformance run --transcript talk.jsonl -- ./my-adapter
   sds-conformance explain talk.jsonl
   sds-conformance explain --requirement SDS-RECV-06 talk.jsonl
   sds-conformance explain --participant alice --channel c1 talk.jsonl
 
-Lines that cannot be read are named, the rest is shown, and the exit code is 1.
+`--transcript FILE` of run, smoke, fuzz, replay, interop and vectors run writes
+what is shown. Lines that cannot be read are named, the rest is shown, and the exit code is 1.
 """
 _COMPLAINTS = 5
 _NAMES = 20
@@ -48,10 +48,15 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
     Messages are decoded, times count from T, the start of virtual time. The steps that findings rest on are marked.
     """
     out, err = console(), console(stderr=True)
-    glob = full_id(requirement) if requirement else ""
+    # Properties of groups, and breakdowns, have no prefix.
+    globs = (requirement.upper(), full_id(requirement)) if requirement else ()
     complaints: list[str] = []
     try:
-        wanted = Wanted.of(remarks(file), participant, channel, glob)
+        wanted = Wanted.of(remarks(file), participant, channel, globs)
+        for requirement_id, verdict in wanted.verdicts:
+            out.print(Text.assemble((requirement_id, "bold"), f"  {verdict}"))
+        if wanted.verdicts:
+            out.print()
         dialogue = Dialogue(out, wanted)
         for part in parts(file, lambda line, what: complaints.append(f"line {line}: {what}")):
             dialogue.show(part)
@@ -76,12 +81,16 @@ def _nothing(err: Console, dialogue: Dialogue, wanted: Wanted) -> NoReturn:
     """Says why nothing is shown, and what there is."""
     if not dialogue.parts:
         err.print("Nothing was said in it.", style="yellow")
-    elif wanted.requirement and not (wanted.findings or wanted.runs):
+    elif wanted.globs and not (wanted.findings or wanted.runs):
         err.print(
-            f"Nothing was found against {printable(wanted.requirement)}, and no run is named in which it was judged."
+            f"Nothing was found against {printable(wanted.globs[-1])}, and no run is named in which it was judged."
         )
     else:
-        for what, known in (("participant", dialogue.participants), ("channel", dialogue.channels)):
+        asked = (
+            (wanted.participant, "participant", dialogue.participants),
+            (wanted.channel, "channel", dialogue.channels),
+        )
+        for _, what, known in (one for one in asked if one[0]):
             names = ", ".join(printable(name, 40) for name in [*known][:_NAMES])
             err.print(f"There is {'no other' if names else 'no'} {what}{f' than {names}' if names else ''}.")
     sys.exit(Exit.NOTHING_EXERCISED)

@@ -17,11 +17,14 @@ from sds_harness.environment import PLAIN
 from sds_harness.trace import Step
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
+from ..judging.quoting import by_the_clock
 from .enacting import Enacted
 from .story import hanging, labelled, lines_labelled, show_hex
 
 MAX_RUNS = 3
 """Runs that are shown of a requirement of which nothing was found."""
+MAX_LINES = 20
+"""Lines that are shown of what came out of a step."""
 _EXCERPT = 300
 _NAME = 60
 _INDENT = 10
@@ -33,24 +36,29 @@ class Wanted:
 
     participant: str = ""
     channel: str = ""
-    requirement: str = ""
-    """A glob."""
+    globs: tuple[str, ...] = ()
+    """Of requirements, in capital letters; none for everything."""
     findings: list[Mapping[str, Any]] = field(default_factory=list)
     """Those that are marked."""
+    verdicts: list[tuple[str, str]] = field(default_factory=list)
+    """On the requirements that match the glob."""
     runs: frozenset[str] = frozenset()
     """Where a requirement was judged of which nothing was found."""
 
     @classmethod
-    def of(cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, glob: str) -> Wanted:
+    def of(
+        cls, remarks: Iterable[tuple[str, Mapping[str, Any]]], participant: str, channel: str, globs: tuple[str, ...]
+    ) -> Wanted:
         """With ``remarks`` of a transcript."""
-        out, runs = cls(participant, channel, glob), dict[str, None]()
+        out, runs = cls(participant, channel, globs), dict[str, None]()
         for kind, row in remarks:
-            if glob and not fnmatchcase(str(row.get("requirement")), glob):
+            if globs and not any(fnmatchcase(str(row.get("requirement")).upper(), glob) for glob in globs):
                 continue
             if kind == "finding":
                 out.findings.append(row)
-            elif isinstance(row.get("runs"), list):
+            elif globs and isinstance(row.get("runs"), list):
                 runs |= dict.fromkeys(run for run in row["runs"] if isinstance(run, str))
+                out.verdicts.append((printable(str(row.get("requirement"))), printable(str(row.get("verdict")))))
         out.runs = frozenset() if out.findings else frozenset([*runs][:MAX_RUNS])
         return out
 
@@ -82,7 +90,7 @@ class Dialogue:
         self.parts += 1
         wanted = self._wanted
         found = wanted.found_in(part)
-        if wanted.requirement and not (found or part.name in wanted.runs):
+        if wanted.globs and not (found or part.name in wanted.runs):
             return
         enacted = Enacted(part)
         exchanges = [exchange for exchange in part.exchanges if self._is_wanted(exchange, enacted)]
@@ -159,6 +167,8 @@ class Dialogue:
         lines = narrator.came_out(step, narrator.touches(step))
         if not lines and reply is not None and step.answer in ("unsupported", "error", ""):
             lines = [f"{step.answer or 'answered'}: {_excerpt(reply)}"]
+        if len(lines) > MAX_LINES:
+            lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more"]
         for line in lines:
             hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
         for raw in narrator.on_the_wire(step):
@@ -176,7 +186,7 @@ class Dialogue:
         self._console.print(Padding(head, (0, 0, 0, _INDENT)))
         for name in ("expected", "seen"):
             if told[name]:
-                hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(told[name]))
+                hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
 
     def _broke(self, broke: Broke) -> None:
         self._console.print(

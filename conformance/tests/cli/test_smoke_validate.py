@@ -10,6 +10,8 @@ import pytest
 from played import reference_command
 from suite_terminal import controls, too_wide, typed, words
 
+pytestmark = pytest.mark.exhaustive
+
 ADAPTERS = Path(__file__).parents[1] / "misspelling_adapters.py"
 
 

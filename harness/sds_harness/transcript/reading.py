@@ -174,7 +174,7 @@ def _skip(file: Any) -> None:
 def _row(data: bytes, whole: bool) -> Row | str:
     """The object in a line, or what is wrong with it."""
     try:
-        row = json.loads(data.decode("utf-8"))
+        row = json.loads(data.removesuffix(b"\n").decode("utf-8"))
     except UnicodeDecodeError as error:
         return f"byte {error.start + 1} is not UTF-8"
     except json.JSONDecodeError as error:

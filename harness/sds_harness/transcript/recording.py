@@ -80,7 +80,9 @@ class RecordedLink(Link, Listener):
             raise
         finally:
             self._asked = None
-        self._tell("<", reply.WhichOneof("answer") or "", reply, self._heard[-1] if self._heard else None)
+        body = self._heard[-1] if self._heard else None
+        self._heard = []
+        self._tell("<", reply.WhichOneof("answer") or "", reply, body)
         return reply
 
     def _tell_request(self, body: bytes | None) -> None:
@@ -104,7 +106,7 @@ class RecordedLink(Link, Listener):
 
     def _broke(self, breakdown: Breakdown) -> None:
         fault = {"kind": breakdown.kind.value, "detail": breakdown.detail, "stderr": list(breakdown.stderr)}
-        self._add({"fault": fault, **_in_base64(b"".join(self._heard) or None)})
+        self._add({"fault": fault, **_in_base64(b"\n".join(self._heard) or None)})
 
     def _end(self, how: str) -> None:
         if not self._ended:
