@@ -65,7 +65,7 @@ def smoke_command(driven: Driven, validate: bool) -> None:
         runner.close()
     except TesteeFault as fault:
         if validation is not None:
-            validation.show(err)
+            validation.show(err, wrong_only=True)
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialect as error:

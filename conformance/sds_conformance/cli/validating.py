@@ -31,9 +31,11 @@ class Validation:
         self._heard = link.listen(self._validator)
         return link
 
-    def show(self, out: Console) -> bool:
-        """Tell what was found; is it nothing?"""
+    def show(self, out: Console, *, wrong_only: bool = False) -> bool:
+        """Tell what was found; is it nothing? ``wrong_only`` says so no more than that."""
         validator = self._validator
+        if wrong_only and not validator.complaints:
+            return True
         if not self._heard:
             out.print(Text("  Not validated: what carries this conversation has no lines of JSON.\n", "yellow"))
             return True
@@ -42,8 +44,7 @@ class Validation:
         if validator.dropped:
             out.print(f"  and {counted(validator.dropped, 'complaint')} more\n")
         if not validator.complaints:
-            of = f"{counted(validator.requests, 'request')} and {counted(validator.replies, 'reply')}"
-            of = of if validator.replies == 1 else of.replace("replys", "replies")
+            of = f"{counted(validator.requests, 'request')} and as many replies"
             told = "as the schemas say"
             if validator.framing is Framing.BINARY:
                 told = "without unknown fields: over binary framing there are no names that could be misspelt"

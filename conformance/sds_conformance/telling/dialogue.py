@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from sds_harness.declaration import printable
@@ -68,8 +67,12 @@ class Wanted:
 
 
 def named(finding: Mapping[str, Any], part: Part) -> bool:
-    """Does a finding name the schedule of a part?"""
-    return bool(part.name) and finding.get("run") == part.name
+    """Does a finding name the schedule of a part, or its vector?"""
+    return finding.get("run") in {part.name, part.vector} - {""}
+
+
+_TOLD = ("effects", "opened", "state")
+"""Answers of which nothing is left to say when words say nothing."""
 
 
 class Dialogue:
@@ -141,7 +144,10 @@ class Dialogue:
         if part.name:
             environment = f" in {printable(part.environment)}" if part.environment not in ("", PLAIN.name) else ""
             revision = f", {printable(part.revision, _NAME)}" if part.revision else ""
-            title = Text.assemble((printable(part.name), "bold"), f"{environment}{revision}, from line {part.line}")
+            vector = f"{printable(part.vector)}: " if part.vector not in ("", part.name) else ""
+            title = Text.assemble(
+                (vector + printable(part.name), "bold"), f"{environment}{revision}, from line {part.line}"
+            )
             hanging(self._console, Text(), title)
 
     def _exchange(self, exchange: Exchange, enacted: Enacted, found: list[Mapping[str, Any]]) -> None:
@@ -159,13 +165,15 @@ class Dialogue:
                 self._raw(Text("      < "), reply)
         else:
             hanging(self._console, Text.assemble(mark, (f"{number:>3} ", "dim")), Text(narrator.done(step)))
+            if not step.participant:  # a pure function, of which words say little
+                hanging(self._console, Text(" " * _INDENT), Text(_excerpt(request)))
             self._came_out(step, narrator, reply)
         for finding in rest:
             self._finding(finding)
 
     def _came_out(self, step: Step, narrator: Any, reply: Said | None) -> None:
         lines = narrator.came_out(step, narrator.touches(step))
-        if not lines and reply is not None and step.answer in ("unsupported", "error", ""):
+        if not lines and reply is not None and step.answer not in _TOLD:
             lines = [f"{step.answer or 'answered'}: {_excerpt(reply)}"]
         if len(lines) > MAX_LINES:
             lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more"]
@@ -182,8 +190,9 @@ class Dialogue:
         told = {
             name: printable(str(finding.get(name, "")), 600) for name in ("requirement", "severity", "expected", "seen")
         }
-        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), " rests on this step")
-        self._console.print(Padding(head, (0, 0, 0, _INDENT)))
+        rests = f" rests on {'this step' if finding.get('step') else 'this'}"
+        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), rests)
+        hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:
                 hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))

@@ -150,14 +150,27 @@ def test_interop_keeps_all_of_its_implementations(talk: Path) -> None:
     assert typed("explain", talk).exit_code == 0
 
 
-def test_vectors_are_kept_by_their_names(talk: Path) -> None:
-    group = ["--group", "lamport*"]
-    typed("vectors", "run", *group, "--transcript", talk, "--", *MUTANT)
-    names = {row["part"]["name"] for row in rows(talk) if "part" in row}
-    assert any(name.startswith("lamport/") for name in names)
-    found = [row["finding"]["requirement"] for row in rows(talk) if "finding" in row]
-    if found:
-        assert found[0] in typed("explain", "--requirement", found[0], talk).stdout
+@pytest.mark.parametrize(
+    ("mutant", "group", "vector", "requirement"),
+    [
+        ("one-level-only", "transcripts", "transcripts/a-chain-in-reverse: a-chain-in-reverse", "SDS-INSWEEP-04"),
+        ("ignores-filters", "ack-reviews", "ack-reviews/in-a-filter", "SDS-ACK-02"),
+    ],
+)
+def test_vectors_are_kept_by_their_names(talk: Path, mutant: str, group: str, vector: str, requirement: str) -> None:
+    adapter = reference_command("--mutant", mutant)
+    assert typed("vectors", "run", "--group", group, "--transcript", talk, "--", *adapter).exit_code == 1
+    shown = typed("explain", "--requirement", requirement, talk).stdout
+    assert f"\n{vector}, sds-2026-01, from line " in shown
+    assert f"FAIL {requirement} rests on this" in shown
+
+
+def test_what_a_codec_is_asked_is_kept_under_its_vector(talk: Path) -> None:
+    typed("vectors", "run", "--group", "wire-encoding", "--transcript", talk, "--", *reference_command())
+    shown = typed("explain", talk).stdout
+    assert re.search(r"^wire-encoding/\S+, sds-2026-01, from line \d+$", shown, re.MULTILINE)
+    assert '{"message": {"senderId": ' in shown
+    assert 'encoded: {"wire": "' in shown
 
 
 def test_an_interrupt_leaves_what_was_said_until_then(talk: Path) -> None:

@@ -5,6 +5,7 @@ conversation, which is one process, have the number of its first line as ``conve
 
 - ``begins``: what was started, in which framing, with which environment variables, and its process number;
 - ``part``: a schedule is played from here on, by name, with its environment, revision, dialect and start of time;
+- ``vector``: a golden vector is asked from here on, in the codec or in parts that follow;
 - ``participant``: what the one is called in findings who was given a ``handle``;
 - ``direction``, ``>`` for a request and ``<`` for a reply, with ``what`` it is;
 - ``fault``: what broke, with the last lines of stderr, and what came instead of a reply;

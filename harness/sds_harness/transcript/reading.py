@@ -82,6 +82,8 @@ class Part:
     revision: str = ""
     dialect: str = ""
     start_ms: int = 0
+    vector: str = ""
+    """The golden vector that is asked, "" if none is."""
     exchanges: list[Exchange] = field(default_factory=list)
     participants: dict[int, str] = field(default_factory=dict)
     """What those are called in findings who were given handles."""
@@ -113,10 +115,10 @@ def parts(path: Path, complain: Complain) -> Iterator[Part]:
         if "begins" in row:
             open_[number] = Part(_conversation(number, _object(row, "begins")), line)
         part = open_.setdefault(number, Part(Conversation(number), line))
-        if "part" in row:
+        if "part" in row or "vector" in row:
             if _said_anything(part):
                 yield part
-            open_[number] = _part(part.conversation, line, _object(row, "part"))
+            open_[number] = _next_part(part, line, row)
         elif "direction" in row:
             _exchange(part, line, row, complain)
         elif "participant" in row:
@@ -194,15 +196,18 @@ def _conversation(number: int, begins: Row) -> Conversation:
     )
 
 
-def _part(conversation: Conversation, line: int, told: Row) -> Part:
+def _next_part(before: Part, line: int, row: Row) -> Part:
+    """A vector can be asked in one part or in several, and what is asked of a codec is asked in none of its own."""
+    told = _object(row, "vector" if "vector" in row else "part")
     return Part(
-        conversation,
+        before.conversation,
         line,
         _text(told, "name"),
         _text(told, "environment"),
         _text(told, "revision"),
         _text(told, "dialect"),
         _number(told, "startMs"),
+        _text(told, "name") if "vector" in row else before.vector,
     )
 
 
@@ -240,7 +245,7 @@ def _text(row: Row, name: str) -> str:
 
 def _number(row: Row, name: str) -> int:
     found = row.get(name)
-    return found if isinstance(found, int) and 0 <= found < 1 << 63 else 0
+    return found if isinstance(found, int) and 0 <= found < 1 << 64 else 0
 
 
 def _lines(row: Row) -> tuple[str, ...]:

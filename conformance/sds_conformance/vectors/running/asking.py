@@ -133,7 +133,7 @@ class Examiner:
             return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
         try:
             session = self._open()
-            session.link.note("part", name=test["id"], environment=PLAIN.name, revision=self._revision, startMs=0)
+            session.link.note("vector", name=test["id"], revision=self._revision)
             subject = material.open(session, self._revision, self._dialect, self._remembered)
             try:
                 answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
