@@ -13,11 +13,10 @@ from rich.text import Text
 
 from sds_harness.declaration import printable
 from sds_harness.environment import PLAIN
-from sds_harness.trace import Step
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
-from ..judging.quoting import by_the_clock
-from .enacting import Enacted
+from ..judging.quoting import by_the_clock, counted
+from .enacting import Enacted, Told
 from .story import hanging, labelled, lines_labelled, show_hex
 
 MAX_RUNS = 3
@@ -96,38 +95,40 @@ class Dialogue:
         if wanted.globs and not (found or part.name in wanted.runs):
             return
         enacted = Enacted(part)
-        exchanges = [exchange for exchange in part.exchanges if self._is_wanted(exchange, enacted)]
+        told = [(exchange, enacted.tell(exchange)) for exchange in part.exchanges]
+        exchanges = [(exchange, words) for exchange, words in told if self._is_wanted(words)]
         if not exchanges and (wanted.participant or wanted.channel or not part.broke):
             return
         self.shown += 1
         self._head(part)
-        for exchange in exchanges:
-            self._exchange(exchange, enacted, found)
-        if len(exchanges) < len(part.exchanges):
-            left = len(part.exchanges) - len(exchanges)
-            self._console.print(Text(f"      … {left} more {'step' if left == 1 else 'steps'} in this part", "dim"))
-        for finding in found:
-            if not finding.get("step"):
+        left = found if len(exchanges) == len(told) else []
+        for exchange, words in exchanges:
+            number = enacted.counted.get(exchange.request.line, 0)
+            rest = [
+                finding for finding in found if number and finding.get("step") == number and _concerns(finding, words)
+            ]
+            self._exchange(number, exchange, words, marked=bool(rest))
+            for finding in rest:
                 self._finding(finding)
+            left = [finding for finding in left if finding not in rest]
+        if more := len(told) - len(exchanges):
+            self._console.print(Text(f"      … {counted(more, 'more step')} in this part", "dim"))
+        for finding in left:
+            self._finding(finding, "this part")
         for broke in part.broke:
             self._broke(broke)
         if part.ends and not any(broke.stderr for broke in part.broke):
             lines_labelled(self._console, "stderr", [printable(line) for line in part.stderr[-12:]], "dim")
         self._console.print()
 
-    def _is_wanted(self, exchange: Exchange, enacted: Enacted) -> bool:
-        step = enacted.steps.get(exchange.request.line)
-        channels: frozenset[str] = frozenset()
-        who: set[str] = set()
-        if step is not None and enacted.trace is not None and enacted.narrator is not None:
-            channels = enacted.narrator.channels(step)
-            party = enacted.trace.parties.get(step.participant)
-            who = {step.participant, *([party.participant_id] if party is not None else [])} - {""}
-            self.participants |= dict.fromkeys(sorted(who))
-            self.channels |= dict.fromkeys(sorted(channels))
+    def _is_wanted(self, words: Told | None) -> bool:
         wanted = self._wanted
-        return (not wanted.participant or wanted.participant in who) and (
-            not wanted.channel or wanted.channel in channels
+        if words is None:
+            return not (wanted.participant or wanted.channel)
+        self.participants |= dict.fromkeys(sorted(words.called))
+        self.channels |= dict.fromkeys(sorted(words.channels))
+        return (not wanted.participant or wanted.participant in words.called) and (
+            not wanted.channel or wanted.channel in words.channels
         )
 
     def _head(self, part: Part) -> None:
@@ -150,48 +151,35 @@ class Dialogue:
             )
             hanging(self._console, Text(), title)
 
-    def _exchange(self, exchange: Exchange, enacted: Enacted, found: list[Mapping[str, Any]]) -> None:
-        request, reply = exchange.request, exchange.reply
-        step, narrator = enacted.steps.get(request.line), enacted.narrator
-        number = enacted.counted.get(request.line, 0)
-        rest = [finding for finding in found if number and finding.get("step") == number]
-        rest = [
-            finding for finding in rest if step is None or finding.get("participant") in ("", None, step.participant)
-        ]
-        mark = ("> ", "bold red") if rest else ("  ", "")
-        if step is None or narrator is None:
-            self._raw(Text.assemble(mark, (f"{number or '':>3} ", "dim"), "> "), request)
-            if reply is not None:
-                self._raw(Text("      < "), reply)
-        else:
-            hanging(self._console, Text.assemble(mark, (f"{number:>3} ", "dim")), Text(narrator.done(step)))
-            if not step.participant:  # a pure function, of which words say little
-                hanging(self._console, Text(" " * _INDENT), Text(_excerpt(request)))
-            self._came_out(step, narrator, reply)
-        for finding in rest:
-            self._finding(finding)
-
-    def _came_out(self, step: Step, narrator: Any, reply: Said | None) -> None:
-        lines = narrator.came_out(step, narrator.touches(step))
-        if not lines and reply is not None and step.answer not in _TOLD:
-            lines = [f"{step.answer or 'answered'}: {_excerpt(reply)}"]
+    def _exchange(self, number: int, exchange: Exchange, words: Told | None, *, marked: bool) -> None:
+        before = Text.assemble(("> ", "bold red") if marked else "  ", (f"{number or '':>3} ", "dim"))
+        if words is None:
+            self._raw(Text.assemble(before, "> "), exchange.request)
+            if exchange.reply is not None:
+                self._raw(Text("      < "), exchange.reply)
+            return
+        hanging(self._console, before, Text(words.done))
+        if not words.participant:  # a pure function, of which words say little
+            hanging(self._console, Text(" " * _INDENT), Text(_excerpt(exchange.request)))
+        lines = list(words.came_out)
+        if not lines and exchange.reply is not None and words.answer not in _TOLD:
+            lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
         if len(lines) > MAX_LINES:
             lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more"]
         for line in lines:
             hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
-        for raw in narrator.on_the_wire(step):
+        for raw in words.wires:
             show_hex(self._console, raw)
 
     def _raw(self, before: Text, said: Said) -> None:
         what = printable(said.what, _NAME) or "a command that does not exist"
         hanging(self._console, before, Text.assemble((what, "bold"), f" {_excerpt(said)}"))
 
-    def _finding(self, finding: Mapping[str, Any]) -> None:
+    def _finding(self, finding: Mapping[str, Any], where: str = "this step") -> None:
         told = {
             name: printable(str(finding.get(name, "")), 600) for name in ("requirement", "severity", "expected", "seen")
         }
-        rests = f" rests on {'this step' if finding.get('step') else 'this'}"
-        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), rests)
+        head = Text.assemble((f"{told['severity'].upper()} {told['requirement']}", "bold red"), f" rests on {where}")
         hanging(self._console, Text(" " * _INDENT), head)
         for name in ("expected", "seen"):
             if told[name]:
@@ -208,11 +196,19 @@ class Dialogue:
         lines_labelled(self._console, "stderr", [printable(line) for line in broke.stderr[-12:]], "dim")
 
 
+def _concerns(finding: Mapping[str, Any], words: Told | None) -> bool:
+    """Is a finding about the participant of a step?"""
+    return words is None or finding.get("participant") in ("", None, words.participant)
+
+
 def _excerpt(said: Said) -> str:
     if said.message is None and not said.head:
         return f"{said.size or len(said.raw)} bytes"
-    if said.message is None:
-        return printable(f"{said.size} bytes, not kept whole: {json.dumps(said.head, ensure_ascii=False)}", _EXCERPT)
-    inner = [value for name, value in said.message.items() if name != "id"]
-    shown = inner[0] if len(inner) == 1 else said.message
-    return printable(json.dumps(shown, ensure_ascii=False), _EXCERPT)
+    before = f"{said.size} bytes, not kept whole: " if said.message is None else ""
+    message = said.head if said.message is None else said.message
+    inner = [value for name, value in message.items() if name != "id"]
+    try:
+        text = json.dumps(inner[0] if len(inner) == 1 else message, ensure_ascii=False)
+    except RecursionError:
+        text = "nested too deeply"
+    return printable(before + text, _EXCERPT)

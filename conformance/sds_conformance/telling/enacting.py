@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.environment import PLAIN
@@ -20,17 +23,33 @@ from ..protocols import protocol_of
 from ..protocols.words import Narrator
 
 
+@dataclass(frozen=True)
+class Told:
+    """A step in words."""
+
+    participant: str
+    """What it is called in findings, "" if there is none."""
+    called: frozenset[str]
+    """All that it is called."""
+    channels: frozenset[str]
+    answer: str
+    done: str
+    came_out: Sequence[str]
+    wires: Sequence[bytes]
+    """What went over the network."""
+
+
 class Enacted:
     """A trace, and the exchanges of which its steps were made."""
 
     def __init__(self, part: Part) -> None:
-        self.trace: Trace[Any] | None = None
-        """None if there was no schedule, or nothing tells what was spoken."""
-        self.narrator: Narrator | None = None
-        self.steps: dict[int, Step] = {}
-        """By the line of the request; what was not kept whole is not among them."""
         self.counted: dict[int, int] = {}
-        """The number of each exchange among the steps of the schedule, by the line of the request."""
+        """The number of each exchange among the steps of the schedule, by the line of the request; none if there was no
+        schedule, or nothing tells what was spoken."""
+        self._steps: dict[int, Step] = {}
+        """By the line of the request; what was not kept whole is not among them."""
+        self._trace: Trace[Any] | None = None
+        self._narrator: Narrator | None = None
         try:
             protocol = protocol_of(part.revision)
         except KeyError:
@@ -41,8 +60,29 @@ class Enacted:
         for number, exchange in enumerate(part.exchanges, 1):
             self.counted[exchange.request.line] = number
             self._enact(stage, part, exchange, protocol.rules.language)
-        self.trace = stage.trace
-        self.narrator = protocol.words.narrator(stage.trace)
+        self._trace = stage.trace
+        # Anybody can have written the file: what cannot be told in words is told as it stands there.
+        with suppress(Exception):
+            self._narrator = protocol.words.narrator(stage.trace)
+
+    def tell(self, exchange: Exchange) -> Told | None:
+        """An exchange in words, None if there are none for it."""
+        step, narrator, trace = self._steps.get(exchange.request.line), self._narrator, self._trace
+        if step is None or narrator is None or trace is None:
+            return None
+        party = trace.parties.get(step.participant)
+        called = frozenset({step.participant, party.participant_id if party is not None else ""}) - {""}
+        with suppress(Exception):  # as above
+            return Told(
+                step.participant,
+                called,
+                narrator.channels(step),
+                step.answer,
+                narrator.done(step),
+                narrator.came_out(step, narrator.touches(step)),
+                narrator.on_the_wire(step),
+            )
+        return None
 
     def _enact(self, stage: Stage[Any], part: Part, exchange: Exchange, language: Language) -> None:
         request = _message(exchange.request, language.request)
@@ -61,7 +101,7 @@ class Enacted:
             if opened is not None:
                 stage.trace.parties[step.participant] = _party(step.participant, command, opened, step.now_ms)
         stage.trace.steps.append(step)
-        self.steps[exchange.request.line] = step
+        self._steps[exchange.request.line] = step
 
 
 def _stage(part: Part, rules: Any) -> Stage[Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shlex
 import signal
@@ -162,7 +163,7 @@ def test_vectors_are_kept_by_their_names(talk: Path, mutant: str, group: str, ve
     assert typed("vectors", "run", "--group", group, "--transcript", talk, "--", *adapter).exit_code == 1
     shown = typed("explain", "--requirement", requirement, talk).stdout
     assert f"\n{vector}, sds-2026-01, from line " in shown
-    assert f"FAIL {requirement} rests on this" in shown
+    assert f"FAIL {requirement} rests on this part" in shown
 
 
 def test_what_a_codec_is_asked_is_kept_under_its_vector(talk: Path) -> None:
@@ -267,6 +268,23 @@ def test_no_control_character_of_a_file_reaches_the_terminal(talk: Path, options
     assert result.exit_code in (0, 4)
     assert controls(result.stdout + result.stderr) == set()
     assert too_wide(result.stdout) == []
+
+
+def test_a_file_that_was_changed_anywhere_is_told_or_named(talk: Path, tmp_path: Path) -> None:
+    scenario = ["--environment", "plain", "--scenario", "ties", "--scenario", "nobody-answers"]
+    typed("run", *scenario, "--transcript", talk, "--", *MUTANT)
+    whole, chance = talk.read_bytes(), random.Random(7)
+    odd = [b"\x00", b'"', b"}", b"null", b"[]", b"18446744073709551615", b"-1", b"\\ud800", b"AAAA", b'"handle":"9"']
+    places = [found.start() for found in re.finditer(rb'[:",{]', whole)]
+    for _ in range(40):
+        data = bytearray(whole)
+        for place in sorted(chance.sample(places, 30), reverse=True):
+            data[place : place + chance.choice([0, 1, 5, 40])] = chance.choice(odd)
+        first = whole.index(b"\n")
+        (tmp_path / "changed.jsonl").write_bytes(whole[: first + 1] + bytes(data[first + 1 :]))
+        result = typed("explain", tmp_path / "changed.jsonl")
+        assert result.exit_code in (0, 1, 4)
+        assert controls(result.stdout + result.stderr) == set()
 
 
 def test_a_conversation_with_a_hostile_handshake_is_told(talk: Path) -> None:
