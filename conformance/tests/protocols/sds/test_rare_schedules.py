@@ -135,6 +135,19 @@ LEGAL = {
             configuration=(("lost_timeout_ms", 60_000), ("sds_r", True)),
         ),
     ),
+    "SDS-R-STATE-01: what waited was dropped, is named again, and asked for": (
+        reference(Config(drops_the_lost=True)),
+        schedule(
+            Say("xavier", "m1", after=("ghost",), senders_named=True),
+            Wait(60_000),
+            Tick(),
+            Say("xavier", "m2", after=("m1",), senders_named=True),
+            Wait(6),
+            Sync("alice"),
+            names=("alice",),
+            configuration=(("lost_timeout_ms", 60_000), *SOON),
+        ),
+    ),
 }
 
 
