@@ -6,11 +6,12 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import performed, schedule
-from played import Handle, reference
+from played import Handle, reference, stage
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
 from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.player import play
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
@@ -18,6 +19,7 @@ from sds_reference.channel import Channel
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
+AMENDED = "sds-2025-10-amended"
 # Names are in the hashes that say when somebody asks and answers.
 RARE = {
     "SDS-R-FIELDS-02: the hint is forgotten when somebody else asks, and then named anew without": schedule(
@@ -154,6 +156,23 @@ LEGAL = {
 @pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
 def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
     assessment = assess(performed(what, lambda: start), Scope.of())
+    assert (assessment.findings, assessment.errors) == ([], {})
+
+
+def test_what_was_asked_for_by_others_may_be_given_up_before_it_is_asked_for_again() -> None:
+    """Its new entry was not due when something was sent first, and older than T_max, the second time (AMB-81)."""
+    what = schedule(
+        Say("xavier", "m1", after=("m4",), senders_named=True),
+        Say("xavier", "m2", asks=("m4",), senders_named=True),
+        Say("xavier", "m3"),
+        Sync("alice"),
+        Wait(14),
+        Sync("alice"),
+        names=("alice",),
+        configuration=SOON,
+    )
+    played = stage(reference(VARIANTS["lets-requests-expire"].configure(Config())), revision=AMENDED)
+    assessment = assess(play(what, {"alice": played}), Scope.of(revision=AMENDED))
     assert (assessment.findings, assessment.errors) == ([], {})
 
 
