@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import performed, schedule
-from played import Handle, reference, stage
+from played import AMENDED, Handle, reference, stage
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
@@ -19,7 +19,6 @@ from sds_reference.channel import Channel
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
 
-AMENDED = "sds-2025-10-amended"
 # Names are in the hashes that say when somebody asks and answers.
 RARE = {
     "SDS-R-FIELDS-02: the hint is forgotten when somebody else asks, and then named anew without": schedule(

@@ -17,7 +17,7 @@ from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
 from ...view.lateness import may_be_delivered_late
-from ...view.odd_messages import LARGEST_CONTENT, LARGEST_LAMPORT
+from ...view.odd_messages import LARGEST_CONTENT, LARGEST_LAMPORT, ROOM_AFTER
 from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
@@ -280,7 +280,7 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
         if not 0 < len(request.content) <= largest or request.message_id:
             continue
         if step.answer == "rejected" and _hardly_anything_follows(view, step):
-            continue  # to refuse is legal after a timestamp beyond 2^53+10 (AMB-14)
+            continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
         if step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
         else:
@@ -290,7 +290,8 @@ def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
 def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
     """Had the participant received a timestamp which many cannot count on from?"""
     before = (r for r in view.received if r.step.index < step.index)
-    return any((r.message.lamport_timestamp or 0) > LARGEST_LAMPORT for r in before)
+    most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
+    return any((r.message.lamport_timestamp or 0) > most for r in before)
 
 
 @check("SDS-SEND-11")
