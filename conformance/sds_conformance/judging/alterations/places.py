@@ -13,6 +13,9 @@ from pathlib import Path
 from .source import Source
 from .syntax import Alteration, alterations
 
+_TURNED = ("always", "never", "negated", "without")
+"""Rules that decide a condition otherwise."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -58,8 +61,9 @@ def text_of(package: str, module: str) -> str:
 
 
 def places(source: Source) -> list[Place]:
-    """All places of the modules that hold the protocol."""
-    return [place for module in source.modules for place in _places(module, text_of(source.package, module))]
+    """All places of the modules that hold the protocol, but for choices that the text leaves open."""
+    found = (place for module in source.modules for place in _places(module, text_of(source.package, module)))
+    return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
 
 
 def _places(module: str, text: str) -> Iterator[Place]:
