@@ -69,8 +69,15 @@ def ids_that_look_alike(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     alice.settle()
 
 
-TWINS = (("n", "n\0"), ("n\0a", "n\0b"), ("\u00e9", "e\u0301"), ("\u2126", "\u03a9"), ("\ufb01", "fi"))
-"""IDs that are the same up to a zero character, or in a normal form, and are not the same: never normalise (AMB-89)."""
+TWINS = (
+    ("n", "n\0"),
+    ("n\0a", "n\0b"),
+    ("\u00e9", "e\u0301"),
+    ("\u2126", "\u03a9"),
+    ("\ufb01", "fi"),
+    ("\ud7ff", "\U00010000"),
+)
+"""IDs that are the same up to a zero character, in a normal form, or nearly so in UTF-16, and are not the same (AMB-89)."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
