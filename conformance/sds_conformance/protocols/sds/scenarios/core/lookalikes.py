@@ -77,7 +77,7 @@ TWINS = (
     ("\ufb01", "fi"),
     ("\ud7ff", "\U00010000"),
 )
-"""IDs that are the same up to a zero character, in a normal form, or nearly so in UTF-16, and are not the same (AMB-89)."""
+"""IDs that are the same up to a zero character, in a normal form, or nearly so in UTF-16, and are not (AMB-89)."""
 
 
 @scenario("RECV-05", "RECV-07", "RECV-08", "SEND-04", "STATE-05", "RECV-04", asked=WIDE, long=True)
