@@ -98,7 +98,7 @@ def ids_with_one_start_or_one_form(stage: Stage, alice: Actor, bob: ScriptedPeer
     alice.after(2_000).send()
 
 
-@scenario("STATE-12", long=True)
+@scenario("STATE-12", "SEND-10", long=True)
 def acknowledged_under_a_twin_id(stage: Stage, alice: Actor, bob: ScriptedPeer) -> None:
     """A participant sends under IDs that were given to it, and causal histories and filters have their twins."""
     for own, other in (*TWINS, ("z\0", "z")):
