@@ -75,7 +75,7 @@ TWINS = (
     ("\u00e9", "e\u0301"),
     ("\u2126", "\u03a9"),
     ("\ufb01", "fi"),
-    ("\ud7ff", "\U00010000"),
+    ("\ud7ff\U000103ff", "\U00010000\U000103ff"),
 )
 """IDs that are the same up to a zero character, in a normal form, or nearly so in UTF-16, and are not (AMB-89)."""
 
