@@ -92,4 +92,5 @@ DIFFERS_IN = {
 }
 """Revisions that say the same as the current one but for a profile."""
 
-SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _excuses)
+_MISUSE = frozenset({"ConfigurationError", "UnknownChannel"})
+SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

@@ -291,7 +291,8 @@ def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
     """Is it an ID that nobody has used or named, of characters that nobody minds, or none at all?"""
     if not message_id:
         return True
-    before = [seen.message for seen in (*view.sent, *view.received) if seen.step.index < step.index]
+    before = [sent.message for sent in view.sent if sent.step.index < step.index]
+    before += [received.message for received in view.received if received.step.index < step.index]
     known = {named for m in before for named in (m.message_id, *(entry.message_id for entry in m.causal_history))}
     plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
     return plain and message_id not in known
