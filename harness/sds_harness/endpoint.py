@@ -13,8 +13,8 @@ AUTO = "auto"
 """The address of a server that we start, where we find one: a socket in a private folder."""
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _UNIX = "unix:"
-_LONGEST_PATH = 100
-"""Bytes: the kernel takes a few more."""
+LONGEST_PATH = 100
+"""Bytes in the path of a socket: the kernel takes a few more."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Endpoint:
     def _check_address(self) -> None:
         if self.address.startswith(_UNIX):
             path = self.address.removeprefix(_UNIX)
-            if not path or len(path.encode()) > _LONGEST_PATH:
-                raise ValueError(f"{self.address!r}: a socket has a path of 1 to {_LONGEST_PATH} bytes after unix:")
+            if not path or len(path.encode()) > LONGEST_PATH:
+                raise ValueError(f"{self.address!r}: a socket has a path of 1 to {LONGEST_PATH} bytes after unix:")
             return
         if self.address != AUTO and (self.port is None or self.port > 65535):
             raise ValueError(f"{self.address!r} is no address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock")
