@@ -32,7 +32,6 @@ from sds_testee.framing import MAX_FRAME_BYTES
 from sds_testee.grpc_server import Server, serve
 from sds_testee.rpc import ADDRESS_VARIABLE, METHOD
 
-Context = grpc.ServicerContext
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 FLOOD = 3_000_000
@@ -45,13 +44,17 @@ def changed(right: bytes, **fields: Any) -> bytes:
     return reply.SerializeToString()
 
 
-def never_answers(right: bytes, context: Context) -> Iterator[bytes]:
+def honest(right: bytes, context: Any) -> Iterator[bytes]:
+    yield right
+
+
+def never_answers(right: bytes, context: Any) -> Iterator[bytes]:
     while context.is_active():
         time.sleep(0.02)
     return iter(())
 
 
-def is_too_large(right: bytes, context: Context) -> Iterator[bytes]:
+def is_too_large(right: bytes, context: Any) -> Iterator[bytes]:
     yield bytes(MAX_FRAME_BYTES + 1)
 
 
@@ -60,15 +63,16 @@ def unpacks_to_too_much(right: bytes, context: Any) -> Iterator[bytes]:
     yield bytes(2 * MAX_FRAME_BYTES)
 
 
-def fails(right: bytes, context: Context) -> Iterator[bytes]:
+def fails(right: bytes, context: Any) -> Iterator[bytes]:
     raise RuntimeError("the log is inside out")
 
 
-def aborts(right: bytes, context: Context) -> Iterator[bytes]:
+def aborts(right: bytes, context: Any) -> Iterator[bytes]:
     context.abort(grpc.StatusCode.INTERNAL, "\x1b[31mno\n" + "x" * 2_000)
+    return iter(())
 
 
-ANSWERS: dict[str, Callable[[bytes, Context], Iterator[bytes]]] = {
+ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
     "never-answers": never_answers,
     "answers-with-another-id": lambda right, _: iter([changed(right, id=77)]),
     "answers-with-a-hello": lambda right, _: iter([changed(right, hello=pb.HelloReply())]),
@@ -89,7 +93,7 @@ class Conversation:
     def __init__(self, name: str, at_tick: Callable[[], object]) -> None:
         self._name, self._at_tick = name, at_tick
 
-    def __call__(self, requests: Iterator[bytes], context: Context) -> Iterator[bytes]:
+    def __call__(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
         testee = Testee(TesteeOptions("1", name=self._name))
         if self._name == "ends-at-once":
             return
@@ -102,7 +106,7 @@ class Conversation:
             self._at_tick()
             if self._name == "ends-the-stream":
                 return
-            yield from ANSWERS.get(self._name, lambda right, _: iter([right]))(right, context)
+            yield from ANSWERS.get(self._name, honest)(right, context)
         if self._name == "never-ends-the-stream":
             yield from never_answers(b"", context)
 

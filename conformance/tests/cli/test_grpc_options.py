@@ -169,7 +169,7 @@ def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     for name in ("sds_harness.grpc_link", "sds_testee.grpc_server"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "grpc", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "grpc", None)
 
 
 def test_who_has_no_grpc_is_told_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
