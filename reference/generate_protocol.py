@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from grpc_tools import protoc  # type: ignore[import-untyped]
@@ -31,9 +31,9 @@ _LINK = "../../"
 """From the page to the repository."""
 
 # Numbers of fields in descriptor.proto, of which paths to comments are made.
-_MESSAGE, _ENUM, _SYNTAX = 4, 5, 12
+_MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
 _PART = 2
-"""A field of a message, or a value of an enum."""
+"""A field of a message, a value of an enum, or a method of a service."""
 
 
 class Source:
@@ -65,6 +65,8 @@ class Source:
             described.append((_MESSAGE, number, message.name, [field.name for field in message.field]))
         for number, enum in enumerate(parsed.enum_type):
             described.append((_ENUM, number, enum.name, [value.name for value in enum.value]))
+        for number, service in enumerate(parsed.service):
+            described.append((_SERVICE, number, service.name, [method.name for method in service.method]))
         for kind, number, name, parts in described:
             place = places[kind, number]
             self.order.append((place.span[0], name))
@@ -133,9 +135,13 @@ def _page(source: Source) -> Iterator[str]:
         if name in source.sections:
             yield f"\n## {source.sections[name]}"
         message = source.file.message_types_by_name.get(name)
+        service = source.file.services_by_name.get(name)
         yield f"\n### {name}\n"
         if said := source.said(name):
             yield f"{said}\n"
+        if service is not None:
+            yield from _methods(source, service)
+            continue
         if message is None:
             yield from _enum(source, name)
             continue
@@ -148,6 +154,16 @@ def _enum(source: Source, name: str) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for value in source.file.enum_types_by_name[name].values:
         yield f"| `{value.name}` | {value.number} | {_cell(source.said(f'{name}.{value.name}'))} |"
+
+
+def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
+    yield "| method | takes | gives | |"
+    yield "| --- | --- | --- | --- |"
+    for method in service.methods:
+        ends = ((method.input_type, method.client_streaming), (method.output_type, method.server_streaming))
+        takes, gives = (f"{'stream of ' if many else ''}[{m.name}](#{m.name.lower()})" for m, many in ends)
+        said = _cell(source.said(f"{service.name}.{method.name}"))
+        yield f"| `{service.full_name}/{method.name}` | {takes} | {gives} | {said} |"
 
 
 def _fields(source: Source, message: Descriptor) -> Iterator[str]:

@@ -163,5 +163,8 @@ def test_the_page_has_every_message_and_every_value() -> None:
     for message in pb.DESCRIPTOR.message_types_by_name.values():
         assert f"### {message.name}\n" in text
         assert all(f"| `{field.json_name}` | {field.number} |" in text for field in message.fields), message.name
+    for service in pb.DESCRIPTOR.services_by_name.values():
+        assert f"### {service.name}\n" in text
+        assert all(f"| `{service.full_name}/{method.name}` |" in text for method in service.methods)
     for enum in pb.DESCRIPTOR.enum_types_by_name.values():
         assert all(f"| `{value.name}` | {value.number} |" in text for value in enum.values)

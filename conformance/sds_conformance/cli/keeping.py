@@ -35,7 +35,7 @@ class Kept(Driven):
         link: Link = super().connect(variables)
         if self.transcript is None:
             return link
-        about = {"command": self.shown, "framing": self.framing.value, "variables": dict(variables)}
+        about = {"command": self.shown, "framing": self.carried, "variables": dict(variables)}
         return RecordedLink(link, self.transcript, **about)
 
 

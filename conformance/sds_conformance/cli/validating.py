@@ -22,7 +22,7 @@ class Validation:
 
     def __init__(self, language: Language, driven: Driven) -> None:
         self._driven = driven
-        self._validator = Validator(language, driven.framing)
+        self._validator = Validator(language, Framing.JSON if driven.carried == Framing.JSON.value else Framing.BINARY)
         self._heard = True
 
     def connect(self, variables: Mapping[str, str]) -> Link:
@@ -37,7 +37,7 @@ class Validation:
         if wrong_only and not validator.complaints:
             return True
         if not self._heard:
-            out.print(Text("  Not validated: what carries this conversation has no lines of JSON.\n", "yellow"))
+            out.print(Text("  Not validated: what carries this conversation shows no bytes.\n", "yellow"))
             return True
         for complaint in validator.complaints:
             _show(out, complaint)
@@ -47,7 +47,7 @@ class Validation:
             of = f"{counted(validator.requests, 'request')} and as many replies"
             told = "as the schemas say"
             if validator.framing is Framing.BINARY:
-                told = "without unknown fields: over binary framing there are no names that could be misspelt"
+                told = "without unknown fields: protobuf has no names that could be misspelt"
             labelled(out, "Valid", Text(f"{of}, {told}.", "green"))
             out.print()
         return not validator.complaints

@@ -79,7 +79,15 @@ def test_what_is_allowed_is_valid(adapter: list[str]) -> None:
     assert "INVALID" not in result.stdout
 
 
-def test_over_binary_framing_it_says_what_there_is_to_validate() -> None:
-    result = typed("smoke", "--validate", "--framing", "binary", "--", *reference_command())
+@pytest.mark.parametrize(
+    "carried",
+    [
+        ["--framing", "binary", "--", *reference_command()],
+        ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")],
+    ],
+    ids=["binary", "grpc"],
+)
+def test_in_protobuf_it_says_what_there_is_to_validate(carried: list[str]) -> None:
+    result = typed("smoke", "--validate", *carried)
     assert result.exit_code == 0
-    assert "over binary framing there are no names that could be misspelt" in words(result.stdout)
+    assert "protobuf has no names that could be misspelt" in words(result.stdout)

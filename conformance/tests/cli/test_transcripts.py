@@ -80,14 +80,20 @@ def test_without_a_filter_everything_is_shown(talk: Path) -> None:
     assert too_wide(shown.stdout) == []
 
 
-def test_binary_framing_is_told_the_same(talk: Path, tmp_path: Path) -> None:
-    other = tmp_path / "binary.jsonl"
+BINARY = ["--framing", "binary", "--", *reference_command()]
+GRPC = ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")]
+
+
+@pytest.mark.parametrize("carried", [BINARY, GRPC], ids=["binary", "grpc"])
+def test_other_carriers_are_told_the_same(talk: Path, tmp_path: Path, carried: list[str]) -> None:
+    other = tmp_path / "other.jsonl"
     typed("smoke", "--transcript", talk, "--", *reference_command())
-    typed("smoke", "--framing", "binary", "--transcript", other, "--", *reference_command())
-    json_told, binary_told = (typed("explain", file).stdout for file in (talk, other))
+    assert typed("smoke", "--transcript", other, *carried).exit_code == 0
+    assert all("base64" in row for row in rows(other) if "direction" in row)
+    json_told, other_told = (typed("explain", file).stdout for file in (talk, other))
     steps = [line for line in json_told.splitlines() if re.match(r" +\d+ al", line)]
     assert len(steps) > 10
-    assert steps == [line for line in binary_told.splitlines() if re.match(r" +\d+ al", line)]
+    assert steps == [line for line in other_told.splitlines() if re.match(r" +\d+ al", line)]
 
 
 def test_filters_by_participant_and_channel(talk: Path) -> None:
