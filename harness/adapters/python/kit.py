@@ -1,4 +1,7 @@
-"""An adapter to fill in: the methods of Implementation, one by one. Python 3.9 or newer, and nothing else."""
+"""The kit: speaks the testee protocol for an Implementation. It is copied, and needs no change.
+
+Subclass Implementation, fill in its methods one by one, and call `serve`. Python 3.9 or newer, and nothing else.
+"""
 
 import base64
 import functools
@@ -36,9 +39,12 @@ class Rejected(Exception):
 
 
 class Implementation:
-    """Yours. `who` is the participant, whatever `open` made of it; bytes are plain bytes, in what you return as well.
-    Effects are {"broadcasts": [b"..."], "events": [...], "messageId": "..."}, an event for example
-    {"channelId": "c1", "delivered": {"messageId": "m1", "content": b"hi"}}. What is empty may be left out."""
+    """Its methods are the commands, `who` is the participant, whatever `open` made of it.
+
+    Bytes are plain bytes, in what is returned as well, and what is empty may be left out. Effects are {"broadcasts":
+    [b"..."], "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId":
+    "m1", "content": b"hi"}}.
+    """
 
     hello: ClassVar[dict[str, Any]] = {"name": "my-sds", "version": "0", "revisions": ["sds-2026-01"]}
     capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
@@ -99,7 +105,7 @@ def plain(field: str, value: Any) -> Any:
 
 
 def answer_to(mine: Implementation, participants: dict[int, Any], name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one command: what the method of its name returns. Nothing from here on needs a change."""
+    """The answer to one command: what the method of its name returns."""
     if name == "hello":
         return {"hello": {"protocolVersion": 1, "capabilities": mine.capabilities, **mine.hello}}
     command, given = snake(name), {snake(field): value for field, value in given.items()}
@@ -150,7 +156,3 @@ def serve(mine: Implementation) -> None:
             answer = {"error": {"message": f"{type(error).__name__} in {where}: {error}"}}
         reply = {"id": number, **answer}
         print(json.dumps(reply, default=lambda value: base64.b64encode(value).decode()), file=stdout, flush=True)
-
-
-if __name__ == "__main__":
-    serve(Implementation())
