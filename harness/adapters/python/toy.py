@@ -100,8 +100,8 @@ def decode(wire: bytes) -> Message:
                 message.history.append(ids[-1] if ids else "")
             elif kind == LENGTH and tag == 20:
                 message.content = value
-    except UnicodeDecodeError as error:
-        raise Refused("text that is not UTF-8: " + error.reason) from None
+    except UnicodeDecodeError:
+        raise Refused("text that is not UTF-8") from None
     return message
 
 
