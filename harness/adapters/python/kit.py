@@ -136,23 +136,33 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
     return {ANSWERS.get(command, "effects"): result or {}}
 
 
+def line_of(reply: dict[str, Any]) -> bytes:
+    """A reply as a line. Text that is no Unicode has no place in a protobuf string: a question mark stands for it."""
+    text = json.dumps(reply, ensure_ascii=False, default=lambda value: base64.b64encode(value).decode())
+    return text.encode("utf-8", "replace") + b"\n"
+
+
 def serve(mine: Implementation) -> None:
     """Answer every line of stdin until it ends."""
     if os.environ.get("SDS_TESTEE_FRAMING", "json") != "json":
-        sys.exit("this adapter speaks JSON lines only")
-    stdout, sys.stdout = sys.stdout, sys.stderr  # What is printed by mistake is not to get among the replies.
+        sys.exit("this adapter speaks JSON lines only: run sds-conformance with --framing json")
+    # What is printed by mistake, by a library in C as well, is not to get among the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
     participants: dict[int, Any] = {}
-    for line in sys.stdin.buffer:  # Bytes come in and ASCII goes out: no locale decides on the encoding.
+    for line in sys.stdin.buffer:  # Bytes come in and go out: no locale decides on the encoding.
         number: Any = 0
         try:
             request = json.loads(line.decode("utf-8"))
             number = request.pop("id", 0)
             answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
+            reply = line_of({"id": number, **answer})
         except Rejected as reason:
-            answer = {"rejected": {"reason": str(reason)}}
+            reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
         except Exception as error:  # A fault: the suite quotes it, and the process goes on.
             traceback.print_exc()
             where = traceback.extract_tb(error.__traceback__)[-1].name
-            answer = {"error": {"message": f"{type(error).__name__} in {where}: {error}"}}
-        reply = {"id": number, **answer}
-        print(json.dumps(reply, default=lambda value: base64.b64encode(value).decode()), file=stdout, flush=True)
+            reply = line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})
+        replies.write(reply)
+        replies.flush()
