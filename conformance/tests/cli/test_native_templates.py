@@ -10,6 +10,8 @@ import pytest
 from native_templates import LANGUAGES, Built, build
 from suite_terminal import typed, words
 
+pytestmark = pytest.mark.exhaustive
+
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
@@ -24,7 +26,6 @@ def test_smoke_is_green(built: Built) -> None:
     assert "Declares channels, delivered, virtual-clock" in words(result.output)
 
 
-@pytest.mark.exhaustive
 def test_its_first_report_is_honest(built: Built) -> None:
     """What the toy declares is tested and passes, and nothing else is: one toy in all languages, with one report."""
     where = [] if built.language == "go" else ["--environment", "plain"]

@@ -17,11 +17,15 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message, decode, encode
 from sds_testee.framing import ENVIRONMENT_VARIABLE
 
+pytestmark = pytest.mark.exhaustive
+
 T = 1_800_000_000_000
 LARGEST = 2**64 - 1
 LIMIT_S = 60
 
 GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
+
+RUST_SEND = "fn send(&mut self, who: &mut Participant, given: &Json) -> Answer {\n"
 
 FAULTS: dict[str, dict[str, dict[str, str]]] = {
     "go": {
@@ -30,6 +34,13 @@ FAULTS: dict[str, dict[str, dict[str, str]]] = {
             '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
             GO_SEND: GO_SEND + '\tfmt.Println("noise, Ж字🦊")\n'
             '\tif string(in.Content) == "boom" {\n\t\tpanic("no memory, Ж字🦊")\n\t}\n',
+        }
+    },
+    "rust": {
+        "adapter.rs": {
+            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
+            RUST_SEND: RUST_SEND + 'println!("noise, Ж字🦊");\n'
+            'if given.bytes("content")? == b"boom" {\npanic!("no memory, Ж字🦊");\n}\n',
         }
     },
 }
@@ -154,7 +165,7 @@ def test_what_is_declared_and_not_filled_in_is_an_error(built: Built) -> None:
     ephemeral = {"sendEphemeral": {"handle": "1", "channelId": "c1", "content": "aGk="}}
     replies = asked(built, {"hello": {}}, opening(), ephemeral, sending(b"hello"))
     assert answers(replies) == ["hello", "opened", "error", "effects"]
-    assert "SendEphemeral" in replies[2].error.message
+    assert "sendephemeral" in replies[2].error.message.lower().replace("_", "")
 
 
 def test_what_the_harness_asks_to_configure_is_ignored(built: Built) -> None:
