@@ -14,7 +14,7 @@ import pytest
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 
-LANGUAGES = ("go", "rust")
+LANGUAGES = ("go", "rust", "java")
 
 BUILD_LIMIT_S = 300
 
@@ -24,8 +24,9 @@ class Built:
     """A template that was built."""
 
     language: str
+    folder: Path
     command: tuple[str, ...]
-    """To be run from anywhere."""
+    """To be run in the folder."""
 
 
 def build(language: str, folder: Path, changes: Mapping[str, Mapping[str, str]] | None = None) -> Built:
@@ -51,4 +52,4 @@ def build(language: str, folder: Path, changes: Mapping[str, Mapping[str, str]] 
     for line in template["build"]:
         done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, timeout=BUILD_LIMIT_S)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-    return Built(language, tuple(str(folder / word) if "/" in word else word for word in template["command"]))
+    return Built(language, folder, tuple(template["command"]))

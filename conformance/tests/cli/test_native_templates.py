@@ -19,15 +19,17 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return build(language, tmp_path_factory.mktemp(language) / "adapter")
 
 
-def test_smoke_is_green(built: Built) -> None:
+def test_smoke_is_green(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(built.folder)
     result = typed("smoke", "--", *built.command)
     assert result.exit_code == 0, result.output
     assert "The adapter answers." in words(result.output)
     assert "Declares channels, delivered, virtual-clock" in words(result.output)
 
 
-def test_its_first_report_is_honest(built: Built) -> None:
+def test_its_first_report_is_honest(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the toy declares is tested and passes, and nothing else is: one toy in all languages, with one report."""
+    monkeypatch.chdir(built.folder)
     where = [] if built.language == "go" else ["--environment", "plain"]
     result = typed("run", "--json", *where, "--", *built.command)
     assert result.exit_code == 0, result.output

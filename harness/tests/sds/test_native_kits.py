@@ -26,6 +26,7 @@ LIMIT_S = 60
 GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
 
 RUST_SEND = "fn send(&mut self, who: &mut Participant, given: &Json) -> Answer {\n"
+JAVA_SEND = "public Map<String, Object> send(Map<String, Toy> who, Json.Fields given) {\n"
 
 FAULTS: dict[str, dict[str, dict[str, str]]] = {
     "go": {
@@ -43,6 +44,13 @@ FAULTS: dict[str, dict[str, dict[str, str]]] = {
             'if given.bytes("content")? == b"boom" {\npanic!("no memory, Ж字🦊");\n}\n',
         }
     },
+    "java": {
+        "Adapter.java": {
+            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
+            JAVA_SEND: JAVA_SEND + 'System.out.println("noise, Ж字🦊");\n'
+            'if (given.bytes("content").length == 4) {\nthrow new OutOfMemoryError("no memory, Ж字🦊");\n}\n',
+        }
+    },
 }
 """By language: what makes its adapter print with each message, fail where the content is "boom", and declare ephemeral
 messages, for which it has no method."""
@@ -57,7 +65,8 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def raw(built: Built, data: bytes, **variables: str) -> subprocess.CompletedProcess[bytes]:
     """What the adapter says to these bytes, until it ends by itself. It runs under the POSIX locale."""
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", **variables}
-    return subprocess.run(built.command, input=data, capture_output=True, env=environment, timeout=LIMIT_S)
+    settings: dict[str, Any] = {"cwd": built.folder, "env": environment, "timeout": LIMIT_S}
+    return subprocess.run(built.command, input=data, capture_output=True, **settings)
 
 
 def said(built: Built, *lines: bytes) -> list[pb.Reply]:
