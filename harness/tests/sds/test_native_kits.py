@@ -27,6 +27,7 @@ GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
 
 RUST_SEND = "fn send(&mut self, who: &mut Participant, given: &Json) -> Answer {\n"
 JAVA_SEND = "public Map<String, Object> send(Map<String, Toy> who, Json.Fields given) {\n"
+C_SEND = "static void send(void *who, const kit_json *given) {\n"
 
 FAULTS: dict[str, dict[str, dict[str, str]]] = {
     "go": {
@@ -49,6 +50,14 @@ FAULTS: dict[str, dict[str, dict[str, str]]] = {
             '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
             JAVA_SEND: JAVA_SEND + 'System.out.println("noise, Ж字🦊");\n'
             'if (given.bytes("content").length == 4) {\nthrow new OutOfMemoryError("no memory, Ж字🦊");\n}\n',
+        }
+    },
+    "c": {
+        "adapter.c": {
+            '"CAPABILITY_DELIVERED",\n': '"CAPABILITY_DELIVERED",\n"CAPABILITY_EPHEMERAL",\n',
+            "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n",
+            C_SEND: C_SEND + 'puts("noise, Ж字🦊");\n'
+            'if (kit_same(kit_get_bytes(given, "content"), kit_string("boom"))) kit_fail("no memory, %s", "Ж字🦊");\n',
         }
     },
 }
