@@ -14,7 +14,7 @@ import pytest
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 
-LANGUAGES = ("go", "rust", "java", "c")
+LANGUAGES = ("go", "rust", "java", "c", "nim")
 
 BUILD_LIMIT_S = 300
 

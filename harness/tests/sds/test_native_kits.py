@@ -28,6 +28,7 @@ GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
 RUST_SEND = "fn send(&mut self, who: &mut Participant, given: &Json) -> Answer {\n"
 JAVA_SEND = "public Map<String, Object> send(Map<String, Toy> who, Json.Fields given) {\n"
 C_SEND = "static void send(void *who, const kit_json *given) {\n"
+NIM_SEND = "method send(who: Member, given: JsonNode): JsonNode =\n"
 
 FAULTS: dict[str, dict[str, dict[str, str]]] = {
     "go": {
@@ -58,6 +59,13 @@ FAULTS: dict[str, dict[str, dict[str, str]]] = {
             "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n",
             C_SEND: C_SEND + 'puts("noise, Ж字🦊");\n'
             'if (kit_same(kit_get_bytes(given, "content"), kit_string("boom"))) kit_fail("no memory, %s", "Ж字🦊");\n',
+        }
+    },
+    "nim": {
+        "adapter.nim": {
+            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
+            NIM_SEND: NIM_SEND + '  echo "noise, Ж字🦊"\n'
+            '  if given.bytes("content") == "boom":\n    raise newException(OutOfMemDefect, "no memory, Ж字🦊")\n',
         }
     },
 }
