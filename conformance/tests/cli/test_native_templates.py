@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from native_templates import LANGUAGES, Built, build
+from native_templates import LANGUAGES, Built, build_once
 from suite_terminal import typed, words
 
 pytestmark = pytest.mark.exhaustive
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.exhaustive
 @pytest.fixture(scope="module", params=LANGUAGES)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     language: str = request.param
-    return build(language, tmp_path_factory.mktemp(language) / "adapter")
+    return build_once(tmp_path_factory, language)
 
 
 def test_smoke_is_green(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:

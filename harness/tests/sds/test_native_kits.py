@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 
-from native_templates import LANGUAGES, Built, build
+from native_changes import CHANGES
+from native_templates import LANGUAGES, Built, build_once
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message, decode, encode
 from sds_testee.framing import ENVIRONMENT_VARIABLE
@@ -23,60 +24,11 @@ T = 1_800_000_000_000
 LARGEST = 2**64 - 1
 LIMIT_S = 60
 
-GO_SEND = "func (p participant) Send(in Send) (Effects, error) {\n"
-
-RUST_SEND = "fn send(&mut self, who: &mut Participant, given: &Json) -> Answer {\n"
-JAVA_SEND = "public Map<String, Object> send(Map<String, Toy> who, Json.Fields given) {\n"
-C_SEND = "static void send(void *who, const kit_json *given) {\n"
-NIM_SEND = "method send(who: Member, given: JsonNode): JsonNode =\n"
-
-FAULTS: dict[str, dict[str, dict[str, str]]] = {
-    "go": {
-        "adapter.go": {
-            "package main\n": 'package main\n\nimport "fmt"\n',
-            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
-            GO_SEND: GO_SEND + '\tfmt.Println("noise, Ж字🦊")\n'
-            '\tif string(in.Content) == "boom" {\n\t\tpanic("no memory, Ж字🦊")\n\t}\n',
-        }
-    },
-    "rust": {
-        "adapter.rs": {
-            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
-            RUST_SEND: RUST_SEND + 'println!("noise, Ж字🦊");\n'
-            'if given.bytes("content")? == b"boom" {\npanic!("no memory, Ж字🦊");\n}\n',
-        }
-    },
-    "java": {
-        "Adapter.java": {
-            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
-            JAVA_SEND: JAVA_SEND + 'System.out.println("noise, Ж字🦊");\n'
-            'if (given.bytes("content").length == 4) {\nthrow new OutOfMemoryError("no memory, Ж字🦊");\n}\n',
-        }
-    },
-    "c": {
-        "adapter.c": {
-            '"CAPABILITY_DELIVERED",\n': '"CAPABILITY_DELIVERED",\n"CAPABILITY_EPHEMERAL",\n',
-            "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n",
-            C_SEND: C_SEND + 'puts("noise, Ж字🦊");\n'
-            'if (kit_same(kit_get_bytes(given, "content"), kit_string("boom"))) kit_fail("no memory, %s", "Ж字🦊");\n',
-        }
-    },
-    "nim": {
-        "adapter.nim": {
-            '"CAPABILITY_DELIVERED"': '"CAPABILITY_DELIVERED", "CAPABILITY_EPHEMERAL"',
-            NIM_SEND: NIM_SEND + '  echo "noise, Ж字🦊"\n'
-            '  if given.bytes("content") == "boom":\n    raise newException(OutOfMemDefect, "no memory, Ж字🦊")\n',
-        }
-    },
-}
-"""By language: what makes its adapter print with each message, fail where the content is "boom", and declare ephemeral
-messages, for which it has no method."""
-
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     language: str = request.param
-    return build(language, tmp_path_factory.mktemp(language) / "adapter", FAULTS[language])
+    return build_once(tmp_path_factory, language, CHANGES[language])
 
 
 def raw(built: Built, data: bytes, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -170,11 +122,8 @@ def test_it_refuses_the_other_framing_in_words(built: Built) -> None:
     ("command", "what"),
     [
         ({"sendSync": {}}, "SYNC"),
-        ({"observe": {"filterIds": ["m"]}}, "OBSERVE"),
-        ({"buildFilter": {"messageIds": ["m"], "bloomCapacity": 9}}, "FILTER_CODEC"),
-        ({"queryFilter": {"bloomFilter": "AAAA", "bloomErrorRate": 0.5}}, "FILTER_CODEC"),
-        ({"encode": {"message": {"messageId": "m"}}}, "MESSAGE_CODEC"),
-        ({"decode": {"wire": "AAAA"}}, "MESSAGE_CODEC"),
+        ({"buildFilter": {"messageIds": ["m"], "bloomCapacity": 9}}, "FILTER_SIZES"),
+        ({"queryFilter": {"bloomFilter": "AAAA", "bloomErrorRate": 0.5}}, "FILTER_SIZES"),
         ({"repairTimes": {"participantId": "p", "numResponseGroups": -1}}, "REPAIR_TIMES"),
         ({"open": {}}, "UNNAMED_CHANNEL"),
         ({"send": {"messageId": "m"}}, "MESSAGE_ID"),
@@ -192,6 +141,26 @@ def test_what_is_declared_and_not_filled_in_is_an_error(built: Built) -> None:
     replies = asked(built, {"hello": {}}, opening(), ephemeral, sending(b"hello"))
     assert answers(replies) == ["hello", "opened", "error", "effects"]
     assert "sendephemeral" in replies[2].error.message.lower().replace("_", "")
+
+
+def test_what_is_filled_in_is_answered(built: Built) -> None:
+    *_, state, filter_, never, so_far, decoded = asked(
+        built,
+        {"hello": {}},
+        opening(),
+        {"observe": {"handle": "1", "channelId": "c1", "filterIds": ["m", "", "Ж字🦊"]}},
+        {"buildFilter": {"messageIds": ["m", "Ж字🦊"]}},
+        {"queryFilter": {"bloomFilter": "AAAA", "messageIds": ["m"]}},
+        {"encode": {"message": {"messageId": "m", "causalHistory": [{"senderId": "bob"}], "lamportTimestamp": "7"}}},
+        {"decode": {"wire": "AP8="}},
+    )
+    assert state.state == pb.State(lamport_timestamp=LARGEST, filter_hits=[True, False, True])
+    assert filter_.filter.bloom_filter == "m,Ж字🦊".encode()
+    assert never.rejected.reason == "never, Ж字🦊"
+    assert so_far.unsupported.what == "so far"
+    entry = pb.HistoryEntry(message_id="a", retrieval_hint=b"")
+    message = pb.Message(causal_history=[entry], content=b"\x00\xff")
+    assert decoded.decoded == pb.Decoded(message=message, kind=pb.MESSAGE_KIND_CONTENT)
 
 
 def test_what_the_harness_asks_to_configure_is_ignored(built: Built) -> None:
