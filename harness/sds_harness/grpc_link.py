@@ -15,7 +15,6 @@ from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-import grpc
 from grpc_health.v1 import health_pb2
 
 from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
@@ -23,6 +22,7 @@ from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, authorizatio
 
 from .endpoint import AUTO, LONGEST_PATH, Endpoint
 from .faults import FaultKind, TesteeFault
+from .grpc_quietly import grpc
 from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
 
