@@ -9,12 +9,16 @@ from typing import Any, NoReturn, Protocol
 
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
+from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
 from .process import TesteeProcess
 
 
 class Link(Protocol):
     """One conversation."""
+
+    outside_clock: OutsideClock | None = None
+    """Whether the time of the other end is moved from outside, None where nobody tries."""
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """The answer to ``request``, a message of type ``reply``. Raises TesteeFault."""
@@ -56,7 +60,7 @@ _UNKNOWN_BINARY = b"\xfa\xff\xff\x0f\x00"
 _UNKNOWN_JSON = "frobnicate"
 
 
-class StdioLink:
+class StdioLink(Link):
     """A process that speaks one of the framings on stdin and stdout."""
 
     def __init__(

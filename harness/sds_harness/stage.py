@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic
 
-from .declaration import printable
+from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
 from .faults import TesteeFault
 from .session import Session
@@ -30,7 +30,7 @@ class ScheduleStopped(Exception):
 
 def start_of(session: Session) -> int:
     """Where time starts: an implementation that goes by its own clock gets the real time to start from."""
-    return START_MS if session.declaration.can_by_name("virtual-clock") else time.time_ns() // 1_000_000
+    return START_MS if session.declaration.can_by_name(VIRTUAL_CLOCK) else time.time_ns() // 1_000_000
 
 
 class Stage(Generic[S]):
@@ -67,7 +67,9 @@ class Stage(Generic[S]):
 
     def advance(self, milliseconds: int) -> None:
         """Let virtual time pass; negative steps the clock back."""
-        if not 0 < self.now_ms + milliseconds < 1 << 62:
+        outside = self.trace.declaration.outside_clock
+        latest = outside.latest_ms if outside is not None else (1 << 62) - 1
+        if not 0 < self.now_ms + milliseconds <= latest:
             raise ScheduleStopped(f"virtual time cannot advance by {milliseconds} ms, a period in force")
         self.now_ms += milliseconds
 

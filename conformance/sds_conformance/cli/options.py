@@ -17,7 +17,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sds_harness.link import Limits, StdioLink
+from sds_harness.clock import Faketime
+from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
 
 from ..exploration.campaign import Tally
@@ -27,6 +28,7 @@ from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
+from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""
@@ -59,9 +61,14 @@ class Driven:
     framing: Framing
     dialect: str
     limits: Limits
+    clock: Faketime | None = None
+    """Moves its time from outside, None where it takes the time from commands."""
 
-    def connect(self, variables: Mapping[str, str]) -> StdioLink:
+    def connect(self, variables: Mapping[str, str]) -> Link:
         """Start a fresh process, with these environment variables beside those it inherits."""
+        return self.clock.connect(self._start, variables) if self.clock is not None else self._start(variables)
+
+    def _start(self, variables: Mapping[str, str]) -> StdioLink:
         return StdioLink(self.command, self.framing, self.limits, variables)
 
     @property
@@ -73,6 +80,7 @@ class Driven:
             "--dialect": (self.dialect, ""),
             "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
             "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            "--clock": (FAKETIME if self.clock is not None else DECLARED, DECLARED),
             "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
         }
         return [part for name, (value, default) in values.items() if value != default for part in (name, value)]
@@ -145,7 +153,7 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
     @wraps(function)
-    def collected(driven: Driven, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
+    def collected(driven: Driven, clock: str, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
             try:
@@ -155,11 +163,14 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         if not command:
             command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
+        if clock == FAKETIME:
+            driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
         function(driven=replace(driven, command=command, dialect=dialect), **rest)
 
     dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
     return talking(
         collected,
+        CLOCK,
         click.option("--dialect", default="", metavar="NAME", help=dialects),
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
     )

@@ -216,5 +216,5 @@ def _left_out(environments: Iterable[Environment], declared: Declaration, revisi
         if unfit := environment.unfit(revision):
             out[environment.name] = unfit
         elif lacking := declared.lacking(environment.needs):
-            out[environment.name] = f"not declared: {', '.join(lacking)}"
+            out[environment.name] = declared.why_skipped(lacking)
     return out
