@@ -49,6 +49,8 @@ class Stage(Generic[S]):
         self.now_ms = trace.start_ms
         """Virtual time. A schedule may set it to anything, backwards too. Of an implementation that goes by its own
         clock only what does not depend on time can be judged."""
+        self.ahead_ms = 0
+        """How far that is ahead of what the implementation is told."""
         self.trace = trace
         self._begun = step
         self._labels: set[str] = set()
@@ -57,6 +59,10 @@ class Stage(Generic[S]):
     def opened(self, participant: str, handle: int) -> None:
         """A participant is there, and is to be freed at the end."""
         self._handles.append((participant, handle))
+
+    def go_ahead(self) -> None:
+        """Put the clock of scripted peers ahead of the real one, where that is the implementation's, and it helps."""
+        return
 
     def label(self, name: str) -> str:
         """What a participant or channel is called in this environment; what is such a name already stays as it is."""
@@ -82,7 +88,7 @@ class Stage(Generic[S]):
         """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
         for participant, handle in self._handles:
             request = self.session.language.request()
-            request.close.now_ms, request.close.handle = self.now_ms, handle
+            request.close.now_ms, request.close.handle = self.now_ms - self.ahead_ms, handle
             try:
                 self.session.call(request)
             except TesteeFault as fault:
@@ -93,7 +99,7 @@ class Stage(Generic[S]):
     def step(self, participant: str, request: Any) -> S:
         """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
         steps = self.trace.steps
-        if offset := self.environment.offset_ms(len(steps)):
+        if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
                 command.now_ms = max(1, command.now_ms + offset)
