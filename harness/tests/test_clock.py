@@ -280,6 +280,16 @@ def test_what_was_preloaded_before_still_is() -> None:
     assert ":" not in preloaded
 
 
+def test_the_library_of_the_system_serves_where_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "find_spec", lambda name: None)
+    try:
+        found = find_library()
+    except NoClockLibrary:
+        pytest.skip("the system has none: apt-get install faketime")
+    assert found.parent.name == "faketime"
+    assert "site-packages" not in found.parts
+
+
 def test_a_library_for_another_processor_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "_machine", lambda file: b"\x3e\x00" if file == Path(sys.executable) else b"\xb7\x00")
     with pytest.raises(NoClockLibrary) as told:
