@@ -6,6 +6,8 @@ command has and writes as many as the answer has, and nothing else. Both take tu
 median of steps over round trips within a round. `local` is the throughput of the same steps without a pipe,
 with the reference in this process: what is spent there is not the pipe's.
 
+Over gRPC the answer comes from the same reference, and the echo stays a pipe: its row says what the carrier costs.
+
 Where the kernel puts the two processes decides what a round trip costs: on one core it is two context switches, on two
 cores each end is woken from its sleep every time. --cores fixes that, for the echo and for the steps alike.
 """
@@ -24,8 +26,10 @@ from itertools import cycle, islice
 from statistics import mean, median
 from time import perf_counter
 
-from sds_harness.link import Limits, LocalLink, StdioLink
-from sds_harness.sds.language import open_session
+from sds_harness.endpoint import AUTO, Endpoint
+from sds_harness.grpc_link import GrpcLink
+from sds_harness.link import Limits, Link, LocalLink, StdioLink
+from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Trace
 from sds_harness.session import Session
@@ -35,6 +39,8 @@ from sds_reference.testee.server import Testee, TesteeOptions
 from sds_testee.framing import Framing
 
 GOAL = 0.5
+GRPC = "grpc"
+CARRIERS = (Framing.BINARY.value, Framing.JSON.value, GRPC)
 COMMAND = [sys.executable, "-m", "sds_reference"]
 SMALL = Config(bloom_capacity=500, bloom_error_rate=0.01)
 FULL = Config()
@@ -121,17 +127,21 @@ class Cores:
             self._child = {available[count - 1]}
 
     def place(self, pid: int) -> None:
-        """Put a child, which has one thread, where it belongs."""
-        if self._child:
-            os.sched_setaffinity(pid, self._child)
+        """Put a child, with all the threads that it has, where it belongs."""
+        for thread in os.listdir(f"/proc/{pid}/task") if self._child else ():
+            os.sched_setaffinity(int(thread), self._child)
 
 
-def piped(framing: Framing, cores: Cores) -> Session:
+def carried(carrier: str, cores: Cores) -> Session:
     """A session with the reference in a process of its own."""
     limits = Limits()
 
-    def connect() -> StdioLink:
-        link = StdioLink(COMMAND, framing, limits)
+    def connect() -> Link:
+        if carrier == GRPC:
+            link: StdioLink | GrpcLink = GrpcLink(Endpoint(AUTO, SDS.service, started=True), COMMAND, limits)
+        else:
+            link = StdioLink(COMMAND, Framing(carrier), limits)
+        assert link.pid is not None
         cores.place(link.pid)
         return link
 
@@ -177,21 +187,22 @@ def time_echo(sent: int, answered: int, cores: Cores, trips: int) -> float:
         return trips / (perf_counter() - started)
 
 
-def frame_sizes(trace: Trace, framing: Framing) -> tuple[int, int]:
-    """Mean length of a command and of an answer on the pipe."""
+def frame_sizes(trace: Trace, carrier: str) -> tuple[int, int]:
+    """Mean length of a command and of an answer; gRPC puts 5 bytes before each, a pipe with binary framing 4."""
+    framing = Framing.BINARY if carrier == GRPC else Framing(carrier)
     steps = [step for step in trace.steps if step.reply is not None][-100:]
     sent = [len(framing.pack(step.request)) for step in steps]
     answered = [len(framing.pack(step.reply)) for step in steps if step.reply is not None]
     return round(mean(sent)), round(mean(answered))
 
 
-def measure(workload: Workload, framing: Framing, cores: Cores, steps: int, rounds: int) -> dict[str, object]:
+def measure(workload: Workload, carrier: str, cores: Cores, steps: int, rounds: int) -> dict[str, object]:
     """One row of the table."""
     echo, stepping, alone, ratios = [], [], [], []
     sent = answered = 0
     for _ in range(rounds):
-        rate, trace = time_steps(piped(framing, cores), workload, steps)
-        sent, answered = frame_sizes(trace, framing)
+        rate, trace = time_steps(carried(carrier, cores), workload, steps)
+        sent, answered = frame_sizes(trace, carrier)
         trips = time_echo(sent, answered, cores, steps)
         echo.append(trips)
         stepping.append(rate)
@@ -199,14 +210,14 @@ def measure(workload: Workload, framing: Framing, cores: Cores, steps: int, roun
         alone.append(time_steps(local(), workload, steps)[0])
     return {
         "workload": workload.name,
-        "framing": framing.value,
+        "carrier": carrier,
         "sent": sent,
         "answered": answered,
         "echo_per_second": round(median(echo)),
         "steps_per_second": round(median(stepping)),
         "ratio": round(median(ratios), 2),
         "local_per_second": round(median(alone)),
-        "goal": GOAL if workload.goal and framing is Framing.BINARY else None,
+        "goal": GOAL if workload.goal and carrier == Framing.BINARY.value else None,
     }
 
 
@@ -220,21 +231,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=2_000, help="steps, and round trips, in a round")
     parser.add_argument("--rounds", type=int, default=7, help="rounds, of which the median counts")
-    parser.add_argument("--framing", choices=[framing.value for framing in Framing], help="only this one")
+    parser.add_argument("--carrier", choices=CARRIERS, help="only this one")
     parser.add_argument("--cores", type=int, choices=[1, 2], default=0, help="one core for both ends, or one each")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     arguments = parser.parse_args()
-    framings = [Framing(arguments.framing)] if arguments.framing else [Framing.BINARY, Framing.JSON]
+    carriers = [arguments.carrier] if arguments.carrier else CARRIERS
     cores = Cores(arguments.cores)
-    rows = [measure(w, framing, cores, arguments.steps, arguments.rounds) for framing in framings for w in WORKLOADS]
+    rows = [measure(w, carrier, cores, arguments.steps, arguments.rounds) for w in WORKLOADS for carrier in carriers]
     if arguments.json:
         print(json.dumps({"benchmark": "harness_steps", "rows": rows}, indent=2))
         return 0
     print(
-        f"{'framing':<8}{'workload':<26}{'sent':>7}{'answered':>9}{'echo/s':>9}{'steps/s':>9}{'ratio':>7}{'local/s':>10}"
+        f"{'workload':<26}{'carrier':<8}{'sent':>7}{'answered':>9}{'echo/s':>9}{'steps/s':>9}{'ratio':>7}{'local/s':>10}"
     )
     for row in rows:
-        print(f"{row['framing']:<8}{row['workload']:<26}{row['sent']:>7,}{row['answered']:>9,}", end="")
+        print(f"{row['workload']:<26}{row['carrier']:<8}{row['sent']:>7,}{row['answered']:>9,}", end="")
         print(f"{row['echo_per_second']:>9,}{row['steps_per_second']:>9,}{row['ratio']:>7}", end="")
         print(f"{row['local_per_second']:>10,}  {verdict(row)}".rstrip())
     return 0

@@ -40,10 +40,10 @@ class NoClockLibrary(Exception):
 
 
 class StartedLink(Link, Protocol):
-    """A conversation with a process that we started."""
+    """A conversation with a process that we started, if any."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int | None: ...
 
 
 Start = Callable[[Mapping[str, str]], StartedLink]
@@ -125,7 +125,7 @@ class _Hands:
         self._next.replace(self._file)  # half a time would end the process
         self._shows = now_ms
 
-    def away(self, pid: int) -> None:
+    def away(self, pid: int | None) -> None:
         """Remove the file, and what libfaketime leaves behind of a process that has ended."""
         self._folder.cleanup()
         for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
@@ -153,7 +153,7 @@ class ClockedLink(Link):
         try:
             self._link = start(hands.variables(variables) if hands else variables)
         except BaseException:
-            self._put_away(0)
+            self._put_away(None)
             raise
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
@@ -184,7 +184,7 @@ class ClockedLink(Link):
         self._link.kill()
         self._put_away(self._link.pid)
 
-    def _put_away(self, pid: int) -> None:
+    def _put_away(self, pid: int | None) -> None:
         if self._hands:
             self._hands.away(pid)
 

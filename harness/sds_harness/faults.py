@@ -51,12 +51,19 @@ class Breakdown:
     """One sentence: what was asked and what came instead."""
     stderr: tuple[str, ...] = ()
     """The last lines of its standard error."""
+    hint: str = ""
+    """The likely question to ask next, where that of the kind does not fit."""
+
+    @property
+    def advice(self) -> str:
+        """The likely question to ask next."""
+        return self.hint or self.kind.advice
 
 
 class TesteeFault(Exception):
     """The implementation under test broke the conversation."""
 
-    def __init__(self, kind: FaultKind, detail: str, stderr: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: FaultKind, detail: str, stderr: tuple[str, ...] = (), hint: str = "") -> None:
         detail = printable(detail, 600)
         super().__init__(f"{kind.value}: {detail}")
-        self.breakdown = Breakdown(kind, detail, stderr)
+        self.breakdown = Breakdown(kind, detail, stderr, hint)

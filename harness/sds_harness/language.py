@@ -31,6 +31,8 @@ class Language:
     """Capabilities without which an implementation may answer `unsupported` to a request."""
     implied: Mapping[int, int] = field(default_factory=dict)
     """A capability that whoever declares the other one has as well."""
+    service: str = ""
+    """Full name of the gRPC service that carries it, "" if there is none. It has one method, ``Converse``."""
 
     def answer_to(self, command: str) -> str:
         """Name of the answer that belongs to a command."""

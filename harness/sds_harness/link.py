@@ -56,7 +56,7 @@ class Limits:
 
 
 # A command number and name that no version of the protocol will use.
-_UNKNOWN_BINARY = b"\xfa\xff\xff\x0f\x00"
+UNKNOWN_BINARY = b"\xfa\xff\xff\x0f\x00"
 _UNKNOWN_JSON = "frobnicate"
 
 
@@ -83,7 +83,7 @@ class StdioLink(Link):
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         if self._framing is Framing.BINARY:
-            body = request.SerializeToString() + _UNKNOWN_BINARY
+            body = request.SerializeToString() + UNKNOWN_BINARY
             frame = len(body).to_bytes(4, "big") + body
         else:
             frame = f'{{"id":"{request.id}","{_UNKNOWN_JSON}":{{}}}}\n'.encode()
@@ -121,12 +121,9 @@ class StdioLink(Link):
             self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
         process.deadline_in(float("inf"))
         try:
-            reply = self._framing.parse(body, kind)
+            return read_reply(self._framing, body, kind, what)
         except FramingError as error:
-            self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply ({error}): {_excerpt(body)}")
-        if not reply.id and reply.WhichOneof("answer") is None:
-            self._fail(FaultKind.GARBAGE, f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
-        return reply
+            self._fail(FaultKind.GARBAGE, str(error))
 
     def _fail_ended(self, what: str, timeout_s: float, pipe: str) -> NoReturn:
         """The conversation ended while ``pipe`` was in use: find out why."""
@@ -136,18 +133,12 @@ class StdioLink(Link):
         if process.failure is FaultKind.HANG:
             said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
             self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s{said}")
-        if process.failure is FaultKind.OUT_OF_MEMORY:
-            limit = self._limits.memory_bytes >> 20
-            self._fail(FaultKind.OUT_OF_MEMORY, f"over {limit} MiB of memory in answer to {what}, and killed")
-        status = process.settle_exit()
-        if status is None:
+        died = how_it_died(process, f"in answer to {what}")
+        if died is None:
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
-        if status < 0:
-            name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
-            self._fail(FaultKind.CRASH, f"killed by {name} in answer to {what}")
-        kind = FaultKind.CRASH if status else FaultKind.EXIT
+        kind, detail = died
         said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
-        self._fail(kind, f"the process ended with exit code {status} in answer to {what}{said}")
+        self._fail(kind, f"{detail}{said}")
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
         self.kill()
@@ -168,6 +159,32 @@ class LocalLink(Link):
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self.call(request, timeout_s, reply)
+
+
+def read_reply(framing: Framing, body: bytes, kind: type[Any], what: str) -> Any:
+    """The reply of type ``kind`` in the answer to ``what``. Raises FramingError, which says in full what it is."""
+    try:
+        reply = framing.parse(body, kind)
+    except FramingError as error:
+        raise FramingError(f"the answer to {what} is no reply ({error}): {_excerpt(body)}") from None
+    if not reply.id and reply.WhichOneof("answer") is None:
+        raise FramingError(f"the answer to {what} has nothing of a reply: {_excerpt(body)}")
+    return reply
+
+
+def how_it_died(process: TesteeProcess, when: str, settling_s: float = 0.5) -> tuple[FaultKind, str] | None:
+    """What became of a process, and ``when``; None if it still runs after so many seconds."""
+    if process.failure is FaultKind.OUT_OF_MEMORY:
+        limit = process.memory_bytes >> 20
+        return FaultKind.OUT_OF_MEMORY, f"over {limit} MiB of memory {when}, and killed"
+    status = process.settle_exit(settling_s)
+    if status is None:
+        return None
+    if status < 0:
+        name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
+        return FaultKind.CRASH, f"killed by {name} {when}"
+    kind = FaultKind.CRASH if status else FaultKind.EXIT
+    return kind, f"the process ended with exit code {status} {when}"
 
 
 def _excerpt(data: bytes | bytearray) -> str:

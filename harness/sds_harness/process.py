@@ -29,14 +29,18 @@ _READ_BYTES = 1 << 16
 class TesteeProcess:
     """A child process with pipes for stdin and stdout; stderr is kept, bounded, for the failure report.
 
+    One that does not ``talk`` has nothing to say on stdout: what it prints there is kept as if it were on stderr.
+
     A watchdog thread kills the process group when a deadline passes or its memory grows over the limit, which ends the
     read with an end of file; ``failure`` then says why. Reads and writes wait until then and no longer, even for a pipe
     that a stranger outside the group still holds.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], memory_bytes: int) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], memory_bytes: int, *, talks: bool = True
+    ) -> None:
         self.failure: FaultKind | None = None
-        self._memory_bytes = memory_bytes
+        self.memory_bytes = memory_bytes
         self._deadline = float("inf")
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
@@ -47,7 +51,7 @@ class TesteeProcess:
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.PIPE if talks else subprocess.STDOUT,
                 env={**os.environ, **environment},
                 bufsize=0,
                 start_new_session=True,
@@ -59,6 +63,7 @@ class TesteeProcess:
         self._stdin = self._child.stdin.fileno()
         self._stdout = self._child.stdout.fileno()
         os.set_blocking(self._stdin, False)
+        self._kept = self._child.stderr or self._child.stdout
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(self._stdout, select.POLLIN)
         self._writable.register(self._stdin, select.POLLOUT)
@@ -121,8 +126,9 @@ class TesteeProcess:
         with contextlib.suppress(OSError):
             self._child.stdin.close()
         try:
-            # Nobody reads stdout now, so what the process still writes must not keep it waiting.
-            self._child.stdout.close()
+            if self._kept is not self._child.stdout:
+                # Nobody reads stdout now, so what the process still writes must not keep it waiting.
+                self._child.stdout.close()
             self._child.wait(grace_s)
             ended = True
         except subprocess.TimeoutExpired:
@@ -138,14 +144,13 @@ class TesteeProcess:
         self._reader.join(_LAST_WORDS_S)
 
     def _keep_stderr(self) -> None:
-        assert self._child.stderr
         with contextlib.suppress(OSError, ValueError):
-            while chunk := os.read(self._child.stderr.fileno(), 1 << 16):
+            while chunk := os.read(self._kept.fileno(), 1 << 16):
                 self._stderr.append(chunk)
                 self._stderr_size += len(chunk)
                 while self._stderr_size > _STDERR_BYTES and len(self._stderr) > 1:
                     self._stderr_size -= len(self._stderr.popleft())
-        self._child.stderr.close()
+        self._kept.close()
 
     def _watch(self) -> None:
         look_at_memory = 0.0
@@ -156,7 +161,7 @@ class TesteeProcess:
                 failure = FaultKind.HANG
             elif now >= look_at_memory:
                 look_at_memory = now + _MEMORY_EVERY_S
-                if self._resident_bytes() > self._memory_bytes:
+                if self._resident_bytes() > self.memory_bytes:
                     failure = FaultKind.OUT_OF_MEMORY
             if failure:
                 # If the process has ended by itself, and only its children keep the pipe open, that says more.

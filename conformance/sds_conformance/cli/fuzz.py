@@ -29,7 +29,7 @@ from ..judging.exits import Exit
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
-from .options import SAVE, Driven, console, driving, exit_code, judging, program, which_schedules
+from .options import SAVE, Driven, console, driving, exit_code, judging, which_schedules
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
 _EPILOG = """
@@ -93,7 +93,7 @@ def fuzz_command(
     if revision not in scheduled:
         raise click.UsageError(
             f"generated schedules are about {' and '.join(scheduled)}. Of {revision} there are the scenarios of `run`: "
-            f"{program()} run --revision {revision} -- {driven.shown}"
+            f"{driven.typed('run', '--revision', revision)}"
         )
     order = Order(
         driven.connect,

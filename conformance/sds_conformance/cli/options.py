@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sds_harness.clock import Faketime
+from sds_harness.clock import OPTION, Faketime, StartedLink
+from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
 
@@ -28,6 +29,7 @@ from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
+from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 
 CURRENT = default().rules.current
@@ -61,14 +63,22 @@ class Driven:
     framing: Framing
     dialect: str
     limits: Limits
+    access: Access = field(default_factory=Access)
+    endpoint: Endpoint | None = None
+    """The server that is talked to instead of stdin and stdout; without a command it runs already."""
     clock: Faketime | None = None
     """Moves its time from outside, None where it takes the time from commands."""
 
     def connect(self, variables: Mapping[str, str]) -> Link:
-        """Start a fresh process, with these environment variables beside those it inherits."""
+        """Begin a conversation: with a fresh process, with these environment variables beside those it inherits, or
+        with the server that there is."""
         return self.clock.connect(self._start, variables) if self.clock is not None else self._start(variables)
 
-    def _start(self, variables: Mapping[str, str]) -> StdioLink:
+    def _start(self, variables: Mapping[str, str]) -> StartedLink:
+        if self.endpoint is not None:
+            from sds_harness.grpc_link import GrpcLink  # only for who has the extra
+
+            return GrpcLink(self.endpoint, self.command, self.limits, variables)
         return StdioLink(self.command, self.framing, self.limits, variables)
 
     @property
@@ -83,15 +93,31 @@ class Driven:
             "--clock": (FAKETIME if self.clock is not None else DECLARED, DECLARED),
             "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
         }
-        return [part for name, (value, default) in values.items() if value != default for part in (name, value)]
+        typed = [part for name, (value, default) in values.items() if value != default for part in (name, value)]
+        return [*(["--grpc", self.endpoint.address] if self.endpoint is not None else []), *typed, *self.access.options]
 
     def typed(self, *words: str) -> str:
         """The command line of this program with these words, to drive it in the same way."""
-        return shlex.join([program(), *words, *self.options, "--", *self.command])
+        return shlex.join([program(), *words, *self.options, *(["--", *self.command] if self.command else [])])
+
+    @property
+    def running(self) -> bool:
+        """Does it run already, so that no fresh process can be had?"""
+        return self.endpoint is not None and not self.command
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command or, where there is none, the server."""
+        return (f"{SCHEME}{self.endpoint.address}",) if self.endpoint is not None and not self.command else self.command
+
+    @property
+    def carried(self) -> str:
+        """How requests and replies are carried."""
+        return self.framing.value if self.endpoint is None else "grpc"
 
     @property
     def shown(self) -> str:
-        return shlex.join(self.command)
+        return shlex.join(self.words)
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -142,36 +168,59 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
     """Give a command the options on how to talk to whatever is driven, as ``driven``, and ``more`` among them."""
 
     @wraps(function)
-    def collected(framing: str, start_timeout: float, timeout: float, memory: int, **rest: Any) -> None:
+    def collected(
+        framing: str,
+        start_timeout: float,
+        timeout: float,
+        memory: int,
+        grpc_ca: Path | None,
+        grpc_token_file: Path | None,
+        grpc_insecure: bool,
+        **rest: Any,
+    ) -> None:
         limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
-        function(driven=Driven((), Framing(framing), "", limits), **rest)
+        access = Access(grpc_ca, grpc_token_file, grpc_insecure)
+        function(driven=Driven((), Framing(framing), "", limits, access), **rest)
 
-    return together(_LIMITS, *more, _FRAMING)(collected)
+    return together(_LIMITS, *more, *reversed(ACCESS), _FRAMING)(collected)
 
 
 def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
     @wraps(function)
-    def collected(driven: Driven, clock: str, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
+    def collected(
+        driven: Driven, clock: str, grpc: str | None, dialect: str, command: tuple[str, ...], **rest: Any
+    ) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
             try:
                 protocol.rules.dialect(protocol.rules.current, dialect)
             except UnknownDialect as error:
                 raise click.UsageError(str(error)) from None
-        if not command:
+        endpoint = None
+        if grpc is None:
+            without_server(driven.access)
+        else:
+            started = bool(command) or grpc == AUTO
+            endpoint = driven.access.endpoint(grpc, protocol.rules.language.service, started=started)
+            rest = with_server(click.get_current_context(), endpoint, rest)
+        if not command and (endpoint is None or endpoint.started):
             command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
+        driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
+            if driven.running:
+                raise click.UsageError(f"the clock of what runs already cannot be moved: add -- COMMAND to {OPTION}")
             driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
-        function(driven=replace(driven, command=command, dialect=dialect), **rest)
+        function(driven=driven, **rest)
 
     dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
     return talking(
         collected,
         CLOCK,
         click.option("--dialect", default="", metavar="NAME", help=dialects),
+        ADDRESS,
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
     )
 

@@ -21,6 +21,7 @@ from ..judging.exits import Exit
 from ..judging.verdict import RANK, Verdict
 from ..protocols import repertoire_of
 from ..telling.story import labelled, show_errors
+from .carrying import refuse_apart
 from .options import CURRENT, FILE, FOLDER, STRICT, Driven, console, driving
 from .showing import (
     driven_or_ended,
@@ -76,6 +77,7 @@ def replay_command(
     schedule = schedule_in(file)
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
+    refuse_apart(driven.endpoint, cast)
     known = notes.get("revision", CURRENT)
     order = Order(
         driven.connect,

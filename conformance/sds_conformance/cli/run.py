@@ -109,9 +109,17 @@ def run_command(
         _prepare(report_dir)
     try:
         with steps_bar(err, 34) as bar:
-            outcome = certify(driven.connect, what, driven.limits, dialect=driven.dialect, strict=strict, progress=bar)
+            outcome = certify(
+                driven.connect,
+                what,
+                driven.limits,
+                dialect=driven.dialect,
+                strict=strict,
+                running=driven.running,
+                progress=bar,
+            )
     except TesteeFault as fault:
-        name = printable(Path(driven.command[0]).name) or "?"
+        name = printable(Path(driven.words[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)
     except UnknownDialect as error:
         sentence = f"The implementation declares a dialect that is not known here: {error}"
@@ -119,7 +127,7 @@ def run_command(
         sys.exit(Exit.NOT_DRIVEN)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
-    how = Invocation(driven.command, driven.framing.value, tuple(repeated), program())
+    how = Invocation(driven.command, driven.carried, tuple(repeated), program())
     data = report(outcome, how)
     written = report_dir is None or _write(err, report_dir, data, outcome)
     if not outcome.driven:

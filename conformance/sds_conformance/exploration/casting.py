@@ -59,7 +59,7 @@ class Company:
         """Shake hands. Raises TesteeFault if the implementation cannot be driven."""
         self.cast.start()
         for breakdown in self.cast.undriven.values():
-            raise TesteeFault(breakdown.kind, breakdown.detail, breakdown.stderr)
+            raise TesteeFault(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
         return self.declaration
 
     @property

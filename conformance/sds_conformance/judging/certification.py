@@ -150,10 +150,12 @@ def certify(
     *,
     dialect: str = "",
     strict: bool = False,
+    running: bool = False,
     progress: Progress = lambda name, number, total: None,
 ) -> Certification:
     """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
 
+    One that is ``running`` already is not started anew: environments that are about the process are left out.
     An interrupt (Ctrl-C) ends the playing; what was played is judged.
     """
     started = time.monotonic()
@@ -163,7 +165,7 @@ def certify(
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
-        out.left_out = _left_out(what.environments, declaration, what.rules.revisions[what.revision])
+        out.left_out = _left_out(what.environments, declaration, what.rules.revisions[what.revision], running)
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
         try:
             for run, trace in runner.play(_announced(runs, progress)):
@@ -210,11 +212,15 @@ def _announced(runs: list[Run], progress: Progress) -> Iterator[Run]:
         yield run
 
 
-def _left_out(environments: Iterable[Environment], declared: Declaration, revision: Revision) -> dict[str, str]:
+def _left_out(
+    environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
+) -> dict[str, str]:
     out: dict[str, str] = {}
     for environment in environments:
         if unfit := environment.unfit(revision):
             out[environment.name] = unfit
+        elif running and environment.variables:
+            out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
         elif lacking := declared.lacking(environment.needs):
             out[environment.name] = declared.why_skipped(lacking)
     return out

@@ -27,6 +27,7 @@ class Invocation:
     """How the implementation was driven."""
 
     command: tuple[str, ...]
+    """Empty for a server that runs already: ``options`` say where."""
     framing: str = "json"
     options: tuple[str, ...] = ()
     """Options of the command line that a command to see it again must repeat."""
@@ -94,7 +95,7 @@ def play_command(run: str, environment: str, how: Invocation, *options: str) -> 
 
 
 def _typed(how: Invocation, *options: str) -> str:
-    return shlex.join([how.program, "run", *options, *how.options, "--", *how.command])
+    return shlex.join([how.program, "run", *options, *how.options, *(["--", *how.command] if how.command else [])])
 
 
 def _text(part: str) -> str:
@@ -142,7 +143,7 @@ def _breakdown(broken: BrokenRun) -> dict[str, Any]:
         "step": broken.step,
         "command": broken.command,
         "detail": broken.breakdown.detail,
-        "advice": broken.breakdown.kind.advice,
+        "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
     }
 

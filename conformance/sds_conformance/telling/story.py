@@ -159,7 +159,7 @@ def show_breakdown(
         narrator, step = protocol_of(trace.revision.name).words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
     lines_labelled(console, "stderr", breakdown.stderr, "dim")
-    labelled(console, "Ask", Text(breakdown.kind.advice))
+    labelled(console, "Ask", Text(breakdown.advice))
     if how is not None and trace is not None:
         labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
     if also_in:

@@ -1,4 +1,4 @@
-"""The reference behind the testee protocol: what it answers to each command, and that no framing changes that."""
+"""The reference behind the testee protocol: what it answers to each command, and that no carrier changes that."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from sds_harness.link import Limits, LocalLink, StdioLink
-from sds_harness.sds.language import open_session
+from sds_harness.endpoint import AUTO, Endpoint
+from sds_harness.grpc_link import GrpcLink
+from sds_harness.link import Limits, Link, LocalLink, StdioLink
+from sds_harness.sds.language import SDS, open_session
 from sds_harness.sds.peer import ScriptedPeer
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -283,7 +285,7 @@ def test_what_is_held_back_is_unsupported_by_name() -> None:
 # ---- Through a pipe --------------------------------------------------------------------------------------------------
 
 
-def conversation(connect: Callable[[], StdioLink | LocalLink]) -> list[bytes]:
+def conversation(connect: Callable[[], Link]) -> list[bytes]:
     """Every answer of a longer conversation, as bytes; ids and handles are part of them."""
     session = open_session(connect, LIMITS, "sds-2026-01")
     stage = Stage(session, "conversation")
@@ -306,7 +308,11 @@ def conversation(connect: Callable[[], StdioLink | LocalLink]) -> list[bytes]:
     return [step.reply.SerializeToString(deterministic=True) for step in stage.trace.steps if step.reply is not None]
 
 
-def test_the_answers_are_the_same_byte_for_byte_in_both_framings_and_without_a_pipe() -> None:
+def over_grpc(command: list[str]) -> GrpcLink:
+    return GrpcLink(Endpoint(AUTO, SDS.service, started=True), command, LIMITS)
+
+
+def test_the_answers_are_the_same_byte_for_byte_however_they_are_carried() -> None:
     command = [sys.executable, "-m", "sds_reference"]
     answers = {framing: conversation(partial(StdioLink, command, framing, LIMITS)) for framing in Framing}
     local = conversation(lambda: LocalLink(server.Testee(server.TesteeOptions("1")).handle))
@@ -319,3 +325,4 @@ def test_the_answers_are_the_same_byte_for_byte_in_both_framings_and_without_a_p
     }
     assert answers[Framing.JSON] == local
     assert answers[Framing.BINARY] == local
+    assert conversation(partial(over_grpc, command)) == local

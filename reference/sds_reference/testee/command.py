@@ -6,10 +6,12 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
+from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
 from sds_testee.stdio import serve
 from sds_testee.version import suite_version
 
@@ -28,6 +30,8 @@ _EPILOG = """examples:
   sds-conformance run -- python -m sds_reference --variant sweep-only
   sds-conformance run --dialect nim-sds -- python -m sds_reference --dialect nim-sds
   sds-conformance run --select SDS-SEND-01 -- python -m sds_reference --mutant lamport-without-clock
+  sds-conformance run --grpc auto -- python -m sds_reference
+  python -m sds_reference --grpc 127.0.0.1:50051
 """
 
 
@@ -35,7 +39,8 @@ def parser() -> argparse.ArgumentParser:
     """The options, each of which changes one thing."""
     out = argparse.ArgumentParser(
         prog="python -m sds_reference",
-        description="The SDS reference model as an implementation under test: the testee protocol on stdin and stdout.",
+        description="The SDS reference model as an implementation under test: the testee protocol on stdin and stdout, "
+        "or over gRPC.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -44,6 +49,21 @@ def parser() -> argparse.ArgumentParser:
         choices=[framing.value for framing in Framing],
         default=os.environ.get(ENVIRONMENT_VARIABLE, Framing.JSON.value),
         help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)",
+    )
+    out.add_argument(
+        "--grpc",
+        metavar="ADDRESS",
+        default=os.environ.get(ADDRESS_VARIABLE),
+        help=f"serve over gRPC at HOST:PORT or unix:PATH instead (default: {ADDRESS_VARIABLE}, if that is set)",
+    )
+    out.add_argument(
+        "--grpc-tls", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="speak TLS with these two PEM files"
+    )
+    out.add_argument(
+        "--grpc-token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"let in only who brings the token in FILE (default: {TOKEN_VARIABLE}, if that is set)",
     )
     out.add_argument("--bloom-profile", metavar="NAME", help=f"one of {', '.join(PROFILES)}")
     out.add_argument("--hash-profile", metavar="NAME", help=f"hash of SDS-R, one of {', '.join(HASH_PROFILES)}")
@@ -92,7 +112,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until stdin ends. 0, or 2 for a command line that makes no sense."""
+    """Serve until stdin ends, or over gRPC until SIGTERM. 0, or 2 for a command line that makes no sense."""
     parsing = parser()
     arguments = parsing.parse_args(argv)
     if arguments.list:
@@ -102,14 +122,49 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"variant  {variant.name}: {variant.summary}")
         return 0
     try:
-        testee = Testee(options(arguments))
+        chosen = options(arguments)
+        testee = Testee(chosen)
     except ConfigurationError as error:
         parsing.error(str(error))
+    if arguments.grpc:
+        try:
+            _serve_over_grpc(arguments, chosen)
+        except (OSError, ValueError) as error:
+            parsing.error(str(error))
+        except ImportError as missing:
+            parsing.error(f"gRPC needs grpcio, and there is no {missing.name}: pip install 'sds-conformance[grpc]'")
+        return 0
     try:
         serve(testee.handle, pb.Request, pb.Reply, Framing(arguments.framing))
     except (BrokenPipeError, KeyboardInterrupt):
         return 0
     return 0
+
+
+def _serve_over_grpc(arguments: argparse.Namespace, chosen: TesteeOptions) -> None:
+    """Serve until SIGTERM and, where the harness has said at which address, until stdin ends.
+
+    Raises OSError or ValueError for what cannot be read or be listened at, and ImportError without the extra.
+    """
+    import grpc
+
+    from sds_testee.grpc_server import Server, serve
+
+    credentials = None
+    if arguments.grpc_tls:
+        certificate, key = (path.read_bytes() for path in arguments.grpc_tls)
+        credentials = grpc.ssl_server_credentials([(key, certificate)])
+    server = Server(
+        # Each conversation has participants of its own.
+        lambda: Testee(chosen).handle,
+        pb.Request,
+        pb.Reply,
+        pb.DESCRIPTOR.services_by_name["Testee"].full_name,
+        arguments.grpc,
+        token=read_token(arguments.grpc_token_file),
+        credentials=credentials,
+    )
+    serve(server, with_stdin=ADDRESS_VARIABLE in os.environ)
 
 
 T = TypeVar("T")

@@ -100,7 +100,7 @@ def record_command(
         casting,
         driven.dialect or declared.profile("dialect"),
         shard_size(schedules),
-        list(driven.command),
+        list(driven.words),
         TWINS_EVERY if twins else 0,
     )
     recording = Recording(place, manifest, kind, partial(Tireless, order))

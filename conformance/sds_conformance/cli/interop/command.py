@@ -17,7 +17,8 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
-from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, talking, which_seed
+from ..carrying import SCHEME, without_server
+from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
@@ -34,6 +35,7 @@ Examples:
   sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
   sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
+  sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'
 
 \b
 Exit codes:
@@ -70,12 +72,15 @@ def interop_command(
 ) -> None:
     """See what implementations understand of each other.
 
-    Each COMMAND starts one, and is quoted as a whole; NAME is what it is called here. Every two of them play short
+    Each COMMAND starts one, and is quoted as a whole; NAME is what it is called here. grpc://ADDRESS in place of it
+    stands for a server that runs already, and before it for one that is started. Every two of them play short
     schedules, in which messages of one really go to the other, and two of a kind do, too. The matrix says what came
     of it: rows send, columns receive. Then all of them play generated schedules in one group, in which everything is
     judged; what fails is shrunk to a short story.
     """
     commands = _commands(named, fewest=0 if file is not None else 2)
+    if not any(words[0].startswith(SCHEME) for words in commands.values()):
+        without_server(driven.access, f"NAME={SCHEME}ADDRESS")
     out, err = console(), console(stderr=True)
     if file is not None:
         schedule, roles = schedule_of(file)
@@ -117,7 +122,8 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
 
 
 def _implementation(name: str, command: tuple[str, ...], driven: Driven) -> Implementation:
-    return Implementation(name, replace(driven, command=command).connect, driven.limits)
+    endpoint, words = driven.access.server_in(command, spoken(CURRENT).rules.language.service)
+    return Implementation(name, replace(driven, command=words, endpoint=endpoint).connect, driven.limits)
 
 
 def _commands(named: tuple[str, ...], *, fewest: int = 2) -> dict[str, tuple[str, ...]]:

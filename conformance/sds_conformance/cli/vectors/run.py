@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -174,8 +173,7 @@ def _show_again(
         return
     asked = ["--revision", outcome.revision] if outcome.revision != MATERIAL.current else []
     asked += ["--vectors", str(folder)] if folder is not None else []
-    options = ["--group", bad[0], *asked, *driven.options]
-    again = shlex.join([program(), "vectors", "run", *options, "--", *driven.command])
+    again = driven.typed("vectors", "run", "--group", bad[0], *asked)
     out.print(f"  Again     {again}", soft_wrap=True)
 
 

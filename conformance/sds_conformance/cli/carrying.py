@@ -1,0 +1,129 @@
+"""How requests and replies are carried if not on stdin and stdout: the options for gRPC, and what they rule out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from sds_harness.endpoint import AUTO, Endpoint
+from sds_testee.rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE
+
+from ..exploration.casting import Casting
+from ..judging.exits import Exit
+
+SCHEME = "grpc://"
+"""What an address begins with that stands in the place of a command."""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+ADDRESS = click.option(
+    "--grpc",
+    metavar="ADDRESS",
+    help="Talk over gRPC, with what listens at HOST:PORT or unix:PATH. With COMMAND that is started first: {address} "
+    f"in its words, and {ADDRESS_VARIABLE} in its environment, say where it has to listen; `{AUTO}` finds a place.",
+)
+ACCESS: tuple[Decorator, ...] = (
+    click.option("--grpc-ca", type=_FILE, metavar="FILE", help="Speak TLS, and trust the certificates (PEM) in FILE."),
+    click.option(
+        "--grpc-token-file",
+        type=_FILE,
+        metavar="FILE",
+        help=f"Send the token in FILE with each call; without it that in {TOKEN_VARIABLE}, if there is one.",
+    ),
+    click.option("--grpc-insecure", is_flag=True, help="Plain text may go to another machine, too."),
+)
+"""The options that say how a server lets us in."""
+
+
+class MissingExtra(click.ClickException):
+    """What an option needs is not installed."""
+
+    exit_code = Exit.USAGE
+
+
+@dataclass(frozen=True)
+class Access:
+    """How servers let us in, from the command line."""
+
+    ca: Path | None = None
+    token_file: Path | None = None
+    insecure: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """As they would be typed."""
+        files = {"--grpc-ca": self.ca, "--grpc-token-file": self.token_file}
+        typed = [word for name, file in files.items() if file is not None for word in (name, str(file))]
+        return [*typed, *(["--grpc-insecure"] if self.insecure else [])]
+
+    def endpoint(self, address: str, service: str, *, started: bool) -> Endpoint:
+        """The server at an address. Raises UsageError, and MissingExtra where gRPC is not installed."""
+        try:
+            found = Endpoint(address, service, started, self.ca, self.token_file, self.insecure)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        try:
+            import_module("sds_harness.grpc_link")
+        except ImportError as missing:
+            raise MissingExtra(
+                f"--grpc needs gRPC, and there is no {missing.name}: type `pip install 'sds-conformance[grpc]'`."
+            ) from None
+        return found
+
+    def server_in(self, words: tuple[str, ...], service: str) -> tuple[Endpoint | None, tuple[str, ...]]:
+        """The server that a command begins with, if it does so, and the rest of it. Raises as ``endpoint`` does."""
+        if not words[0].startswith(SCHEME):
+            return None, words
+        return self.endpoint(words[0].removeprefix(SCHEME), service, started=len(words) > 1), words[1:]
+
+
+def without_server(access: Access, instead: str = "--grpc ADDRESS") -> None:
+    """Raises UsageError for options about a server where there is none; ``instead`` would be one."""
+    if access.options:
+        raise click.UsageError(f"{access.options[0]} is about a server: add {instead}")
+
+
+def with_server(context: click.Context, endpoint: Endpoint, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The other options of a command, by their names, as they can be with a server that there is only once.
+
+    Raises UsageError for those that were asked for and cannot be.
+    """
+    if _asked(context, "framing"):
+        raise click.UsageError("--framing is about stdin and stdout, and --grpc uses neither: leave one of them out")
+    out = dict(options)
+    if not endpoint.one_at_a_time:
+        return out
+    cannot = f"there is one server at {endpoint.address}"
+    instead = f"`--grpc {AUTO} -- COMMAND` starts as many as are needed"
+    refuse_apart(endpoint, out.get("casting") or "")
+    if out.get("jobs", 1) > 1:
+        if _asked(context, "jobs"):
+            raise click.UsageError(f"--jobs {out['jobs']} needs as many implementations, and {cannot}: {instead}")
+        out["jobs"] = 1
+    spark = out.get("spark_options")
+    if spark is not None and spark.master not in ("local", "local[1]"):
+        if _asked(context, "master"):
+            raise click.UsageError(f"--master {spark.master} records several at a time, and {cannot}: {instead}")
+        out["spark_options"] = replace(spark, master="local[1]")
+    return out
+
+
+def refuse_apart(endpoint: Endpoint | None, casting: str) -> None:
+    """Raises UsageError for participants that each need a process where there is one only."""
+    if endpoint is not None and endpoint.one_at_a_time and casting == Casting.APART.value:
+        raise click.UsageError(
+            f"with --cast apart each participant has a process of its own, and there is one server at "
+            f"{endpoint.address}: use --cast together, or `--grpc {AUTO} -- COMMAND`"
+        )
+
+
+def _asked(context: click.Context, name: str) -> bool:
+    """Was an option typed?"""
+    return context.get_parameter_source(name) in (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)

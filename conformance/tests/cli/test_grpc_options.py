@@ -1,0 +1,194 @@
+"""``--grpc`` as it is typed: what it goes together with, what is typed to see something again, and who has no gRPC."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from played import reference_command
+from sds_reference.testee.command import main as reference_main
+from suite_terminal import typed, words
+
+MUTANT = ("--mutant", "lamport-without-clock")
+FEW = ("--examples", "4", "--participants", "3", "--passage", "syncs")
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a server that runs already, with a fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:{folder}/s"
+        process = subprocess.Popen([*reference_command(*MUTANT), "--grpc", address])
+        try:
+            yield address
+        finally:
+            process.terminate()
+            assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--grpc", "10.0.0.1:50051"), "add --grpc-ca FILE for TLS, or --grpc-insecure to send everything"),
+        (("run", "--grpc", "here"), "'here' is no address: write for example 127.0.0.1:50051 or unix:/tmp/sds.sock"),
+        (("run", "--grpc", "localhost:0"), "localhost:0 is for a server that the suite starts: add `-- COMMAND`"),
+        (("run", "--grpc", "localhost:1", "--framing", "json"), "--framing is about stdin and stdout, and --grpc uses"),
+        (("smoke", "--grpc-insecure"), "--grpc-insecure is about a server: add --grpc ADDRESS"),
+        (("smoke", "--grpc-token-file", "t"), "--grpc-token-file is about a server: add --grpc ADDRESS"),
+        (
+            ("smoke", "--grpc", "localhost:1", "--grpc-ca", "none.pem"),
+            "--grpc-ca none.pem cannot be read: No such file",
+        ),
+        (("fuzz", "--grpc", "localhost:1", "--jobs", "2"), "--jobs 2 needs as many implementations, and there is one"),
+        (("fuzz", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together, or `--grpc auto -- COMMAND`"),
+        (("replay", "x.json", "--grpc", "localhost:1", "--cast", "apart"), "use --cast together"),
+        (("fuzz", "--grpc", "localhost:1", "--cast", "apart", "--", "./mine"), "there is one server at localhost:1"),
+        (
+            ("corpus", "record", "--out", "c", "--grpc", "localhost:1", "--master", "local[4]"),
+            "--master local[4] records several at a time, and there is one server at localhost:1",
+        ),
+        (
+            ("interop", "--grpc-insecure", "a=./a", "b=./b"),
+            "--grpc-insecure is about a server: add NAME=grpc://ADDRESS",
+        ),
+        (("interop", "a=grpc://here", "b=./b"), "'here' is no address"),
+        (("interop", "a=grpc://auto", "b=./b"), "auto is for a server that the suite starts"),
+    ],
+)
+def test_what_does_not_go_together_is_told_with_what_does(
+    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = typed(*arguments)
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_environments_that_need_a_process_of_their_own_are_skipped_on_a_running_server(server: str) -> None:
+    result = typed("run", "--grpc", server, "--scenario", "every-kind-*")
+    assert result.exit_code == 1
+    text = words(result.stdout)
+    for environment in ("turkish", "posix"):
+        assert f"environment {environment}: skipped, for it needs a process of its own, and the implementation" in text
+    again = shlex.split(next(line for line in result.stdout.splitlines() if "Again " in line))[2:]
+    assert again[-2:] == ["--grpc", server]
+    repeated = typed(*again)
+    assert repeated.exit_code == 1
+    assert repeated.stdout.count("\nFAIL") == 1
+
+
+def test_a_server_that_is_started_plays_in_every_environment() -> None:
+    command = reference_command()
+    options = ("--scenario", "every-kind-*", "--environment", "plain", "--environment", "turkish")
+    result = typed("run", "--json", "--grpc", "auto", *options, "--", *command)
+    report = json.loads(result.stdout)
+    assert report["summary"]["environments"] == ["plain", "turkish"]
+    assert (report["framing"], report["implementation"]["command"]) == ("grpc", command)
+
+
+def test_the_address_stands_where_the_command_wants_it() -> None:
+    command = [sys.executable, "-c", "import os; os.environ['SDS_TESTEE_GRPC'] = 'nowhere:1'; " + _START, "{address}"]
+    result = typed("smoke", "--grpc", "127.0.0.1:0", "--", *command)
+    assert result.exit_code == 0, result.stderr
+    assert "sds-conformance run --grpc 127.0.0.1:0 -- " in result.stdout
+
+
+_START = "import sys, sds_reference.testee.command as c; sys.exit(c.main(['--grpc', sys.argv[1]]))"
+
+
+def test_a_counterexample_of_a_server_is_played_again_on_it(server: str, tmp_path: Path) -> None:
+    found = typed("fuzz", "--grpc", server, *FEW, "--save", tmp_path)
+    assert found.exit_code == 1
+    again = next(line for line in found.stdout.splitlines() if "Again " in line)
+    arguments = shlex.split(again)[2:]
+    assert (arguments[0], arguments[-2:]) == ("replay", ["--grpc", server])
+    replayed = typed(*arguments)
+    assert replayed.exit_code == 1
+    assert "is violated here, too." in replayed.stdout
+
+
+def test_a_counterexample_that_was_found_apart_says_how_it_can_be_played_on_one_server(tmp_path: Path) -> None:
+    file = tmp_path / "apart.json"
+    command = reference_command(*MUTANT)
+    options = ("--grpc", "auto", "--cast", "apart", "--jobs", "1")
+    typed("fuzz", *options, *FEW, "--save", tmp_path, "--", *command)
+    file = next(file for file in tmp_path.glob("*.json") if json.loads(file.read_text())["notes"]["cast"] == "apart")
+    result = typed("replay", file, "--grpc", "localhost:1")
+    assert result.exit_code == 2
+    assert "use --cast together" in words(result.stderr)
+
+
+def test_golden_vectors_are_asked_of_a_server(server: str) -> None:
+    result = typed("vectors", "run", "--group", "repair-*", "--grpc", server)
+    assert result.exit_code == 0
+    assert "Every answer of sds_reference mutant lamport-without-clock is legal" in result.stdout
+
+
+def test_implementations_that_are_reached_in_different_ways_play_together(server: str, tmp_path: Path) -> None:
+    started = f"b=grpc://auto {shlex.join(reference_command())}"
+    options = ("--examples", "2", "--save", tmp_path)
+    result = typed("interop", f"a=grpc://{server}", started, f"c={shlex.join(reference_command())}", *options)
+    assert result.exit_code == 1
+    again = next(line for line in result.stdout.splitlines() if "Again " in line)
+    assert f"a=grpc://{server}" in shlex.split(again)
+
+
+def test_tls_and_a_token_are_typed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    authority.cert_pem.write_to_path("ca.pem")
+    issued.cert_chain_pems[0].write_to_path("certificate.pem")
+    issued.private_key_pem.write_to_path("key.pem")
+    Path("token").write_text("open-sesame\n")
+    command = reference_command("--grpc-tls", "certificate.pem", "key.pem", "--grpc-token-file", "token")
+    options = ("--grpc", "127.0.0.1:0", "--grpc-ca", "ca.pem", "--grpc-token-file", "token")
+    result = typed("smoke", *options, "--", *command)
+    assert result.exit_code == 0, result.stderr
+    assert f"sds-conformance run {shlex.join(options)} -- " in result.stdout
+    assert "open-sesame" not in result.output
+    without = typed("smoke", *options[:4], "--", *command)
+    assert without.exit_code == 3
+    assert "the token is missing or wrong" in words(without.stderr)
+
+
+# ---- Without the extra ---------------------------------------------------------------------------------------------
+
+
+def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] in ("grpc", "grpc_health")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("sds_harness.grpc_link", "sds_testee.grpc_server"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "grpc", None)
+
+
+def test_who_has_no_grpc_is_told_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_grpc(monkeypatch)
+    result = typed("smoke", "--grpc", "auto")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: --grpc needs gRPC, and there is no grpc: type `pip install 'sds-conformance[grpc]'`.\n"
+    )
+
+
+def test_who_has_no_grpc_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_grpc(monkeypatch)
+    assert typed("smoke", "--", *reference_command()).exit_code == 0
+
+
+def test_the_reference_says_so_as_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    without_grpc(monkeypatch)
+    with pytest.raises(SystemExit) as ended:
+        reference_main(["--grpc", "localhost:1"])
+    assert ended.value.code == 2
+    assert "pip install 'sds-conformance[grpc]'" in capsys.readouterr().err

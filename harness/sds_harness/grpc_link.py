@@ -1,0 +1,292 @@
+"""A conversation over gRPC, with a server that runs already or that is started for it. Needs the extra ``grpc``.
+
+One bidirectional stream is one conversation; what that asks of a server stands beside the service in testee.proto.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
+
+import grpc
+from grpc_health.v1 import health_pb2
+
+from sds_testee.framing import MAX_FRAME_BYTES, Framing, FramingError
+from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, authorization
+
+from .endpoint import AUTO, LONGEST_PATH, Endpoint
+from .faults import FaultKind, TesteeFault
+from .link import UNKNOWN_BINARY, Limits, Link, how_it_died, read_reply
+from .process import TesteeProcess
+
+CONNECT_S = 5.0
+"""So long a server that runs already may keep us from connecting: whoever watches it may be starting it again."""
+_LOOK_EVERY_S = 0.05
+_HEALTH = "/grpc.health.v1.Health/Check"
+_OPTIONS = (
+    *MESSAGE_SIZES,
+    # What unpacks to more than the limit would be in memory before anybody looks at its size.
+    ("grpc.compression_enabled_algorithms_bitset", 1),
+    # After a breakdown there is another connection, and nothing is sent twice.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_retries", 0),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.service_config_disable_resolution", 1),
+    # A server that is being started is there in a moment.
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.min_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
+_TOO_LARGE = re.compile(r"larger than max \(\d+ vs\. (\d+)\)")
+_SLOW = "Does the server send each reply at once? Raise --timeout, or --start-timeout for hello, if it is only slow."
+_LOST = "Did the server crash, or was it stopped? It was not started here: what it logged says more."
+_ABSENT = "Is the server started, and does it listen there? `--grpc ADDRESS -- COMMAND` starts one."
+_EARLY = "The server ends a stream when the harness has ended its side of it, and not before."
+_ENDLESS = "The server must end a stream when the harness has ended its side of it."
+_NO_REPLY = "Each message of the stream is one Reply, as protobuf; testee.proto has it."
+_NO_SERVICE = "Is it a server of the testee protocol? testee.proto has the service, and its full name."
+_OUR_LIMIT = f"A reply has at most {MAX_FRAME_BYTES} bytes."
+_ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: what gRPC allows by default is less."
+_TOKEN = "Name the file with the right token: --grpc-token-file FILE."
+
+
+class GrpcLink(Link):
+    """One conversation on one stream, on a connection of its own.
+
+    A watchdog thread cancels the stream when a deadline passes, which ends whatever waits for it.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        command: Sequence[str],
+        limits: Limits,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """``command`` starts the server where the endpoint says so, with ``variables`` in its environment.
+
+        Raises TesteeFault if there is no server, or none that is ready in time.
+        """
+        self._endpoint, self._limits = endpoint, limits
+        self._process: TesteeProcess | None = None
+        self._channel: grpc.Channel | None = None
+        self._call: Any = None
+        self._requests: SimpleQueue[bytes | None] = SimpleQueue()
+        self._deadline = float("inf")
+        self._late = False
+        self._ended = threading.Event()
+        self._room: TemporaryDirectory[str] | None = None
+        try:
+            self.address = self._place()
+            if endpoint.started:
+                words = [word.replace("{address}", self.address) for word in command]
+                where = {**(variables or {}), ADDRESS_VARIABLE: self.address}
+                self._process = TesteeProcess(words, where, limits.memory_bytes, talks=False)
+            try:
+                self._token = authorization(endpoint.token())
+                self._channel = self._connect()
+            except ValueError as error:
+                self._fail(FaultKind.NO_START, str(error))
+            self._wait_until_ready(self._channel)
+            method: Any = self._channel.stream_stream(f"/{endpoint.service}/{METHOD}")
+            self._call = method(iter(self._requests.get, None), metadata=self._token)
+        except BaseException:
+            self.kill()
+            raise
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that was started for it."""
+        return self._process.pid if self._process is not None else None
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        what = request.WhichOneof("command") or "nothing"
+        return self._exchange(request.SerializeToString(), timeout_s, what, reply)
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._exchange(request.SerializeToString() + UNKNOWN_BINARY, timeout_s, "an unknown command", reply)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._process.stderr_lines() if self._process is not None else ()
+
+    def close(self) -> None:
+        if self._ended.is_set():
+            return
+        self._requests.put(None)
+        self._deadline = time.monotonic() + self._limits.exit_s
+        with contextlib.suppress(grpc.RpcError):
+            for _ in self._call:
+                pass  # nobody asked for it, and nobody looks at it
+        late, ended = self._late, self._end(self._limits.exit_s)
+        limit = f"{self._limits.exit_s:g} s"
+        if not ended:
+            detail = f"still running {limit} after its stdin ended, and killed"
+            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines())
+        if late:
+            detail = f"the server did not end the conversation within {limit}"
+            raise TesteeFault(FaultKind.NEVER_EXITS, detail, self.stderr_lines(), _ENDLESS)
+
+    def kill(self) -> None:
+        """End it at once, whatever the server is doing."""
+        self._end(0)
+
+    # ---- starting --------------------------------------------------------------------------------------------------
+
+    def _place(self) -> str:
+        """Where the server is, or has to be."""
+        endpoint = self._endpoint
+        if endpoint.address == AUTO:
+            self._room = TemporaryDirectory(prefix="sds-")
+            path = f"{self._room.name}/testee.sock"
+            if len(path.encode()) > LONGEST_PATH:
+                self._fail(FaultKind.NO_START, f"{path} is too long for a socket: use --grpc 127.0.0.1:0")
+            return f"unix:{path}"
+        if endpoint.port == 0:
+            family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+            try:
+                with socket.socket(family) as probe:
+                    probe.bind((endpoint.host, 0))
+                    return f"{endpoint.address.removesuffix(':0')}:{probe.getsockname()[1]}"
+            except OSError as error:
+                self._fail(FaultKind.NO_START, f"no free port at {endpoint.address}: {error.strerror}")
+        return endpoint.address
+
+    def _connect(self) -> grpc.Channel:
+        if self._endpoint.ca is None:
+            return grpc.insecure_channel(self.address, _OPTIONS)
+        credentials = grpc.ssl_channel_credentials(self._endpoint.certificates())
+        return grpc.secure_channel(self.address, credentials, _OPTIONS)
+
+    def _wait_until_ready(self, channel: grpc.Channel) -> None:
+        """Until the health service says that it serves; a server without one is taken as it is."""
+        check: Any = channel.unary_unary(_HEALTH)
+        began = time.monotonic()
+        reached = False
+        name = self._endpoint.service
+        while True:
+            patience = self._limits.start_s if reached or self._process is not None else self._connect_s
+            left = began + patience - time.monotonic()
+            try:
+                asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
+                body = check(asked, timeout=max(left, 0.01), metadata=self._token)
+                reached = True
+                status = Framing.BINARY.parse(body, health_pb2.HealthCheckResponse).status
+                if status == health_pb2.HealthCheckResponse.SERVING:
+                    return
+                said = "its health service says that it does not serve"
+            except FramingError as error:
+                self._fail(FaultKind.GARBAGE, f"the answer of the health service cannot be read: {error}")
+            except grpc.RpcError as error:
+                code, said = error.code(), _told(error)
+                if code is grpc.StatusCode.UNIMPLEMENTED:
+                    return
+                if code is grpc.StatusCode.NOT_FOUND and name:
+                    reached, name = True, ""
+                    continue
+                if code is grpc.StatusCode.NOT_FOUND:
+                    return
+                if code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                    self._fail_call("the health check", error)
+            self._fail_if_dead(f"before it served at {self.address}", 0)
+            if time.monotonic() - began + _LOOK_EVERY_S >= patience:
+                self._fail_unready(said, patience, reached=reached)
+            time.sleep(_LOOK_EVERY_S)
+
+    @property
+    def _connect_s(self) -> float:
+        return min(CONNECT_S, self._limits.start_s)
+
+    def _fail_unready(self, said: str, patience: float, *, reached: bool) -> NoReturn:
+        if reached:
+            self._fail(FaultKind.HANG, f"not ready within {patience:g} s: {said}", _SLOW)
+        if self._process is not None:
+            detail = f"the process runs, but nobody serves at {self.address} within {patience:g} s ({said})"
+            self._fail(
+                FaultKind.NO_START,
+                detail,
+                f"Does it listen where {ADDRESS_VARIABLE}, or {{address}} in its command, says?",
+            )
+        self._fail(FaultKind.NO_START, f"no gRPC server at {self.address} within {patience:g} s ({said})", _ABSENT)
+
+    # ---- talking ---------------------------------------------------------------------------------------------------
+
+    def _exchange(self, body: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
+        self._deadline = time.monotonic() + timeout_s
+        self._requests.put(body)
+        try:
+            answer: bytes | None = next(self._call, None)
+        except grpc.RpcError as error:
+            if self._late:
+                self._fail(FaultKind.HANG, f"no answer to {what} within {timeout_s:g} s", _SLOW)
+            self._fail_call(what, error)
+        self._deadline = float("inf")
+        if answer is None:
+            self._fail_if_dead(f"in answer to {what}")
+            self._fail(FaultKind.EXIT, f"the server ended the conversation in answer to {what}", _EARLY)
+        try:
+            return read_reply(Framing.BINARY, answer, kind, what)
+        except FramingError as error:
+            self._fail(FaultKind.GARBAGE, str(error), _NO_REPLY)
+
+    def _fail_call(self, what: str, error: grpc.RpcError) -> NoReturn:
+        """The call ended in an error while ``what`` was to be answered: find out why."""
+        self._fail_if_dead(f"in answer to {what}")
+        code, said = error.code(), _told(error)
+        match code:
+            case grpc.StatusCode.RESOURCE_EXHAUSTED:
+                limit = _TOO_LARGE.search(said)
+                if limit is None or int(limit[1]) == MAX_FRAME_BYTES:
+                    self._fail(FaultKind.OVERSIZED, f"the answer to {what} is too large ({said})", _OUR_LIMIT)
+                self._fail(FaultKind.OVERSIZED, f"{what} is larger than the server takes ({said})", _ITS_LIMIT)
+            case grpc.StatusCode.UNIMPLEMENTED:
+                missing = f"{self._endpoint.service}/{METHOD}"
+                self._fail(FaultKind.WRONG_ANSWER, f"the server does not serve {missing} ({said})", _NO_SERVICE)
+            case grpc.StatusCode.UNAUTHENTICATED | grpc.StatusCode.PERMISSION_DENIED:
+                self._fail(FaultKind.NO_START, f"the server does not let us in ({said})", _TOKEN)
+            case _:
+                hint = _LOST if self._process is None else ""
+                self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({said})", hint)
+
+    def _fail_if_dead(self, when: str, settling_s: float = 0.5) -> None:
+        """If the process that was started has ended, that says more than how the connection did."""
+        died = how_it_died(self._process, when, settling_s) if self._process is not None else None
+        if died is not None:
+            self._fail(*died)
+
+    def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
+        self.kill()
+        raise TesteeFault(kind, detail, self.stderr_lines(), hint)
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_LOOK_EVERY_S):
+            if time.monotonic() > self._deadline:
+                self._late = True
+                self._call.cancel()
+                return
+
+    def _end(self, grace_s: float) -> bool:
+        """Leave nothing behind. True if a process that was started ended by itself."""
+        self._ended.set()
+        self._requests.put(None)
+        if self._call is not None:
+            self._call.cancel()
+        if self._channel is not None:
+            self._channel.close()
+        ended = self._process.close(grace_s) if self._process is not None else True
+        if self._room is not None:
+            self._room.cleanup()
+        return ended
+
+
+def _told(error: grpc.RpcError) -> str:
+    """What an error says of itself: its code, and the details in the words of gRPC or of the server."""
+    code, details = error.code(), error.details()
+    return f"{code.name}: {details}" if details else str(code.name)

@@ -1,0 +1,230 @@
+"""Servers of the testee protocol that break it in one way each.
+
+In this process, ``serving`` and ``listening``: servers that somebody else started, so to speak. As a program, a server
+that is started for a conversation:
+
+    python hostile_servers.py NAME
+
+Each answers as the reference does until the first Tick, and goes wrong there unless its description says otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from sds_harness.sds.language import SDS
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.framing import MAX_FRAME_BYTES
+from sds_testee.grpc_server import Server, serve
+from sds_testee.rpc import ADDRESS_VARIABLE, METHOD
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+FLOOD = 3_000_000
+"""Bytes on stdout."""
+
+
+def changed(right: bytes, **fields: Any) -> bytes:
+    reply = pb.Reply.FromString(right)
+    reply.MergeFrom(pb.Reply(**fields))
+    return reply.SerializeToString()
+
+
+def honest(right: bytes, context: Any) -> Iterator[bytes]:
+    yield right
+
+
+def never_answers(right: bytes, context: Any) -> Iterator[bytes]:
+    while context.is_active():
+        time.sleep(0.02)
+    return iter(())
+
+
+def is_too_large(right: bytes, context: Any) -> Iterator[bytes]:
+    yield bytes(MAX_FRAME_BYTES + 1)
+
+
+def unpacks_to_too_much(right: bytes, context: Any) -> Iterator[bytes]:
+    context.set_compression(grpc.Compression.Gzip)
+    yield bytes(2 * MAX_FRAME_BYTES)
+
+
+def fails(right: bytes, context: Any) -> Iterator[bytes]:
+    raise RuntimeError("the log is inside out")
+
+
+def aborts(right: bytes, context: Any) -> Iterator[bytes]:
+    context.abort(grpc.StatusCode.INTERNAL, "\x1b[31mno\n" + "x" * 2_000)
+    return iter(())
+
+
+ANSWERS: dict[str, Callable[[bytes, Any], Iterator[bytes]]] = {
+    "never-answers": never_answers,
+    "answers-with-another-id": lambda right, _: iter([changed(right, id=77)]),
+    "answers-with-a-hello": lambda right, _: iter([changed(right, hello=pb.HelloReply())]),
+    "answers-garbage": lambda right, _: iter([b"\xff\xfe\x00 what?"]),
+    "answers-nothing": lambda right, _: iter([b""]),
+    "answers-twice": lambda right, _: iter([right, right]),
+    "is-too-large": is_too_large,
+    "unpacks-to-too-much": unpacks_to_too_much,
+    "fails": fails,
+    "aborts": aborts,
+}
+"""What these send instead of the right answer."""
+
+
+class Conversation:
+    """One stream; the server ends it in answer to Tick if it ``ends-the-stream``."""
+
+    def __init__(self, name: str, at_tick: Callable[[], object]) -> None:
+        self._name, self._at_tick = name, at_tick
+
+    def __call__(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        testee = Testee(TesteeOptions("1", name=self._name))
+        if self._name == "ends-at-once":
+            return
+        for body in requests:
+            request = pb.Request.FromString(body)
+            right = testee.handle(request).SerializeToString()
+            if request.WhichOneof("command") != "tick":
+                yield right
+                continue
+            self._at_tick()
+            if self._name == "ends-the-stream":
+                return
+            yield from ANSWERS.get(self._name, honest)(right, context)
+        if self._name == "never-ends-the-stream":
+            yield from never_answers(b"", context)
+
+
+@contextlib.contextmanager
+def serving(
+    name: str,
+    *,
+    status: Any = SERVING,
+    service: str = SDS.service,
+    at_tick: Callable[[], object] = lambda: None,
+    takes: int = -1,
+) -> Iterator[tuple[int, health.HealthServicer]]:
+    """A server on a free port, and its health service, which says ``status``; none of that where it is None.
+
+    It takes messages of so many bytes, -1 for any.
+    """
+    options = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", takes))
+    server = grpc.server(ThreadPoolExecutor(8), options=options)
+    method: Any = grpc.stream_stream_rpc_method_handler(Conversation(name, at_tick))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {METHOD: method}),))
+    servicer = health.HealthServicer()
+    if status is not None:
+        health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+        servicer.set("", status)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield port, servicer
+    finally:
+        server.stop(0).wait()
+
+
+@contextlib.contextmanager
+def listening(greet: Callable[[socket.socket], object]) -> Iterator[int]:
+    """A port at which something else than gRPC is spoken: each connection is handed over."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    threading.Thread(target=greet, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def reset(connection: socket.socket) -> None:
+    """Close it as a machine does that has lost its memory."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.shutdown(socket.SHUT_RD)
+    connection.close()
+
+
+@contextlib.contextmanager
+def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
+    """A port that leads to ``port``, and what resets all connections through it."""
+    through: list[socket.socket] = []
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while chunk := source.recv(1 << 16):
+                sink.sendall(chunk)
+
+    def lead(connection: socket.socket) -> None:
+        onward = socket.create_connection(("127.0.0.1", port))
+        through.append(connection)
+        threading.Thread(target=pump, args=(connection, onward), daemon=True).start()
+        pump(onward, connection)
+
+    def cut() -> None:
+        while through:
+            reset(through.pop())
+
+    with listening(lead) as other:
+        yield other, cut
+
+
+# ---- As a program --------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    name = sys.argv[1]
+    if name == "ends-before-it-listens":
+        print("no configuration", flush=True)
+        sys.exit(5)
+    if name == "never-listens":
+        sleep()
+    if name == "prints-to-stdout":
+        os.write(1, b"x" * 99 + b"\n")
+        for _ in range(FLOOD // 100_000):
+            os.write(1, (b"y" * 99 + b"\n") * 1_000)
+    testee = Testee(TesteeOptions("1", name=name))
+
+    def handle(request: pb.Request) -> pb.Reply:
+        if request.WhichOneof("command") == "tick":
+            if name == "crashes":
+                os.write(2, b"panic: the log is inside out\n")
+                os._exit(3)
+            if name == "segfaults":
+                os.kill(os.getpid(), signal.SIGSEGV)
+                sleep()  # another thread may be the one that dies first
+            if name == "allocates":
+                hoard = []
+                while True:
+                    hoard.append(bytearray(os.urandom(1 << 20)))
+        return testee.handle(request)
+
+    server = Server(lambda: handle, pb.Request, pb.Reply, SDS.service, os.environ[ADDRESS_VARIABLE])
+    serve(server, with_stdin=name != "never-exits")
+
+
+def sleep() -> NoReturn:
+    while True:
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""A server that breaks is told apart by what it did, within its time, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hostile_servers import NOT_SERVING, SERVING, between, listening, reset, serving
+from sds_harness.endpoint import AUTO, Endpoint
+from sds_harness.faults import Breakdown, FaultKind, TesteeFault
+from sds_harness.grpc_link import GrpcLink
+from sds_harness.link import Limits
+from sds_harness.sds.language import SDS, open_session
+from sds_harness.session import Session
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+SERVERS = Path(__file__).with_name("hostile_servers.py")
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5, memory_bytes=1 << 30)
+IMPATIENT = replace(LIMITS, command_s=0.4, exit_s=0.4)
+SLACK_S = 3.0
+"""What finding out may take on a busy machine, on top of the limit itself."""
+
+
+def connected(port: int, limits: Limits = LIMITS) -> Session:
+    """A conversation with a server that runs already."""
+    endpoint = Endpoint(f"127.0.0.1:{port}", SDS.service)
+    return open_session(lambda: GrpcLink(endpoint, (), limits), limits, "sds-2026-01")
+
+
+def started(name: str, limits: Limits = LIMITS, address: str = AUTO) -> Session:
+    """A conversation with a server that is started for it."""
+    endpoint = Endpoint(address, SDS.service, started=True)
+    command = (sys.executable, str(SERVERS), name)
+    return open_session(lambda: GrpcLink(endpoint, command, limits), limits, "sds-2026-01")
+
+
+def ticked(session: Session) -> pb.Reply:
+    """The answer to the Tick of a fresh participant."""
+    opened = session.call(pb.Request(open=pb.Open(now_ms=1, participant_id="alice", channels=["c"])), 10)
+    reply: pb.Reply = session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=opened.opened.handle)))
+    return reply
+
+
+def broken(call: Callable[[], object], within_s: float) -> Breakdown:
+    """What went wrong in ``call``, which must have been found out in time."""
+    began = time.monotonic()
+    with pytest.raises(TesteeFault) as caught:
+        call()
+    assert time.monotonic() - began < within_s + SLACK_S
+    return caught.value.breakdown
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process, and no folder for a socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield
+        assert list(Path(folder).iterdir()) == []
+    assert [child for child in psutil.Process().children(recursive=True) if str(SERVERS) in child.cmdline()] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("never-answers", FaultKind.HANG, "no answer to tick within 0.4 s"),
+        ("answers-with-another-id", FaultKind.WRONG_ID, r"request 3 \(tick\) was answered with id 77"),
+        ("answers-with-a-hello", FaultKind.WRONG_ANSWER, "tick was answered with hello, not with effects"),
+        ("answers-garbage", FaultKind.GARBAGE, r'the answer to tick is no reply \(.*\): "\\xff\\xfe'),
+        ("answers-nothing", FaultKind.GARBAGE, "the answer to tick has nothing of a reply"),
+        ("is-too-large", FaultKind.OVERSIZED, r"the answer to tick is too large .*\(67108865 vs. 67108864\)"),
+        ("unpacks-to-too-much", FaultKind.OVERSIZED, r"the answer to tick is too large .*vs\. 67108864\)"),
+        ("fails", FaultKind.CRASH, "the connection broke in answer to tick .*UNKNOWN.*the log is inside out"),
+        ("aborts", FaultKind.CRASH, r"the connection broke in answer to tick \(INTERNAL: no"),
+        ("ends-the-stream", FaultKind.EXIT, "the server ended the conversation in answer to tick"),
+    ],
+)
+def test_what_a_server_does_wrong_has_a_kind_and_a_sentence(name: str, kind: FaultKind, sentence: str) -> None:
+    limits = IMPATIENT if kind is FaultKind.HANG else LIMITS
+    with serving(name) as (port, _):
+        session = connected(port, limits)
+        breakdown = broken(lambda: ticked(session), IMPATIENT.command_s)
+    assert breakdown.kind is kind
+    assert re.search(sentence, breakdown.detail)
+    assert breakdown.detail.isprintable()
+    assert len(breakdown.detail) < 700
+
+
+def test_a_server_that_ends_every_conversation_at_once_is_told_as_that() -> None:
+    with serving("ends-at-once") as (port, _):
+        breakdown = broken(lambda: connected(port), 0.0)
+    assert (breakdown.kind, breakdown.detail) == (
+        FaultKind.EXIT,
+        "the server ended the conversation in answer to hello",
+    )
+
+
+def test_a_second_reply_to_one_request_is_no_answer_to_the_next() -> None:
+    with serving("answers-twice") as (port, _):
+        session = connected(port)
+        ticked(session)
+        breakdown = broken(lambda: ticked(session), 0.0)
+    assert (breakdown.kind, breakdown.detail) == (FaultKind.WRONG_ID, "request 4 (open) was answered with id 3")
+
+
+def test_a_connection_that_is_reset_in_the_middle_is_a_breakdown_and_the_next_one_begins_anew() -> None:
+    cuts: list[Callable[[], None]] = []
+    with serving("honest", at_tick=lambda: cuts.pop()()) as (behind, _), between(behind) as (port, cut):
+        session = connected(port)
+        cuts.append(cut)
+        breakdown = broken(lambda: ticked(session), 0.0)
+        assert breakdown.kind is FaultKind.CRASH
+        assert "the connection broke in answer to tick (UNAVAILABLE" in breakdown.detail
+        assert "It was not started here" in breakdown.advice
+        assert broken(lambda: ticked(session), 0.0) == breakdown
+        cuts.append(lambda: None)
+        again = connected(port)
+        assert ticked(again).HasField("effects")
+        again.close()
+
+
+def test_a_server_that_never_ends_the_stream_is_left() -> None:
+    with serving("never-ends-the-stream") as (port, _):
+        session = connected(port, IMPATIENT)
+        ticked(session)
+        breakdown = broken(session.close, IMPATIENT.exit_s)
+    assert (breakdown.kind, breakdown.detail) == (
+        FaultKind.NEVER_EXITS,
+        "the server did not end the conversation within 0.4 s",
+    )
+
+
+def test_a_request_that_the_server_has_no_room_for_is_told_as_the_limit_of_the_server() -> None:
+    with serving("honest", takes=1 << 20) as (port, _):
+        session = connected(port)
+        received = pb.Receive(now_ms=1, handle=1, wire=bytes(2 << 20))
+        breakdown = broken(lambda: session.call(pb.Request(receive=received)), 0.0)
+    assert breakdown.kind is FaultKind.OVERSIZED
+    assert "receive is larger than the server takes" in breakdown.detail
+    assert breakdown.advice.startswith("Let the server receive messages of 67108864 bytes")
+
+
+# ---- Before the handshake ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "greet",
+    [
+        lambda connection: connection.close(),
+        reset,
+        lambda connection: time.sleep(60),
+        lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+        lambda connection: connection.sendall(b"\xff" * 100_000),
+    ],
+    ids=["closes-at-once", "resets-at-once", "says-nothing", "speaks-http-1", "speaks-garbage"],
+)
+def test_what_is_no_grpc_server_is_told_as_that(greet: Callable[[socket.socket], object]) -> None:
+    with listening(greet) as port:
+        breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
+    assert breakdown.kind is FaultKind.NO_START
+    assert breakdown.detail.startswith(f"no gRPC server at 127.0.0.1:{port} within 0.5 s")
+
+
+def test_a_server_without_a_health_service_is_taken_as_it_is() -> None:
+    with serving("honest", status=None) as (port, _):
+        assert ticked(connected(port)).HasField("effects")
+
+
+def test_a_server_is_waited_for_until_it_is_ready() -> None:
+    with serving("honest", status=NOT_SERVING) as (port, health):
+        breakdown = broken(lambda: connected(port, replace(LIMITS, start_s=0.5)), 0.5)
+        assert breakdown.kind is FaultKind.HANG
+        assert breakdown.detail == "not ready within 0.5 s: its health service says that it does not serve"
+        health.set(SDS.service, SERVING)
+        session = connected(port)
+        assert ticked(session).HasField("effects")
+        session.close()
+
+
+def test_a_server_of_something_else_is_told_as_that() -> None:
+    with serving("honest", service="another.Service") as (port, _):
+        breakdown = broken(lambda: connected(port), 0.0)
+    assert breakdown.kind is FaultKind.WRONG_ANSWER
+    assert "the server does not serve sds.testee.v1.Testee/Converse" in breakdown.detail
+
+
+# ---- Servers that are started --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("crashes", FaultKind.CRASH, "the process ended with exit code 3 in answer to tick"),
+        ("segfaults", FaultKind.CRASH, "killed by SIGSEGV in answer to tick"),
+        ("allocates", FaultKind.OUT_OF_MEMORY, "over 300 MiB of memory in answer to tick, and killed"),
+    ],
+)
+def test_a_process_that_breaks_is_told_as_it_would_be_on_a_pipe(name: str, kind: FaultKind, sentence: str) -> None:
+    session = started(name, replace(LIMITS, memory_bytes=300 << 20))
+    breakdown = broken(lambda: ticked(session), LIMITS.command_s - SLACK_S)
+    assert (breakdown.kind, breakdown.detail) == (kind, sentence)
+    assert breakdown.advice == kind.advice
+    assert name != "crashes" or breakdown.stderr[-1] == "panic: the log is inside out"
+
+
+@pytest.mark.parametrize("address", [AUTO, "127.0.0.1:0", "localhost:0", "[::1]:0"])
+def test_what_a_server_prints_holds_it_up_nowhere_and_it_ends_with_its_stdin(address: str) -> None:
+    session = started("prints-to-stdout", address=address)
+    assert ticked(session).HasField("effects")
+    assert session.link.stderr_lines()[-1] == "y" * 99
+    session.close()
+
+
+def test_a_server_that_ends_before_it_listens_is_told_with_its_last_words() -> None:
+    breakdown = broken(lambda: started("ends-before-it-listens"), 0.0)
+    assert breakdown.kind is FaultKind.CRASH
+    assert re.fullmatch(r"the process ended with exit code 5 before it served at unix:\S+", breakdown.detail)
+    assert breakdown.stderr == ("no configuration",)
+
+
+def test_a_server_that_never_listens_is_told_where_it_should() -> None:
+    breakdown = broken(lambda: started("never-listens", replace(LIMITS, start_s=1.5)), 1.5)
+    assert breakdown.kind is FaultKind.NO_START
+    assert re.match(r"the process runs, but nobody serves at unix:\S+ within 1.5 s", breakdown.detail)
+    assert "SDS_TESTEE_GRPC" in breakdown.advice
+
+
+def test_a_socket_whose_path_would_be_too_long_is_told_as_that(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 30)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    breakdown = broken(lambda: started("honest"), 0.0)
+    assert breakdown.kind is FaultKind.NO_START
+    assert "is too long for a socket: use --grpc 127.0.0.1:0" in breakdown.detail
+    assert list(deep.iterdir()) == []
+
+
+def test_a_server_that_runs_on_after_its_stdin_has_ended_is_killed() -> None:
+    session = started("never-exits", IMPATIENT)
+    ticked(session)
+    breakdown = broken(session.close, 2 * IMPATIENT.exit_s)
+    assert (breakdown.kind, breakdown.detail) == (
+        FaultKind.NEVER_EXITS,
+        "still running 0.4 s after its stdin ended, and killed",
+    )

@@ -1,0 +1,49 @@
+"""What both ends of a conversation over gRPC have to agree on. Nothing here needs gRPC to be installed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .framing import MAX_FRAME_BYTES
+
+METHOD = "Converse"
+"""The one method of the service of a testee protocol: a stream of requests, a stream of replies."""
+ADDRESS_VARIABLE = "SDS_TESTEE_GRPC"
+"""Where a server that the harness starts has to listen: HOST:PORT, or unix:PATH."""
+TOKEN_VARIABLE = "SDS_TESTEE_GRPC_TOKEN"
+"""What lets the harness in, where no file says it."""
+MESSAGE_SIZES = (
+    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+    ("grpc.max_send_message_length", MAX_FRAME_BYTES),
+)
+"""Options of a channel and of a server."""
+_LONGEST_TOKEN = 4096
+"""What servers take of metadata is 8 KiB in all."""
+
+
+def authorization(token: str) -> tuple[tuple[str, str], ...]:
+    """The metadata that a token is carried in, none without one."""
+    return (("authorization", f"Bearer {token}"),) if token else ()
+
+
+def read_token(file: Path | None) -> str:
+    """The token in a file or, without one, in the environment; "" if there is none.
+
+    Raises ValueError, which says what is wrong with the file, and never what stands in it.
+    """
+    if file is None:
+        where, text = TOKEN_VARIABLE, os.environ.get(TOKEN_VARIABLE, "")
+    else:
+        where = str(file)
+        try:
+            with file.open("rb") as opened:
+                text = opened.read(_LONGEST_TOKEN + 1).decode("ascii")
+        except OSError as error:
+            raise ValueError(f"the token cannot be read from {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{file} holds no token: that is one line of ASCII") from None
+    token = text.strip()
+    if len(text) > _LONGEST_TOKEN or not all("!" <= c <= "~" for c in token) or (file is not None and not token):
+        raise ValueError(f"{where} holds no token: that is one line of at most {_LONGEST_TOKEN} letters without blanks")
+    return token
