@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,24 @@ def printable(text: str, limit: int = 200) -> str:
     return clean if len(clean) <= limit else clean[:limit] + "…"
 
 
+VIRTUAL_CLOCK = "virtual-clock"
+"""Short name of the capability to take the time from the harness alone, in every language that has it."""
 UNNAMED = "unnamed"
 """Of an implementation that declares no name, where it has to have one."""
+
+
+@dataclass(frozen=True)
+class OutsideClock:
+    """What came of moving the time of an implementation from outside, where that was asked for."""
+
+    moves: bool
+    """It follows, and has a virtual clock for us, whether it declares one or not."""
+    told: str
+    """Whose clock it is, in words."""
+    why_not: str = ""
+    """Why there is no virtual clock, as a reason to skip what needs one; "" if there is one."""
+    latest_ms: int = 253_402_300_799_000
+    """The last second of the year 9999: what libraries read a clock with goes no further."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,8 @@ class Declaration:
     limits: Mapping[str, int | None]
     """What is bounded, by the names that the handshake has for it; None is unbounded."""
     spoken: Language
+    outside_clock: OutsideClock | None = None
+    """None where nobody moves its time from outside."""
 
     @classmethod
     def unknown(cls, name: str, spoken: Language) -> Declaration:
@@ -100,6 +118,13 @@ class Declaration:
     def limit(self, name: str) -> int | None:
         """A bound, None if there is none."""
         return self.limits.get(name)
+
+    def why_skipped(self, names: Collection[str]) -> str:
+        """Why what needs capabilities, given by their short names, that are not declared is skipped."""
+        told = self.outside_clock.why_not if self.outside_clock is not None else ""
+        reasons = {name: told for name in names if told and name == VIRTUAL_CLOCK}
+        others = ", ".join(name for name in names if name not in reasons)
+        return "; ".join([*([f"not declared: {others}"] if others else []), *reasons.values()])
 
     @property
     def capability_names(self) -> list[str]:

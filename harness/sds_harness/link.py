@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
 
+from .declaration import OutsideClock
 from .faults import FaultKind, TesteeFault
 from .process import TesteeProcess
 
@@ -27,6 +28,9 @@ class Listener(Protocol):
 
 class Link(Protocol):
     """One conversation."""
+
+    outside_clock: OutsideClock | None = None
+    """Whether the time of the other end is moved from outside, None where nobody tries."""
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """The answer to ``request``, a message of type ``reply``. Raises TesteeFault."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from sds_testee.version import suite_version
@@ -112,7 +113,8 @@ class Session:
             )
         if not reply.hello.name:
             self._fail(FaultKind.WRONG_ANSWER, "the answer to the handshake names no implementation")
-        return Declaration.from_hello(reply.hello, self.language)
+        declared = Declaration.from_hello(reply.hello, self.language)
+        return replace(declared, outside_clock=self.link.outside_clock)
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
         self.link.note("fault", kind=kind.value, detail=printable(detail, 600))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic
 
-from .declaration import printable
+from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
 from .faults import TesteeFault
 from .session import Session
@@ -30,7 +30,7 @@ class ScheduleStopped(Exception):
 
 def start_of(session: Session) -> int:
     """Where time starts: an implementation that goes by its own clock gets the real time to start from."""
-    return START_MS if session.declaration.can_by_name("virtual-clock") else time.time_ns() // 1_000_000
+    return START_MS if session.declaration.can_by_name(VIRTUAL_CLOCK) else time.time_ns() // 1_000_000
 
 
 class Stage(Generic[S]):
@@ -49,6 +49,8 @@ class Stage(Generic[S]):
         self.now_ms = trace.start_ms
         """Virtual time. A schedule may set it to anything, backwards too. Of an implementation that goes by its own
         clock only what does not depend on time can be judged."""
+        self.ahead_ms = 0
+        """How far that is ahead of what the implementation is told."""
         trace.recorded = session.link.note(
             "part",
             name=trace.schedule,
@@ -67,6 +69,10 @@ class Stage(Generic[S]):
         self._handles.append((participant, handle))
         self.session.link.note("participant", name=participant, handle=handle)
 
+    def go_ahead(self) -> None:
+        """Put the clock of scripted peers ahead of the real one, where that is the implementation's, and it helps."""
+        return
+
     def label(self, name: str) -> str:
         """What a participant or channel is called in this environment; what is such a name already stays as it is."""
         if name not in self._labels:
@@ -76,7 +82,9 @@ class Stage(Generic[S]):
 
     def advance(self, milliseconds: int) -> None:
         """Let virtual time pass; negative steps the clock back."""
-        if not 0 < self.now_ms + milliseconds < 1 << 62:
+        outside = self.trace.declaration.outside_clock
+        latest = outside.latest_ms if outside is not None else (1 << 62) - 1
+        if not 0 < self.now_ms + milliseconds <= latest:
             raise ScheduleStopped(f"virtual time cannot advance by {milliseconds} ms, a period in force")
         self.now_ms += milliseconds
 
@@ -89,7 +97,7 @@ class Stage(Generic[S]):
         """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
         for participant, handle in self._handles:
             request = self.session.language.request()
-            request.close.now_ms, request.close.handle = self.now_ms, handle
+            request.close.now_ms, request.close.handle = self.now_ms - self.ahead_ms, handle
             try:
                 self.session.call(request)
             except TesteeFault as fault:
@@ -100,7 +108,7 @@ class Stage(Generic[S]):
     def step(self, participant: str, request: Any) -> S:
         """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
         steps = self.trace.steps
-        if offset := self.environment.offset_ms(len(steps)):
+        if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
                 command.now_ms = max(1, command.now_ms + offset)

@@ -17,6 +17,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sds_harness.clock import OPTION, Faketime, StartedLink
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
@@ -29,6 +30,7 @@ from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
+from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""
@@ -64,10 +66,15 @@ class Driven:
     access: Access = field(default_factory=Access)
     endpoint: Endpoint | None = None
     """The server that is talked to instead of stdin and stdout; without a command it runs already."""
+    clock: Faketime | None = None
+    """Moves its time from outside, None where it takes the time from commands."""
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Begin a conversation: with a fresh process, with these environment variables beside those it inherits, or
         with the server that there is."""
+        return self.clock.connect(self._start, variables) if self.clock is not None else self._start(variables)
+
+    def _start(self, variables: Mapping[str, str]) -> StartedLink:
         if self.endpoint is not None:
             from sds_harness.grpc_link import GrpcLink  # only for who has the extra
 
@@ -83,6 +90,7 @@ class Driven:
             "--dialect": (self.dialect, ""),
             "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
             "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            "--clock": (FAKETIME if self.clock is not None else DECLARED, DECLARED),
             "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
         }
         typed = [part for name, (value, default) in values.items() if value != default for part in (name, value)]
@@ -181,7 +189,9 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that drive an implementation, and hand them over as ``driven``."""
 
     @wraps(function)
-    def collected(driven: Driven, grpc: str | None, dialect: str, command: tuple[str, ...], **rest: Any) -> None:
+    def collected(
+        driven: Driven, clock: str, grpc: str | None, dialect: str, command: tuple[str, ...], **rest: Any
+    ) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
             try:
@@ -198,11 +208,17 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
         if not command and (endpoint is None or endpoint.started):
             command = (sys.executable, "-m", protocol.model.module)
             console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
-        function(driven=replace(driven, command=command, dialect=dialect, endpoint=endpoint), **rest)
+        driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
+        if clock == FAKETIME:
+            if driven.running:
+                raise click.UsageError(f"the clock of what runs already cannot be moved: add -- COMMAND to {OPTION}")
+            driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
+        function(driven=driven, **rest)
 
     dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
     return talking(
         collected,
+        CLOCK,
         click.option("--dialect", default="", metavar="NAME", help=dialects),
         ADDRESS,
         click.argument("command", nargs=-1, type=click.UNPROCESSED),

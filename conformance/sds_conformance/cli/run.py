@@ -42,6 +42,7 @@ Examples:
   sds-conformance run --transcript talk.jsonl -- ./my-adapter
   sds-conformance run --profile core -- ./my-adapter
   sds-conformance run --revision forum-2024 -- ./my-adapter
+  sds-conformance run --clock faketime -- ./my-adapter
 
 Without COMMAND the bundled reference model is driven. With one ID selected,
 the conversation is shown message by message.

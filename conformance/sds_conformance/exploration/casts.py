@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from sds_harness.declaration import Declaration
+from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits
@@ -180,7 +180,7 @@ class Cast:
             dialect = self.dialect(name) if translated else None
             stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
         # One of them on its own clock, and the timestamps of the others would be months away from its own.
-        if not all(self.declarations[name].can_by_name("virtual-clock") for name in stages):
+        if not all(self.declarations[name].can_by_name(VIRTUAL_CLOCK) for name in stages):
             now_ms = time.time_ns() // 1_000_000
             for stage in stages.values():
                 stage.now_ms = stage.trace.start_ms = now_ms

@@ -222,5 +222,5 @@ def _left_out(
         elif running and environment.variables:
             out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
         elif lacking := declared.lacking(environment.needs):
-            out[environment.name] = f"not declared: {', '.join(lacking)}"
+            out[environment.name] = declared.why_skipped(lacking)
     return out

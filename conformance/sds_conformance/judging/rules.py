@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from sds_harness.clock import Shown
 from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN, Environment
 from sds_harness.language import Language
@@ -57,6 +58,8 @@ class Rules:
     """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
     heard: Callable[[Any], bool | None] = lambda view: True
     """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
+    clock: Callable[[Session, Any], Shown] | None = None
+    """What a session shows of time in an implementation, in a dialect or in none; None if nothing does."""
     excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
     """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
 

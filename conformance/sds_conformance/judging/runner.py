@@ -86,6 +86,7 @@ class Runner:
                     return
                 continue
             stage = self._rules.stage(session, run.name, self.dialect, run.environment)
+            stage.go_ahead()
             try:
                 try:
                     run.scenario.function(stage)

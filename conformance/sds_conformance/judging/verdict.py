@@ -274,7 +274,8 @@ class Judge:
         needed = [why.partition(NEEDS)[2] for why in obstacles if NEEDS in why]
         if lacking or needed:
             names = sorted(lacking) or needed[:1]
-            return Verdict.SKIPPED, f"not declared: {', '.join(names)}"
+            told = f"not declared: {', '.join(names)}"
+            return Verdict.SKIPPED, self._declared.why_skipped(names) if self._declared is not None else told
         if obstacles:
             return Verdict.INCONCLUSIVE, obstacles[0]
         observable = self._declared is None or self._declared.can_by_name(OBSERVE)

@@ -55,6 +55,7 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
             "command": [_text(part) for part in how.command],
             "revisions": list(declared.revisions),
             "capabilities": declared.capability_names,
+            "clock": declared.outside_clock.told if declared.outside_clock is not None else "",
         },
         "revision": outcome.plan.revision,
         "profiles": {**declared.profiles, "dialect": outcome.dialect},

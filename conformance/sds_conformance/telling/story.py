@@ -48,6 +48,8 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, what
         labelled(console, "", Text(f"The implementation declares other revisions: {others}.", "yellow"))
     for label, note in words.notes(declared, revision, what.profile):
         labelled(console, label, Text(note))
+    if (clock := declared.outside_clock) is not None:
+        labelled(console, "Clock", Text(f"{clock.told}.", "yellow" if clock.why_not else ""))
     labelled(console, "Declares", Text(declared_line(declared, words.limits), "dim"))
     if dialect:
         note = f"{dialect}: judged after translation, except the requirements on the wire layout itself"

@@ -84,6 +84,22 @@ def test_time_starts_at_the_real_one_for_who_has_no_virtual_clock() -> None:
     assert stage.now_ms == stage.trace.start_ms
 
 
+def test_others_can_be_ahead_of_a_clock_that_nobody_moves() -> None:
+    stage = stage_on(without(pb.CAPABILITY_VIRTUAL_CLOCK))
+    stage.go_ahead()
+    assert stage.now_ms == stage.trace.start_ms + 3_600_000
+    stage.open()
+    assert stage.trace.steps[0].now_ms == stage.trace.start_ms
+
+
+def test_others_are_not_ahead_of_who_refuses_what_is_nor_of_a_virtual_clock() -> None:
+    config = Config(max_lamport_ahead_ms=3_600_000)
+    for handle in (reference(), reference(config=config, without=frozenset({pb.CAPABILITY_VIRTUAL_CLOCK}))):
+        stage = stage_on(handle)
+        stage.go_ahead()
+        assert stage.now_ms == stage.trace.start_ms
+
+
 def test_a_participant_is_recorded_as_it_was_opened() -> None:
     stage = stage_on(reference())
     stage.advance(5)

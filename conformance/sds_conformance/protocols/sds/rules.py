@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.sds.clock import shows
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import SDS
 from sds_harness.sds.stage import Stage
@@ -75,6 +76,7 @@ RULES = Rules(
     tuple(dialect_names()),
     misfit,
     heard,
+    shows,
     excuse,
 )
 

@@ -15,6 +15,7 @@ from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.checks.forum import own as forum
 from sds_conformance.protocols.sds.register import CHECKS, COUNTERPARTS, SCENARIOS
 from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
+from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.stage import Stage
 from sds_harness.stage import COUNTING_START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -25,6 +26,10 @@ from suite_terminal import typed, words
 
 FORUM = FORUM_2024.name
 NOTHING_WRONG = (Verdict.PASS,)
+
+
+def at(now_ms: int) -> Window:
+    return Window(now_ms, now_ms)
 
 
 def judged(channel: type[Channel], *environments: str) -> Certification:
@@ -139,15 +144,15 @@ def test_the_reference_declares_what_the_revision_has() -> None:
 
 
 def test_a_clock_that_counts_is_expected_to_be_beyond_what_was_sent_and_delivered() -> None:
-    tracker = LamportTracker(COUNTING_START_MS, FORUM_2024)
-    assert (tracker.expect(COUNTING_START_MS).previous, tracker.expect(COUNTING_START_MS).low) == (0, 1)
-    tracker.touch(COUNTING_START_MS + 5)
-    tracker.sent(1, COUNTING_START_MS, sync=False)
+    tracker = LamportTracker(at(COUNTING_START_MS), FORUM_2024)
+    assert (tracker.expect(at(COUNTING_START_MS)).previous, tracker.expect(at(COUNTING_START_MS)).low) == (0, 1)
+    tracker.touch(at(COUNTING_START_MS + 5))
+    tracker.sent(1, at(COUNTING_START_MS), sync=False)
     tracker.delivered(700)
-    tracker.sent(900, COUNTING_START_MS, sync=True)
-    assert tracker.expect(COUNTING_START_MS).low == 701
+    tracker.sent(900, at(COUNTING_START_MS), sync=True)
+    assert tracker.expect(at(COUNTING_START_MS)).low == 701
     tracker.received_undelivered(2_000, sync=True)
-    assert tracker.expect(COUNTING_START_MS).sync_high == 2_001
+    assert tracker.expect(at(COUNTING_START_MS)).sync_high == 2_001
 
 
 def test_sync_messages_are_in_the_expected_log_and_none_has_to_show() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from played import Handle, altered, reference, stage, view
 from sds_conformance.protocols.sds.scenarios.repair.repairing import repairing
-from sds_conformance.protocols.sds.view.repair_terms import RepairTerms, Window
+from sds_conformance.protocols.sds.view.repair_terms import RepairTerms
 from sds_conformance.protocols.sds.view.responder import eligible
+from sds_conformance.protocols.sds.view.windows import Window
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, Config, HashProfile
 from sds_reference.variants import VARIANTS

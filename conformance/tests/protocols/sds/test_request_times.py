@@ -9,8 +9,9 @@ import pytest
 from played import T, altered, reference, stage
 from repair_traces import BLIND, PRIVATE, backoff, gap, only, side_of, unseen
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
-from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS, Window
+from sds_conformance.protocols.sds.view.repair_terms import SECOND_MS
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER
+from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, decode, encode

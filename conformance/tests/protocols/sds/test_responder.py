@@ -10,7 +10,6 @@ from played import T, altered, reference, stage, view
 from repair_traces import BLIND, PRIVATE, ask, holding, only_turn, silent, t_resp, ticks, turns_of
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_conformance.protocols.sds.view.facts import same
-from sds_conformance.protocols.sds.view.repair_terms import Window
 from sds_conformance.protocols.sds.view.repair_tracker import NEVER
 from sds_conformance.protocols.sds.view.responder import (
     MESSAGES,
@@ -26,6 +25,7 @@ from sds_conformance.protocols.sds.view.responder import (
     shows,
     undisputed,
 )
+from sds_conformance.protocols.sds.view.windows import Window
 from sds_harness.sds.peer import signed
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, HistoryEntry, Message, RepairConfig

@@ -202,7 +202,7 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
     ticks = [t for t in view.ticks.get(side.who, ()) if t.number < act.number and side.who not in view.stepped]
     overdue = ticks[-SWEEPS].step.now_ms - SECOND_MS if len(ticks) >= SWEEPS else 0
     for asked in state.incoming_repairs.entries:
-        if 0 < asked.due_ms <= overdue and side.terms.on:
+        if 0 < asked.due_ms <= overdue and side.terms.on and side.timed:
             expected = f"{asked.message_id!r} answered by {side.who} and out of its incoming repair request buffer"
             return expected, f"it is in it, due {act.step.now_ms - asked.due_ms} ms ago"
     return None

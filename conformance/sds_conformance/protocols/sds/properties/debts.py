@@ -68,6 +68,9 @@ def _undelivered(view: GroupView, side: Side, arrival: Arrival, claims: set[str]
     message_id, needs = arrival.message.message_id, set(dependencies(arrival.message))
     if not needs <= claims or message_id in needs:
         return
+    sweeps_always = side.party.in_force.HasField("incoming_sweep_ms") and not side.party.in_force.incoming_sweep_ms
+    if not (side.timed or sweeps_always):
+        return
     ticks, allowed = view.ticks.get(side.who, []), SWEEPS
     if side.can(pb.CAPABILITY_DELIVERED):
         ready = max([arrival.act.number, *(side.logged.get(i, view.last_act(side).number) for i in needs)])
@@ -105,7 +108,7 @@ def overdue_resend(view: GroupView, sender: Side, message_id: str) -> tuple[Act,
     ending, c = view.ending, sender.party.in_force
     if ending is None or sender.who in view.performance.crashed or sender.who in view.stepped:
         return None
-    if not sender.can(pb.CAPABILITY_RESEND) or sender.hybrids:
+    if not (sender.can(pb.CAPABILITY_RESEND) and sender.timed) or sender.hybrids:
         return None
     if not c.HasField("resend_unacknowledged_ms") and sender.can(pb.CAPABILITY_RESEND_PERIOD):
         return None
@@ -155,9 +158,9 @@ def _not_repaired(view: GroupView, side: Side, key: Key, sides: list[Side]) -> I
     if not holders:
         return
     asking, answering = _halves(view)
-    if side.who in asking:
+    if side.who in asking and side.timed:
         yield from _not_asked(view, side, named[0][0], terms, message_id, ending.first)
-    yield from _not_answered(view, side, [h for h in holders if h.who in answering], author, message_id)
+    yield from _not_answered(view, side, [h for h in holders if h.who in answering and h.timed], author, message_id)
 
 
 @once

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sds_harness.sds.performance import Act, Packet
-from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
 from ....judging.judgement import Observation
@@ -85,7 +84,7 @@ def who_sent_a_message_answers_first(view: GroupView) -> Iterator[Sighting]:
     Others with a backoff of zero may be as fast (AMB-114), and so may those that have no sweep yet (AMB-113).
     """
     for side in view.sides.values():
-        if not side.terms.on or side.who in view.stepped:
+        if not (side.terms.on and side.timed) or side.who in view.stepped:
             continue
         for message_id, requests in side.requested.items():
             if message_id not in side.sent or not view.is_sound((side.channel_id, message_id)):
@@ -165,7 +164,7 @@ def _early(view: GroupView) -> Iterator[Sighting]:
         terms = side.terms
         if not terms.sound or terms.t_min_ms is None or side.who in view.stepped:
             continue
-        if not side.can(pb.CAPABILITY_VIRTUAL_CLOCK):
+        if not side.timed:
             continue
         for act, message in side.outgoing:
             for entry in message.repair_request:

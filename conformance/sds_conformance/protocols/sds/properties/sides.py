@@ -86,6 +86,11 @@ class Side:
         return self.declared.can(capability)
 
     @property
+    def timed(self) -> bool:
+        """Time passes for it as the schedule has it, so that what is due is due."""
+        return self.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+
+    @property
     def terms(self) -> RepairTerms:
         """SDS-R as it is in force."""
         return repair_terms(self.declared, self.party)

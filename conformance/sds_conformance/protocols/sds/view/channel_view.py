@@ -22,6 +22,7 @@ from .lamport_tracker import LamportTracker
 from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
 from .repair_tracker import RepairTracker
+from .windows import Window, clock_at
 
 TAIL = 16
 
@@ -68,7 +69,7 @@ class ChannelView:
         self._buffered: dict[str, Received] = {}
         self._own: dict[str, Sent] = {}
         self._last_broadcast: dict[str, Step] = {}
-        self._clock = LamportTracker(party.opened_ms, trace.revision)
+        self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = filters or known_filters(trace)
         self._fogged = False
@@ -77,7 +78,7 @@ class ChannelView:
         for step in trace.steps:
             opened |= step.command == "open" and step.participant == party.name
             if opened and step.now_ms:
-                self._clock.touch(step.now_ms)
+                self._clock.touch(clock_at(trace, step.now_ms))
             if step.participant == party.name:
                 self._read(step)
 
@@ -166,7 +167,7 @@ class ChannelView:
 
     def _read_send(self, step: Step) -> None:
         if step.command == "send_sync" and not step.broadcasts:
-            self._clock.maybe_moved(step.now_ms)
+            self._clock.maybe_moved(self._now(step))
             self._owed += 1
         if self._delivers(step, {message.message_id for message in step.messages}):
             before = self._clock.low
@@ -246,7 +247,7 @@ class ChannelView:
 
     def _received(self, step: Step, message: Message) -> Received:
         unmet = frozenset(e.message_id for e in message.causal_history if e.message_id not in self._log)
-        odd = oddness(message, step.now_ms, self.trace.declaration, self.revision.wire.max_lamport)
+        odd = oddness(message, self._now(step).low, self.trace.declaration, self.revision.wire.max_lamport)
         if any(self._log.is_open(entry.message_id) for entry in message.causal_history):
             odd = odd or "a dependency on a message of which it is open whether it is in the log"
         return Received(
@@ -335,7 +336,7 @@ class ChannelView:
                     self.repair.broadcast(step, message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
-                self._clock.maybe_moved(step.now_ms)
+                self._clock.maybe_moved(self._now(step))
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:
@@ -353,7 +354,7 @@ class ChannelView:
             self._log.tail(size),
             self._log.sure,
             len(self._log),
-            self._clock.expect(step.now_ms),
+            self._clock.expect(self._now(step)),
             certain and not self._fogged,
             repeat=message.message_id in self.known_ids,
         )
@@ -363,9 +364,9 @@ class ChannelView:
             return
         self.repair.send(sent, content=into is self.sent)
         if message.lamport_timestamp is not None and not sent.repeat:
-            self._clock.sent(message.lamport_timestamp, step.now_ms, sync=into is self.syncs)
+            self._clock.sent(message.lamport_timestamp, self._now(step), sync=into is self.syncs)
         if sent.repeat:
-            self._clock.maybe_moved(step.now_ms)
+            self._clock.maybe_moved(self._now(step))
         if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
             self.known_ids.add(message.message_id)
             self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
@@ -384,8 +385,11 @@ class ChannelView:
         outstanding = self._acknowledging.outstanding
         spoken = {ack.message_id for ack in self.acks} | {m.message_id for m in self.mentions}
         speaks = {message_id: message_id in spoken or message_id in self.maybe for message_id in outstanding}
-        waiting, clock = frozenset(self._buffered), self._clock.expect(step.now_ms)
+        waiting, clock = frozenset(self._buffered), self._clock.expect(self._now(step))
         self.observed.append(Observed(step, step.state, tuple(self._log), speaks, waiting, clock))
+
+    def _now(self, step: Step) -> Window:
+        return clock_at(self.trace, step.now_ms)
 
     def _is_regular(self, kind: Kind) -> bool:
         return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)

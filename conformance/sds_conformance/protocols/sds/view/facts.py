@@ -9,6 +9,8 @@ from sds_harness.sds.trace import Step, Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind, Message
 
+from .windows import Window
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class LogItem:
@@ -63,8 +65,15 @@ class LamportExpectation:
     """An ephemeral message was sent or received since the last own message."""
     clock_stepped_back: bool
     """Virtual time is before that of the last own message."""
+    now: Window
+    """What the clock can show."""
     follows_clock: bool = True
     """Lamport timestamps go by the time; otherwise they count from 0, and any increase is one."""
+
+    @property
+    def counts_on(self) -> bool:
+        """Is the local timestamp ahead of the clock, whatever that shows, so that the next is one more than it?"""
+        return self.low > self.now.high
 
     def moved_elsewhere(self, lamport: int) -> bool:
         """Is it too far on, after something with a rule of its own: SDS-EPHEMERAL-07 or SDS-R-SWEEP-05?"""

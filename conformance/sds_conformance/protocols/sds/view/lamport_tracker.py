@@ -5,6 +5,7 @@ from __future__ import annotations
 from sds_reference import SDS_2026_01, Revision
 
 from .facts import LamportExpectation
+from .windows import Window
 
 
 class LamportTracker:
@@ -13,9 +14,10 @@ class LamportTracker:
     Where timestamps just count, ``low`` is what they surely have reached, and how far they are beyond it is open.
     """
 
-    def __init__(self, opened_ms: int, revision: Revision = SDS_2026_01) -> None:
+    def __init__(self, opened: Window, revision: Revision = SDS_2026_01) -> None:
+        """``opened`` is what its clock can have shown when the channel was opened."""
         self._revision = revision
-        self._low = self._high = revision.lamport_floor(opened_ms)
+        self._low, self._high = revision.lamport_floor(opened.low), revision.lamport_floor(opened.high)
         self._source = "open"
         self._used = False
         self._fog = 0
@@ -27,33 +29,34 @@ class LamportTracker:
         self._sync_low = self._low
         self._late_delivery = self._rebroadcast = self._answered = self._ephemeral = False
 
-    def expect(self, now_ms: int) -> LamportExpectation:
-        """For a message sent at ``now_ms``."""
-        low, high, clock = self._low, self._high, now_ms
-        now_ms = self._revision.lamport_floor(now_ms)
+    def expect(self, now: Window) -> LamportExpectation:
+        """For a message sent when the clock can show ``now``."""
+        low, high = self._low, self._high
+        earliest, latest = self._revision.lamport_floor(now.low), self._revision.lamport_floor(now.high)
         if not self._used and self._revision.lamport_follows_clock:
             # The text does not say when a channel's timestamp is initialised: any time up to its first use (AMB-111);
             # and a first message that carries just that time is accepted, too (AMB-12).
-            low, high = min(low, now_ms) - 1, max(high, now_ms)
+            low, high = min(low, earliest) - 1, max(high, latest)
         high = max(high, self._fog)
         return LamportExpectation(
-            low=max(now_ms, low + 1),
-            high=max(now_ms, high + 1),
+            low=max(earliest, low + 1),
+            high=max(latest, high + 1),
             source=self._source,
             previous=low,
-            buffered_high=max(now_ms, self._buffered_high + 1),
-            sync_high=max(now_ms, self._sync_high + 1),
-            sync_low=max(now_ms, self._sync_low + 1),
-            claimed_high=max(now_ms, self._claimed_high + 1),
+            buffered_high=max(latest, self._buffered_high + 1),
+            sync_high=max(latest, self._sync_high + 1),
+            sync_low=max(earliest, self._sync_low + 1),
+            claimed_high=max(latest, self._claimed_high + 1),
             late_delivery=self._late_delivery,
             rebroadcast=self._rebroadcast,
             answered=self._answered,
             ephemeral=self._ephemeral,
-            clock_stepped_back=self._last_own_now is not None and clock < self._last_own_now,
+            clock_stepped_back=self._last_own_now is not None and now.high < self._last_own_now,
+            now=now,
             follows_clock=self._revision.lamport_follows_clock,
         )
 
-    def sent(self, lamport: int, now_ms: int, *, sync: bool) -> None:
+    def sent(self, lamport: int, now: Window, *, sync: bool) -> None:
         """An own message went out; the timestamp it carries is taken for the local one."""
         # Of several sync messages in a row none need have moved it (AMB-18).
         before = min(self._low, self._sync_low)
@@ -61,15 +64,15 @@ class LamportTracker:
         if not sync or self._revision.sync_advances_lamport:
             self._low = self._high = lamport
         self._source = "sync" if sync else "send"
-        self._last_own_now = now_ms
+        self._last_own_now = now.high
         self._reset()
         if sync:
             self._sync_low = min(before, lamport)
 
-    def touch(self, now_ms: int) -> None:
+    def touch(self, now: Window) -> None:
         """Time passes; before the first use the timestamp may be initialised at any moment (AMB-111)."""
         if not self._used and self._revision.lamport_follows_clock:
-            self._low, self._high = min(self._low, now_ms), max(self._high, now_ms)
+            self._low, self._high = min(self._low, now.low), max(self._high, now.high)
             self._sync_low = self._low
 
     def delivered(self, lamport: int) -> None:
@@ -107,12 +110,12 @@ class LamportTracker:
         self._low = min(self._low, low)
         self._sync_low = min(self._sync_low, low)
 
-    def maybe_moved(self, now_ms: int) -> None:
+    def maybe_moved(self, now: Window) -> None:
         """A message went out under an ID that was used before, or a sync message was asked for and not sent.
 
         Whether that moved the timestamp, nothing tells.
         """
-        self._high = max(self._revision.lamport_floor(now_ms), self._high + 1)
+        self._high = max(self._revision.lamport_floor(now.high), self._high + 1)
 
     def rebroadcast(self, *, asked_for: bool) -> None:
         """A copy of an own message went out; one that was ``asked_for`` may be the answer."""

@@ -13,33 +13,12 @@ from sds_harness.trace import Party
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HASH_PROFILES, HashProfile, in_response_group, t_req_offset, t_resp_offset
 
+from .windows import Window
+
 TIMED = (pb.CAPABILITY_SDS_R, pb.CAPABILITY_VIRTUAL_CLOCK)
 """What checks need that reckon with times."""
 SECOND_MS = 1_000
 """Times may be kept in whole seconds, and by a clock that shows nothing finer (AMB-05)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Bounds of a time, both inclusive: offsets from a step, or epoch times, in milliseconds."""
-
-    low: int
-    high: int
-
-    @property
-    def exact(self) -> bool:
-        return self.low == self.high
-
-    def after(self, since_ms: int) -> Window:
-        """The epoch times that these offsets are from ``since_ms`` on."""
-        return Window(since_ms + self.low, since_ms + self.high)
-
-    def __contains__(self, time_ms: int) -> bool:
-        return self.low <= time_ms <= self.high
-
-    def meets(self, other: Window, slack_ms: int = 0) -> bool:
-        """Can they be one and the same time, if each may be off by so much?"""
-        return self.low <= other.high + slack_ms and other.low <= self.high + slack_ms
 
 
 @dataclass(frozen=True, slots=True)

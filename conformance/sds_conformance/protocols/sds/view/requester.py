@@ -20,8 +20,9 @@ from ....judging.once import once
 from .channel_view import ChannelView
 from .elsewhere import came_elsewhere
 from .facts import Received, Sent
-from .repair_terms import SECOND_MS, Window
+from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Missing
+from .windows import Window
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from sds_reference import Kind, Message
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Observed, Received, same
-from .repair_terms import SECOND_MS, Window
+from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Answer, Asked
+from .windows import Window
 
 SWEEP_MS = 60_000
 """Longest period of a sweep that is reckoned with."""

@@ -13,6 +13,7 @@ from sds_reference import MAX_LAMPORT
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import LamportExpectation, Sent
+from .windows import clock_at
 
 NEARBY = 1000
 """Milliseconds from what it should be to where a timestamp is that was counted wrongly, and not read wrongly."""
@@ -58,7 +59,8 @@ def lamport_rule(sent: Sent) -> str:
     previous = f"previous {e.previous}" if e.low == e.high else "previous"
     if not e.follows_clock:
         return f"a lamport_timestamp that is counted on from {e.previous}"
-    return f"lamport_timestamp {value} = max(now {sent.step.now_ms}, {previous} + 1)"
+    now = f"now {e.now.high}" if e.now.exact else "now"
+    return f"lamport_timestamp {value} = max({now}, {previous} + 1)"
 
 
 def after_a_step_back(sent: Sent) -> bool:
@@ -67,19 +69,20 @@ def after_a_step_back(sent: Sent) -> bool:
     What counts in another unit is never behind, or always: that is no matter of the step.
     """
     e = sent.lamport
-    return e.clock_stepped_back and e.source == "send" and not e.late_delivery and e.low > sent.step.now_ms
+    return e.clock_stepped_back and e.source == "send" and not e.late_delivery and e.counts_on
 
 
 def started_elsewhere(view: ChannelView, sent: Sent, seen: int) -> bool:
     """Does the first timestamp show that it did not start at the epoch time, whatever was made of it since?"""
     e = sent.lamport
+    opened = clock_at(view.trace, view.party.opened_ms)
     wrong = e.source == "open" and not e.tolerates(seen)
-    return wrong and not view.party.opened_ms <= seen <= max(e.high, sent.step.now_ms) + NEARBY
+    return wrong and not opened.low <= seen <= max(e.high, e.now.high) + NEARBY
 
 
 def fell_behind(sent: Sent, seen: int) -> bool:
     """Was the timestamp counted on from the previous, although time has gone on?"""
-    return sent.lamport.previous <= seen < sent.step.now_ms - NEARBY
+    return sent.lamport.previous <= seen < sent.lamport.now.low - NEARBY
 
 
 @once
@@ -93,4 +96,4 @@ def most_ahead_elsewhere(view: ChannelView) -> int:
 def of_another_channel(view: ChannelView, sent: Sent, seen: int) -> bool:
     """Is it as far ahead as only another channel is?"""
     ahead = most_ahead_elsewhere(view)
-    return ahead > max(sent.step.now_ms, sent.lamport.high) and seen >= ahead
+    return ahead > max(sent.lamport.now.high, sent.lamport.high) and seen >= ahead

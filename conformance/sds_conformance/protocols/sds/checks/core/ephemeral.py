@@ -149,12 +149,12 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
-@check("SDS-EPHEMERAL-07", pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-EPHEMERAL-07")
 def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
     """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
     for sent, seen in moved_sends(view):
         e = sent.lamport
-        if e.ephemeral and e.low > sent.step.now_ms and not (e.rebroadcast or e.answered):
+        if e.ephemeral and e.counts_on and not (e.rebroadcast or e.answered):
             if e.tolerates(seen):
                 yield held(sent.step)
             else:

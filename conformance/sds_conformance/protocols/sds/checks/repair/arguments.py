@@ -15,8 +15,9 @@ from .....judging.chance import alike, equal_products
 from .....judging.judgement import Observation, judged
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import SECOND_MS, TIMED, Window
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.responder import Turn, delay, slack_ms, turns, undisputed
+from ...view.windows import Window
 from .groups import MOST
 
 ALARM = 1e-7

@@ -16,9 +16,10 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Received, Sent
 from ...view.halves import asks_for_anything
-from ...view.repair_terms import SECOND_MS, TIMED, Window
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, Shown, requester
+from ...view.windows import Window
 
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 

@@ -19,9 +19,10 @@ from .....judging.judgement import Observation, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
-from ...view.repair_terms import SECOND_MS, TIMED, Window
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester, together
+from ...view.windows import Window
 
 _A_FEW = 8
 """Samples below which nothing is said of how they differ."""

@@ -9,9 +9,10 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import SECOND_MS, TIMED, Window
+from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.repair_tracker import NEVER, Missing
 from ...view.requester import Requester, requester
+from ...view.windows import Window
 
 
 def _exact(side: Requester, missing: Missing) -> Window | None:

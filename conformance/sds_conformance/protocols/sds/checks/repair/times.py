@@ -10,8 +10,9 @@ from sds_harness.sds.trace import Step
 from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
-from ...view.repair_terms import TIMED, Window
+from ...view.repair_terms import TIMED
 from ...view.responder import Turn, delay, slack_ms, turns
+from ...view.windows import Window
 
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,52 @@
+"""Whose time an implementation goes by: the option ``--clock``."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+import click
+
+from sds_harness.clock import OPTION, Faketime, NoClockLibrary, Shown, find_library
+from sds_harness.declaration import VIRTUAL_CLOCK
+from sds_harness.link import Limits
+from sds_harness.session import Session
+
+from ..judging.rules import UnknownDialect
+from ..protocols import Protocol, protocol_of
+
+DECLARED, FAKETIME = "declared", "faketime"
+CLOCK = click.option(
+    "--clock",
+    type=click.Choice([DECLARED, FAKETIME]),
+    default=DECLARED,
+    show_default=True,
+    help="Where the implementation has its time from: the commands, if it declares that, or else the system; or from "
+    "libfaketime, which is moved before each command, if a probe shows that the implementation follows.",
+)
+
+
+def faketime(protocol: Protocol, revision: str, dialect: str, limits: Limits) -> Faketime:
+    """What moves the time of an implementation that is driven in that way. Raises UsageError."""
+    language = protocol.rules.language
+    if protocol.rules.clock is None or language.number_of(VIRTUAL_CLOCK) is None:
+        raise click.UsageError(f"nothing shows the time in {protocol.name}: leave {OPTION} out")
+    # It would count for more than the file.
+    if "FAKETIME" in os.environ:
+        raise click.UsageError(f"the variable FAKETIME is set, and in the way of {OPTION}: type `unset FAKETIME`")
+    try:
+        library = find_library()
+    except NoClockLibrary as error:
+        raise click.UsageError(str(error)) from None
+    return Faketime(library, revision, language, partial(_shown, revision, dialect), limits)
+
+
+def _shown(revision: str, asked: str, session: Session) -> Shown:
+    """What a session shows of time, in the dialect that was asked for or is declared."""
+    rules = protocol_of(revision).rules
+    assert rules.clock is not None
+    name = asked or session.declaration.profile("dialect")
+    try:
+        return rules.clock(session, rules.dialect(revision, name) if name else None)
+    except UnknownDialect as error:
+        return Shown(clock=str(error))

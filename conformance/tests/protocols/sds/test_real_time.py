@@ -1,0 +1,147 @@
+"""An implementation that goes by its own clock is judged by what no clock can change, however wrong that may be."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from played import Handle, T, certified, reference, stage, verdict_on, view, with_verdict
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.verdict import Verdict
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.register import REGISTER
+from sds_conformance.protocols.sds.view.lamport_tracker import LamportTracker
+from sds_conformance.protocols.sds.view.windows import ASTRAY_MS, Window
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Participant
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+
+OPEN = {
+    "SDS-STATE-01",
+    "SDS-STATE-02",
+    "SDS-SEND-01",
+    "SDS-SEND-03",
+    "SDS-DELIVER-01",
+    "SDS-DELIVER-02",
+    "SDS-DELIVER-03",
+    "SDS-SYNC-03",
+    "SDS-SYNC-14",
+    "SDS-SYNC-15",
+    "SDS-EPHEMERAL-07",
+}
+"""What is about Lamport timestamps, and judged all the same."""
+JUDGED = OPEN | {"SDS-RECV-01"}
+SCENARIOS = [s.name for s in REGISTER.scenarios.values() if JUDGED.intersection(s.exercises) and not s.long]
+WRONG_MS = 1_200_000
+"""By so much is a clock wrong, at random and each time otherwise: twenty minutes."""
+NEAR = Window(T - ASTRAY_MS, T + ASTRAY_MS)
+
+
+def in_real_time(config: Config, participant: type[Participant], wrong_ms: int) -> Handle:
+    """The model with the clock of the system, which may be wrong."""
+    inner = reference(config, participant=participant, without=[pb.CAPABILITY_VIRTUAL_CLOCK])
+    chance = random.Random(1)
+
+    def answer(request: pb.Request) -> pb.Reply:
+        name = request.WhichOneof("command") or ""
+        told = pb.Request()
+        told.CopyFrom(request)
+        command = getattr(told, name, None)
+        if command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
+            command.now_ms = time.time_ns() // 1_000_000 + chance.randint(-wrong_ms, wrong_ms)
+        return inner(told)
+
+    return answer
+
+
+def judged(config: Config, participant: type[Participant] = Participant, wrong_ms: int = 0) -> Certification:
+    return certified(lambda: in_real_time(config, participant, wrong_ms), scenarios=SCENARIOS, revision=CURRENT)
+
+
+def against(outcome: Certification) -> set[str]:
+    return with_verdict(outcome, Verdict.FAIL, Verdict.WARN, Verdict.ERROR)
+
+
+# ---- What is certain of a timestamp ----------------------------------------------------------------------------------
+
+
+def test_what_is_near_the_clock_is_open_and_what_is_ahead_of_it_is_exact() -> None:
+    tracker = LamportTracker(NEAR)
+    first = tracker.expect(NEAR)
+    assert (first.low, first.high, first.counts_on) == (NEAR.low, NEAR.high + 1, False)
+    tracker.delivered(NEAR.high + 5)
+    after = tracker.expect(NEAR)
+    assert (after.low, after.high, after.counts_on) == (NEAR.high + 6, NEAR.high + 6, True)
+
+
+def test_after_an_own_message_it_is_at_least_one_more() -> None:
+    tracker = LamportTracker(NEAR)
+    tracker.sent(T + 7, NEAR, sync=False)
+    expected = tracker.expect(NEAR)
+    assert (expected.low, expected.high) == (T + 8, NEAR.high)
+    assert not expected.clock_stepped_back
+
+
+def test_what_is_delivered_near_the_clock_says_little() -> None:
+    tracker = LamportTracker(NEAR)
+    tracker.delivered(T + 9)
+    expected = tracker.expect(NEAR)
+    assert (expected.low, expected.high) == (T + 10, NEAR.high + 1)
+
+
+def test_who_takes_the_time_that_it_is_told_and_does_not_say_so_is_right_as_well() -> None:
+    played = stage(reference(without=[pb.CAPABILITY_VIRTUAL_CLOCK]))
+    alice = played.open()
+    for _ in range(3):
+        played.advance(2 * ASTRAY_MS)
+        alice.send()
+    for sent in view(played).sent:
+        assert sent.lamport.tolerates(sent.message.lamport_timestamp or 0)
+        assert sent.lamport.now.high == max(played.trace.start_ms + ASTRAY_MS, sent.step.now_ms)
+
+
+# ---- Nobody is accused, and faults are found -------------------------------------------------------------------------
+
+
+def test_the_model_passes_in_real_time() -> None:
+    outcome = certified(lambda: in_real_time(Config(), Participant, 0), revision=CURRENT)
+    assert against(outcome) == set()
+    assert with_verdict(outcome, Verdict.PASS) >= OPEN
+    assert verdict_on(outcome, "SDS-STATE-03").reason == "not declared: virtual-clock"
+
+
+def test_a_clock_that_goes_back_and_forth_is_no_fault() -> None:
+    outcome = judged(Config(), wrong_ms=WRONG_MS)
+    assert against(outcome) == set()
+    assert with_verdict(outcome, Verdict.PASS) >= OPEN - {"SDS-SYNC-14", "SDS-EPHEMERAL-07"}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", [name for name in VARIANTS if not name.startswith("forum-")])
+def test_every_legal_variant_passes_with_a_clock_that_is_wrong(name: str) -> None:
+    variant = VARIANTS[name]
+    outcome = judged(variant.configure(Config()), variant.participant_class, WRONG_MS)
+    assert against(outcome) <= set(variant.leaves_out)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "deaf-clock",
+        "clock-falls",
+        "hasty-clock",
+        "lamport-in-twos",
+        "sends-the-old-lamport",
+        "one-clock-for-all",
+        "sync-does-not-increase",
+        "sync-moves-the-clock",
+        "follows-its-unknown-own",
+    ],
+)
+def test_a_fault_is_found_in_real_time(name: str) -> None:
+    mutant = MUTANTS[name]
+    outcome = judged(mutant.configure(Config()), mutant.participant_class)
+    assert mutant.requirement in against(outcome)

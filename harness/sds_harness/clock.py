@@ -1,0 +1,258 @@
+"""Time from outside: an implementation that reads the system's clock runs under libfaketime, which we move.
+
+libfaketime is a library that is loaded before all others and answers calls for the time with what stands in a file. The
+file is written before each command that has a time, and between two commands time stands still. It holds seconds of the
+epoch, so that no time zone matters. Whether the time really moves for an implementation is for a probe to find out: it
+does not for a static binary, or for one that asks the kernel without the C library.
+
+Monotonic time is left alone: event loops and locks wait by it, and would wait for ever. Only where the probe shows that
+the clock moves and the timers do not, and that they do with monotonic time moved as well, that is moved, too.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+from .declaration import VIRTUAL_CLOCK, OutsideClock
+from .faults import TesteeFault
+from .language import HANDSHAKE, Language
+from .link import Limits, Link
+from .session import Session
+from .stage import START_MS
+
+OPTION = "--clock faketime"
+
+_SONAME = "libfaketime.so.1"
+_SHARED = Path("/dev/shm")
+_ELF_MACHINE = slice(18, 20)
+
+
+class NoClockLibrary(Exception):
+    """There is no libfaketime that could be loaded; the message says what to install."""
+
+
+class StartedLink(Link, Protocol):
+    """A conversation with a process that we started, if any."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+
+Start = Callable[[Mapping[str, str]], StartedLink]
+"""Starts an implementation, in a process with these environment variables beside those it inherits."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a probe saw of time in an implementation. A reason is half a sentence, "" where nothing is wrong."""
+
+    clock: str = ""
+    """Why it cannot be said that its clock follows."""
+    timers: str = ""
+    """Which of its timers does not follow, although its clock does."""
+
+
+def find_library() -> Path:
+    """libfaketime, from PyPI or from the system, built for the processor of this Python. Raises NoClockLibrary."""
+    if not sys.platform.startswith("linux"):
+        raise NoClockLibrary(f"{OPTION} works on Linux only")
+    spec = find_spec("libfaketime")
+    packaged = [Path(folder) / "vendor/libfaketime/src" for folder in (spec and spec.submodule_search_locations) or ()]
+    system = [*sorted(Path("/usr/lib").glob("*/faketime")), Path("/usr/lib/faketime"), Path("/usr/lib64/faketime")]
+    wanted = _machine(Path(sys.executable))
+    for folder in (*packaged, *system):
+        if wanted and _machine(folder / _SONAME) == wanted:
+            return folder / _SONAME
+    raise NoClockLibrary(
+        f"{OPTION} needs libfaketime: pip install 'sds-conformance[clock]', or apt-get install faketime"
+    )
+
+
+def _machine(file: Path) -> bytes:
+    """The processor that an ELF file is built for, b"" if it is none."""
+    with suppress(OSError), file.open("rb") as opened:
+        head = opened.read(_ELF_MACHINE.stop)
+        return head[_ELF_MACHINE] if head.startswith(b"\x7fELF") else b""
+    return b""
+
+
+class _Hands:
+    """The hands of one clock: a private folder with the file that libfaketime reads."""
+
+    def __init__(self, library: Path, *, monotonic: bool) -> None:
+        """With ``monotonic`` they move monotonic time as well."""
+        self._folder = TemporaryDirectory(prefix="sds-clock-")
+        self._file = Path(self._folder.name) / "now"
+        self._next = self._file.with_suffix(".next")
+        self._shows = -1
+        # The path of a library that is to be preloaded can have no blanks and no colons.
+        preloaded = Path(self._folder.name) / _SONAME
+        preloaded.symlink_to(library)
+        self._preloaded = str(preloaded)
+        self._monotonic = monotonic
+        self.show(START_MS)
+
+    def variables(self, others: Mapping[str, str]) -> dict[str, str]:
+        """The environment variables of a process that is to read this clock, ``others`` among them."""
+        before = others.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", ""))
+        moved = {
+            "LD_PRELOAD": f"{self._preloaded}:{before}" if before else self._preloaded,
+            "FAKETIME_TIMESTAMP_FILE": str(self._file),
+            "FAKETIME_FMT": "%s",
+            "FAKETIME_NO_CACHE": "1",
+            # The times of files are left alone: by them an interpreter tells whether what it compiled is up to date.
+            "NO_FAKE_STAT": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "0" if self._monotonic else "1",
+        }
+        return {**others, **moved}
+
+    def show(self, now_ms: int) -> None:
+        """From now on it is ``now_ms``, in epoch milliseconds."""
+        now_ms = min(now_ms, OutsideClock.latest_ms)
+        if now_ms == self._shows:
+            return
+        seconds, rest = divmod(now_ms, 1_000)
+        # libfaketime reads the fraction as a double and cuts it: .123 would become 122 ms without the end.
+        self._next.write_text(f"{seconds}.{rest:03}01\n")
+        self._next.replace(self._file)  # half a time would end the process
+        self._shows = now_ms
+
+    def away(self, pid: int | None) -> None:
+        """Remove the file, and what libfaketime leaves behind of a process that has ended."""
+        self._folder.cleanup()
+        for name in (f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"):
+            with suppress(OSError):
+                (_SHARED / name).unlink()
+
+
+class ClockedLink(Link):
+    """A link to an implementation whose time is moved from outside, or is found not to move."""
+
+    def __init__(
+        self,
+        start: Start,
+        variables: Mapping[str, str],
+        outside: OutsideClock,
+        hands: _Hands | None = None,
+        capability: int = 0,
+    ) -> None:
+        """With ``hands`` the implementation reads them, and its answer to the handshake gets ``capability``."""
+        self.outside_clock = outside
+        self.own_clock = False
+        """It declares a virtual clock by itself."""
+        self._hands = hands
+        self._capability = capability
+        try:
+            self._link = start(hands.variables(variables) if hands else variables)
+        except BaseException:
+            self._put_away(None)
+            raise
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        name = request.WhichOneof("command") or ""
+        command = getattr(request, name, None)
+        if self._hands and command is not None and "now_ms" in command.DESCRIPTOR.fields_by_name:
+            self._hands.show(command.now_ms)
+        answered = self._link.call(request, timeout_s, reply)
+        if name == HANDSHAKE and answered.WhichOneof("answer") == HANDSHAKE and self._hands:
+            self.own_clock = self._capability in answered.hello.capabilities
+            if not self.own_clock:
+                answered.hello.capabilities.append(self._capability)
+        return answered
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._link.call_unknown(request, timeout_s, reply)
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._link.stderr_lines()
+
+    def close(self) -> None:
+        try:
+            self._link.close()
+        finally:
+            self._put_away(self._link.pid)
+
+    def kill(self) -> None:
+        self._link.kill()
+        self._put_away(self._link.pid)
+
+    def _put_away(self, pid: int | None) -> None:
+        if self._hands:
+            self._hands.away(pid)
+
+
+@dataclass
+class Faketime:
+    """Moves the time of an implementation from outside, if a probe shows that it can."""
+
+    library: Path
+    revision: str
+    language: Language
+    probe: Callable[[Session], Shown]
+    limits: Limits
+    _found: dict[frozenset[tuple[str, str]], tuple[OutsideClock, bool]] = field(default_factory=dict)
+    """What came of the probe, and whether monotonic time is moved, too: by the environment variables of the process,
+    for another locale may read the fractions of a second in another way."""
+
+    def connect(self, start: Start, variables: Mapping[str, str]) -> Link:
+        """Start the implementation with its time moved from outside, or as it is where that does not work.
+
+        The first one with these ``variables`` is preceded by processes for the probe. Raises TesteeFault.
+        """
+        key = frozenset(variables.items())
+        if key not in self._found:
+            self._found[key] = self._look(start, variables)
+        outside, monotonic = self._found[key]
+        if not outside.moves:
+            return ClockedLink(start, variables, outside)
+        return self._clocked(start, variables, outside, monotonic=monotonic)
+
+    def _look(self, start: Start, variables: Mapping[str, str]) -> tuple[OutsideClock, bool]:
+        seen = self._probed(start, variables, monotonic=False)
+        if not isinstance(seen, Shown):
+            return seen, False
+        if seen.clock:
+            return _standing(f"time does not move for this implementation ({seen.clock})"), False
+        if not seen.timers:
+            return OutsideClock(True, "libfaketime's, moved from outside before each command"), False
+        again = self._probed(start, variables, monotonic=True)
+        if isinstance(again, Shown) and not again.clock and not again.timers:
+            return OutsideClock(True, "libfaketime's, moved from outside, and monotonic time with it"), True
+        return _standing(f"the clock of this implementation moves, its timers do not ({seen.timers})"), False
+
+    def _probed(self, start: Start, variables: Mapping[str, str], *, monotonic: bool) -> Shown | OutsideClock:
+        """What the probe saw, or what is to be said where there was nothing to probe."""
+        tried = OutsideClock(True, "")
+        try:
+            link = self._clocked(start, variables, tried, monotonic=monotonic)
+            session = Session(lambda: link, self.limits, self.revision, self.language)
+            try:
+                if link.own_clock:
+                    return OutsideClock(False, "its own, as declared: nothing is moved from outside")
+                return self.probe(session)
+            finally:
+                session.kill()
+        except TesteeFault as fault:
+            return _standing(f"under libfaketime it breaks down: {fault.breakdown.detail}")
+
+    def _clocked(
+        self, start: Start, variables: Mapping[str, str], outside: OutsideClock, *, monotonic: bool
+    ) -> ClockedLink:
+        capability = self.language.number_of(VIRTUAL_CLOCK)
+        assert capability is not None, "a language without a virtual clock has nothing to move"
+        hands = _Hands(self.library, monotonic=monotonic)
+        return ClockedLink(start, variables, outside, hands, capability)
+
+
+def _standing(why: str) -> OutsideClock:
+    """Time does not move, or not as a whole."""
+    why = f"{OPTION}: {why}"
+    return OutsideClock(False, f"its own. {why}, so only what holds in real time is judged", why)

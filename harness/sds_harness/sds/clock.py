@@ -1,0 +1,123 @@
+"""Does time move for an implementation of SDS? Read from the wire: its Lamport timestamps follow the clock.
+
+A participant is opened and sends, at times that are far apart, there and back again: every scenario starts at the same
+time, so a clock has to go back as well. Then what an implementation does by itself after a while is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+from sds_reference.testee.dialect import Dialect
+
+from ..clock import Shown
+from ..declaration import printable
+from ..session import Session
+from ..stage import START_MS, ScheduleStopped
+from .actor import Actor
+from .stage import Stage
+from .trace import Step
+
+DAY_MS = 86_400_000
+TIMES_MS = (START_MS, START_MS + DAY_MS + 12_345_678, START_MS + 321)
+"""Later, and back again; not in whole seconds."""
+EXACT_MS = 10
+UNITS = (1, 1_000, 1_000_000)
+"""A timestamp in seconds or in microseconds is wrong, and yet it shows that the clock moves."""
+WAIT_MS = 60_000
+MINUTES = 10
+PAUSES = 3
+"""So often a day passes, with a tick after it."""
+
+
+def shows(session: Session, dialect: Dialect | None) -> Shown:
+    """What is seen of time in an implementation, in a session of its own. Raises TesteeFault."""
+    stage = Stage(session, "the clock", dialect)
+    if not stage.revision.lamport_follows_clock:
+        return Shown(clock="nothing on the wire of this revision goes by the clock")
+    try:
+        stamps = [_timestamp(stage, number, now_ms) for number, now_ms in enumerate(TIMES_MS)]
+    except ScheduleStopped as stopped:
+        return Shown(clock=f"its Lamport timestamps cannot be read: {printable(str(stopped))}")
+    if None in stamps:
+        return Shown(clock="its messages have no Lamport timestamps to read it from")
+    if not _follow([stamp or 0 for stamp in stamps]):
+        return Shown(clock="a static binary? Its Lamport timestamps do not follow the clock")
+    stage.now_ms = TIMES_MS[-1]
+    try:
+        return Shown(timers=next(_standing_timers(stage), ""))
+    except ScheduleStopped as stopped:
+        return Shown(timers=f"they cannot be seen: {printable(str(stopped))}")
+
+
+def _timestamp(stage: Stage, number: int, now_ms: int) -> int | None:
+    """The Lamport timestamp of what a fresh participant sends at a time."""
+    stage.now_ms = now_ms
+    return stage.open(f"clock-{number}").send().lamport_timestamp
+
+
+def _follow(stamps: list[int]) -> bool:
+    """Are the differences of timestamps those of the times, in whatever unit?"""
+    pairs = [(at - TIMES_MS[0], stamp - stamps[0]) for at, stamp in zip(TIMES_MS, stamps, strict=True)]
+    in_small = any(all(abs(at * unit - seen) <= EXACT_MS * unit for at, seen in pairs) for unit in UNITS)
+    return in_small or all(abs(at - seen * 1_000) <= 1_000 for at, seen in pairs)
+
+
+def _standing_timers(stage: Stage) -> Iterator[str]:
+    """Those of the declared timers after which nothing happened, in words."""
+    declared = stage.trace.declaration
+    waited = f"{PAUSES} days of virtual time"
+    if declared.can(pb.CAPABILITY_DELIVERED):
+        alice, bob = stage.open("deliveries"), stage.peer("bob")
+        first = bob.content(stage.now_ms)
+        second = bob.content(stage.now_ms + 1, first)
+        early, late = alice.receive(second), alice.receive(first)
+        waits = early.answer != "rejected" and _delivered(early) + _delivered(late) == [first.message_id]
+        if waits and not _until(alice, lambda step: bool(_delivered(step))):
+            yield f"what waited for a message that came is not delivered in {waited}"
+    if declared.can(pb.CAPABILITY_RESEND):
+        alice = stage.open("resends")
+        own = alice.send()
+        if not _until(alice, lambda step: any(m.message_id == own.message_id for m in step.messages)):
+            yield f"nothing is sent again in {waited}; leave out `resend` if that never happens"
+    if declared.can(pb.CAPABILITY_PERIODIC_SYNC):
+        alice = stage.open("syncs", configuration=pb.Configuration(sync_interval_ms=WAIT_MS))
+        # Nothing of its own, or there might be copies in place of sync messages.
+        alice.receive(stage.peer("bob").content(stage.now_ms))
+        if alice.party.in_force.sync_interval_ms and not _until(alice, lambda step: any(map(_is_sync, step.messages))):
+            yield f"no sync message is sent in {waited}; leave out `periodic-sync` if that never happens"
+    if declared.can(pb.CAPABILITY_LOST):
+        alice = stage.open("losses", configuration=pb.Configuration(lost_timeout_ms=WAIT_MS))
+        took = _waits(stage, alice)
+        given_up = took and alice.party.in_force.lost_timeout_ms
+        if given_up and not _until(alice, lambda step: any(event.HasField("lost") for event in step.events)):
+            yield f"nothing is given up in {waited}; leave out `lost` if that never happens"
+    if declared.can(pb.CAPABILITY_SDS_R):
+        asked = pb.Configuration(sds_r=True, t_min_ms=WAIT_MS, t_max_ms=MINUTES * WAIT_MS)
+        alice = stage.open("repairs", configuration=asked)
+        # A request may be given up some time after it was due.
+        pauses = [*[WAIT_MS] * (MINUTES + 1), *[DAY_MS] * PAUSES]
+        if _waits(stage, alice) and not any(alice.after(pause).send().repair_request for pause in pauses):
+            yield f"no repair is asked for in {waited}; leave out `sds-r` if that never happens"
+
+
+def _until(actor: Actor, seen: Callable[[Step], bool]) -> bool:
+    """Is it seen in one of the ticks that follow a day each?"""
+    return any(seen(actor.after(DAY_MS).tick()) for _ in range(PAUSES))
+
+
+def _delivered(step: Step) -> list[str]:
+    return [event.delivered.message_id for event in step.events if event.HasField("delivered")]
+
+
+def _is_sync(message: Message) -> bool:
+    return message.lamport_timestamp is not None and not message.content
+
+
+def _waits(stage: Stage, actor: Actor) -> bool:
+    """Give it a message whose cause never comes; was it taken?"""
+    bob = stage.peer("bob")
+    never = bob.content(stage.now_ms)
+    return actor.receive(bob.content(stage.now_ms + 1, never)).answer != "rejected"

@@ -1,0 +1,314 @@
+"""Time is moved from outside where that works, and where it does not, a probe finds out and says why."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import system_clock
+from sds_harness import clock
+from sds_harness.clock import ClockedLink, Faketime, NoClockLibrary, Shown, find_library
+from sds_harness.declaration import Declaration, OutsideClock
+from sds_harness.link import Limits, Link, LocalLink, StdioLink
+from sds_harness.sds.clock import DAY_MS, shows
+from sds_harness.sds.language import SDS, open_session
+from sds_harness.sds.stage import Stage
+from sds_harness.session import Session
+from sds_harness.stage import START_MS, ScheduleStopped
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_reference.variants import VARIANTS
+from sds_testee.framing import Framing
+from waku_adapter import waku_command
+
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+CURRENT = "sds-2026-01"
+LEAKS = Path("/dev/shm")
+
+
+def start(command: Sequence[str], variables: Mapping[str, str]) -> StdioLink:
+    return StdioLink(command, Framing.JSON, LIMITS, variables)
+
+
+def from_the_wire(session: Session) -> Shown:
+    return shows(session, None)
+
+
+def from_outside(probe: Callable[[Session], Shown] = from_the_wire) -> Faketime:
+    try:
+        return Faketime(find_library(), CURRENT, SDS, probe, LIMITS)
+    except NoClockLibrary as error:
+        pytest.skip(str(error))
+
+
+def declared_by(*command: str, variables: Mapping[str, str] | None = None) -> Declaration:
+    """What an implementation declares whose time was to be moved from outside."""
+    moving = from_outside()
+    session = Session(lambda: moving.connect(partial(start, command), variables or {}), LIMITS, CURRENT, SDS)
+    session.close()
+    return session.declaration
+
+
+def sent_at(stage: Stage, now_ms: int) -> int | None:
+    """The Lamport timestamp of what somebody sends then, whom nobody has met before."""
+    stage.now_ms = now_ms
+    return stage.open(f"alice-{now_ms}").send().lamport_timestamp
+
+
+def why_not(declared: Declaration) -> str:
+    assert declared.outside_clock is not None
+    assert not declared.outside_clock.moves
+    assert not declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    return declared.outside_clock.why_not
+
+
+# ---- Where it works --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Istanbul", "America/St_Johns", "Europe/Berlin"])
+def test_a_clock_shows_each_time_to_the_millisecond_in_every_zone(zone: str) -> None:
+    moving = from_outside(lambda session: Shown())
+    link = moving.connect(partial(start, system_clock.COMMAND), {"TZ": zone})
+    stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
+    # An hour that comes twice in Berlin, times before and after the present, and fractions that no double can hold.
+    twice = (1_792_893_600_001, 1_792_897_200_001)
+    times = [START_MS, 86_400_000, START_MS + 123, *twice, START_MS + 999, 4_294_967_296_007, START_MS - 1]
+    assert [sent_at(stage, now_ms) for now_ms in times] == [now_ms + 1 for now_ms in times]
+    stage.session.close()
+
+
+def test_time_stands_still_between_two_commands() -> None:
+    link = from_outside(lambda session: Shown()).connect(partial(start, system_clock.COMMAND), {})
+    stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
+    alice = stage.open()
+    time.sleep(0.05)
+    assert alice.send().lamport_timestamp == START_MS + 1
+    stage.session.close()
+
+
+def test_who_reads_the_clock_of_the_system_gets_a_virtual_one() -> None:
+    declared = declared_by(*system_clock.COMMAND)
+    assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    assert declared.outside_clock == OutsideClock(True, "libfaketime's, moved from outside before each command")
+
+
+def test_a_clock_that_is_fast_moves_all_the_same() -> None:
+    assert declared_by(*system_clock.COMMAND, system_clock.FAST).can(pb.CAPABILITY_VIRTUAL_CLOCK)
+
+
+def test_monotonic_time_is_moved_for_who_needs_it() -> None:
+    declared = declared_by(*system_clock.COMMAND, system_clock.MONOTONIC)
+    assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    assert declared.outside_clock is not None
+    assert declared.outside_clock.told == "libfaketime's, moved from outside, and monotonic time with it"
+
+
+def test_a_program_in_node_reads_it_too(tmp_path: Path) -> None:
+    node, adapter = waku_command()
+    undone = tmp_path / "undone.mjs"
+    # Its adapter sets the clock of the library from the commands, and declares it: not so here.
+    undone.write_text("""
+const now = Date.now, write = process.stdout.write.bind(process.stdout);
+Object.defineProperty(Date, "now", { get: () => now, set: () => {} });
+process.stdout.write = (line, ...rest) => write(line.replace('"CAPABILITY_VIRTUAL_CLOCK",', ""), ...rest);
+""")
+    command = [node, "--import", undone.as_uri(), adapter]
+    bare = open_session(lambda: start(command, {}), LIMITS, CURRENT)
+    assert not bare.declaration.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    bare.close()
+    assert declared_by(*command).can(pb.CAPABILITY_VIRTUAL_CLOCK)
+
+
+def test_who_declares_a_virtual_clock_keeps_its_own() -> None:
+    declared = declared_by(sys.executable, "-m", "sds_reference")
+    assert declared.can(pb.CAPABILITY_VIRTUAL_CLOCK)
+    assert declared.outside_clock == OutsideClock(False, "its own, as declared: nothing is moved from outside")
+
+
+# ---- Where it does not -----------------------------------------------------------------------------------------------
+
+
+def test_a_static_binary_is_found_out(tmp_path: Path) -> None:
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("go is not installed: apt-get install golang-go")
+    source, program = Path(__file__).with_name("system_clock.go"), tmp_path / "system-clock"
+    built = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"}
+    subprocess.run([go, "build", "-o", str(program), str(source)], check=True, env=built, timeout=300)
+    assert "time does not move for this implementation (a static binary?" in why_not(declared_by(str(program)))
+
+
+def test_who_is_deaf_to_the_library_is_found_out() -> None:
+    declared = declared_by(*system_clock.COMMAND, system_clock.DEAF)
+    assert "Its Lamport timestamps do not follow the clock" in why_not(declared)
+    skipped = declared.why_skipped(["observe", "virtual-clock"])
+    assert skipped.startswith("not declared: observe; --clock faketime: time does not move for this implementation (")
+
+
+def test_who_does_not_run_under_the_library_runs_without_it() -> None:
+    declared = declared_by(*system_clock.COMMAND, system_clock.SHY)
+    assert why_not(declared).startswith("--clock faketime: under libfaketime it breaks down: the process ended with ")
+
+
+def test_timers_that_stand_still_are_named() -> None:
+    assert why_not(declared_by(*system_clock.COMMAND, system_clock.IDLE)) == (
+        "--clock faketime: the clock of this implementation moves, its timers do not (nothing is sent again in 3 days "
+        "of virtual time; leave out `resend` if that never happens)"
+    )
+
+
+# ---- What the probe makes of others ----------------------------------------------------------------------------------
+
+
+def seen_of(config: Config, participant: type) -> Shown:
+    testee = Testee(TesteeOptions("1", config, participant))
+    return shows(open_session(lambda: LocalLink(testee.handle), LIMITS, CURRENT), None)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name != "only-answers"])
+def test_the_clock_of_every_legal_variant_is_seen_to_move(name: str) -> None:
+    variant = VARIANTS[name]
+    assert seen_of(variant.configure(Config()), variant.participant_class) == Shown()
+
+
+def test_who_never_asks_for_a_repair_may_have_timers_that_stand_still() -> None:
+    variant = VARIANTS["only-answers"]
+    assert "no repair is asked for" in seen_of(variant.configure(Config()), variant.participant_class).timers
+
+
+def test_few_faults_keep_a_clock_from_being_seen() -> None:
+    hidden: dict[str, str] = {}
+    for name, mutant in MUTANTS.items():
+        if mutant.requirement.startswith("SDS-"):
+            seen = seen_of(mutant.configure(Config()), mutant.participant_class)
+            hidden |= {name: seen.clock or seen.timers} if seen != Shown() else {}
+    assert len(hidden) < len(MUTANTS) / 15
+    assert "do not follow the clock" in hidden["knows-but-the-hour"]
+    assert "nothing is sent again" in hidden["sends-and-forgets"]
+
+
+@pytest.mark.parametrize("unit", [1 / 1_000, 1_000])
+def test_timestamps_in_another_unit_show_a_clock_that_moves(unit: float) -> None:
+    testee = Testee(TesteeOptions("1"))
+
+    def answer(request: pb.Request) -> pb.Reply:
+        name = request.WhichOneof("command") or ""
+        if name in ("open", "send"):
+            command = getattr(request, name)
+            command.now_ms = int(command.now_ms * unit)
+        return testee.handle(request)
+
+    session = open_session(lambda: LocalLink(answer), LIMITS, CURRENT)
+    assert shows(session, None).clock == ""
+
+
+def test_nothing_on_the_wire_of_the_proposal_shows_a_clock() -> None:
+    testee = Testee(TesteeOptions("1"))
+    session = open_session(lambda: LocalLink(testee.handle), LIMITS, "forum-2024")
+    assert shows(session, None).clock == "nothing on the wire of this revision goes by the clock"
+
+
+# ---- What is left, and what is needed --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [ClockedLink.close, ClockedLink.kill])
+def test_nothing_is_left_behind(
+    end: Callable[[ClockedLink], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pids: list[int] = []
+
+    def noted(variables: Mapping[str, str]) -> StdioLink:
+        link = start(system_clock.COMMAND, variables)
+        pids.append(link.pid)
+        return link
+
+    link = from_outside().connect(noted, {})
+    assert isinstance(link, ClockedLink)
+    assert any(tmp_path.iterdir())
+    session = Session(lambda: link, LIMITS, CURRENT, SDS)
+    Stage(session, "a schedule").open().send()
+    end(link)
+    assert len(pids) == 2
+    assert not any(tmp_path.iterdir())
+    assert not [path.name for path in LEAKS.glob("*faketime_*") if path.name.rpartition("_")[2] in map(str, pids)]
+
+
+def test_a_process_is_probed_once_in_each_surrounding() -> None:
+    asked: list[Session] = []
+
+    def probe(session: Session) -> Shown:
+        asked.append(session)
+        return Shown()
+
+    moving = from_outside(probe)
+    for variables in ({}, {}, {"TZ": "Europe/Istanbul"}, {}):
+        moving.connect(partial(start, system_clock.COMMAND), variables).kill()
+    assert len(asked) == 2
+
+
+def test_what_was_found_goes_to_other_processes() -> None:
+    moving = from_outside()
+    moving.connect(partial(start, system_clock.COMMAND), {}).kill()
+    copy: Faketime = pickle.loads(pickle.dumps(moving))
+    assert copy == moving
+
+
+def test_what_was_preloaded_before_still_is() -> None:
+    seen: list[Mapping[str, str]] = []
+
+    def noted(variables: Mapping[str, str]) -> StdioLink:
+        seen.append(variables)
+        return start(system_clock.COMMAND, variables)
+
+    link: Link = from_outside(lambda session: Shown()).connect(noted, {"LD_PRELOAD": "", "LANG": "C"})
+    link.kill()
+    preloaded = seen[-1]["LD_PRELOAD"]
+    assert seen[-1]["LANG"] == "C"
+    assert preloaded.endswith("libfaketime.so.1")
+    assert ":" not in preloaded
+
+
+def test_the_library_of_the_system_serves_where_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "find_spec", lambda name: None)
+    try:
+        found = find_library()
+    except NoClockLibrary:
+        pytest.skip("the system has none: apt-get install faketime")
+    assert found.parent.name == "faketime"
+    assert "site-packages" not in found.parts
+
+
+def test_a_library_for_another_processor_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "_machine", lambda file: b"\x3e\x00" if file == Path(sys.executable) else b"\xb7\x00")
+    with pytest.raises(NoClockLibrary) as told:
+        find_library()
+    assert str(told.value) == (
+        "--clock faketime needs libfaketime: pip install 'sds-conformance[clock]', or apt-get install faketime"
+    )
+
+
+def test_it_is_for_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(NoClockLibrary, match="works on Linux only"):
+        find_library()
+
+
+def test_nothing_is_played_after_the_year_9999() -> None:
+    link = from_outside(lambda session: Shown()).connect(partial(start, system_clock.COMMAND), {})
+    stage = Stage(Session(lambda: link, LIMITS, CURRENT, SDS), "a schedule")
+    stage.advance(200_000 * 366 * DAY_MS // 1_000)
+    with pytest.raises(ScheduleStopped, match="cannot advance"):
+        stage.advance(8_000 * 366 * DAY_MS)
+    stage.session.kill()
