@@ -124,7 +124,7 @@ JAVA = {
     + JAVA_MAIN,
 }
 
-C_SEND = "static void send(void *who, const kit_json *given) {\n"
+C_SEND = "static void on_send(void *who, const kit_json *given) {\n"
 C = {
     DECLARED: DECLARES,
     "#include <stdlib.h>\n": "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
@@ -168,8 +168,8 @@ static void decode(void *none, const kit_json *given) {
 }
 int main(void) {
 """,
-    "        .tick = tick,\n": """
-        .tick = tick,
+    "        .tick = on_tick,\n": """
+        .tick = on_tick,
         .observe = observe,
         .build_filter = build_filter,
         .query_filter = query_filter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import socket
 import sys
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from hostile_servers import NOT_SERVING, SERVING, between, listening, reset, serving
+from raw_http2 import answer, message
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.grpc_link import GrpcLink
@@ -147,6 +149,41 @@ def test_a_request_that_the_server_has_no_room_for_is_told_as_the_limit_of_the_s
     assert breakdown.kind is FaultKind.OVERSIZED
     assert "receive is larger than the server takes" in breakdown.detail
     assert breakdown.advice.startswith("Let the server receive messages of 67108864 bytes")
+
+
+# ---- What no library would send ------------------------------------------------------------------------------------
+
+HELLO = pb.Reply(id=1, hello=pb.HelloReply(protocol_version=1, name="raw")).SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("sent", "encoding", "kind", "sentence"),
+    [
+        (message(b"", announced=1 << 30), b"identity", FaultKind.OVERSIZED, "too large .*1073741824 vs. 67108864"),
+        (message(bytes(20_000), announced=1 << 30), b"identity", FaultKind.OVERSIZED, "too large .*1073741824 vs"),
+        (message(HELLO, announced=len(HELLO) + 9), b"identity", FaultKind.HANG, "no answer to hello within 1 s"),
+        (message(gzip.compress(HELLO), compressed=True), b"gzip", FaultKind.CRASH, "[Cc]ompression algorithm .gzip"),
+        (b"\xff" * 64, b"identity", FaultKind.HANG, "no answer to hello within 1 s"),
+    ],
+    ids=["announces-1-gib", "sends-of-1-gib", "stops-in-the-middle", "compresses-unasked", "no-message"],
+)
+def test_what_no_library_would_send_is_not_waited_for(
+    sent: bytes, encoding: bytes, kind: FaultKind, sentence: str
+) -> None:
+    limits = replace(LIMITS, start_s=1.0)
+    before = psutil.Process().memory_info().rss
+    with listening(lambda connection: answer(connection, sent, encoding)) as port:
+        breakdown = broken(lambda: connected(port, limits), limits.start_s)
+    assert breakdown.kind is kind
+    assert re.search(sentence, breakdown.detail)
+    assert psutil.Process().memory_info().rss - before < 100 << 20
+
+
+def test_what_is_written_by_hand_is_understood_where_it_is_right() -> None:
+    with listening(lambda connection: answer(connection, message(HELLO))) as port:
+        session = connected(port)
+        assert session.declaration.name == "raw"
+        session.kill()
 
 
 # ---- Before the handshake ------------------------------------------------------------------------------------------

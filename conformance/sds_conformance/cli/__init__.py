@@ -18,6 +18,7 @@ from .later import Commands
 
 _COMMANDS = {
     "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
+    "explain": "Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.",
     "fuzz": "Play generated schedules and judge everything in them.",
     "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
     "interop": "See what implementations understand of each other.",

@@ -68,6 +68,7 @@ def test_help_of_the_program_names_commands_and_exit_codes() -> None:
         "hunt",
         "vectors",
         "corpus",
+        "explain",
     }
     for word in (*COMMANDS, "Exit codes:", "could not be driven", "nothing was exercised"):
         assert word in text

@@ -161,13 +161,28 @@ def test_tls_and_a_token_are_typed_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert "the token is missing or wrong" in words(without.stderr)
 
 
+def test_the_library_logs_nothing_of_its_own_and_starts_nothing_that_is_quieter(tmp_path: Path) -> None:
+    other = tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(str(other))
+    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "server.pem"))
+    tls = ("--grpc-tls", str(tmp_path / "server.pem"), str(tmp_path / "server.pem"))
+    program = "import os, sys; assert 'GRPC_VERBOSITY' not in os.environ; os.execv(sys.executable, sys.orig_argv[3:])"
+    command = [sys.executable, "-c", program, *reference_command(*tls)]
+    options = ("--grpc", "127.0.0.1:0", "--grpc-ca", str(other), "--start-timeout", "4")
+    suite = [sys.executable, "-m", "sds_conformance", "smoke", *options, "--", *command]
+    done = subprocess.run(suite, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert "CERTIFICATE_VERIFY_FAILED" in words(done.stderr)
+    assert [line for line in done.stderr.splitlines() if "ssl_transport" in line and not line.startswith("  ")] == []
+
+
 # ---- Without the extra ---------------------------------------------------------------------------------------------
 
 
 def without_grpc(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] in ("grpc", "grpc_health")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("sds_harness.grpc_link", "sds_testee.grpc_server"):
+    for name in ("sds_harness.grpc_link", "sds_harness.grpc_quietly", "sds_testee.grpc_server"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "grpc", None)
 

@@ -17,7 +17,7 @@ static toy *channel_of(const participant *who, kit_text name) {
     return NULL;
 }
 
-static void hello(void *none, const kit_json *given) {
+static void on_hello(void *none, const kit_json *given) {
     (void)none, (void)given;
     kit_put_text("name", kit_string("toy-sds"));
     kit_put_text("version", kit_string("0.1.0"));
@@ -35,7 +35,7 @@ static const char *const capabilities[] = {
     NULL,
 };
 
-static void *open(const kit_json *given) {
+static void *on_open(const kit_json *given) {
     kit_text name = kit_get_text(given, "participantId");
     uint64_t now_ms = kit_get_number(given, "nowMs");
     size_t size = 0;
@@ -55,7 +55,7 @@ static void *open(const kit_json *given) {
     return who;
 }
 
-static void close(void *who_, const kit_json *given) {
+static void on_close(void *who_, const kit_json *given) {
     (void)given;
     participant *who = who_;
     while (who->size > 0) toy_free(who->channels[--who->size]);
@@ -63,7 +63,7 @@ static void close(void *who_, const kit_json *given) {
     free(who);
 }
 
-static void send(void *who, const kit_json *given) {
+static void on_send(void *who, const kit_json *given) {
     toy *channel = channel_of(who, kit_get_text(given, "channelId"));
     if (channel == NULL) kit_reject("not a member of this channel");
     kit_text content = kit_get_bytes(given, "content"), id, wire;
@@ -85,7 +85,7 @@ static void delivered(const toy_message *message) {
     kit_end_object();
 }
 
-static void receive(void *who, const kit_json *given) {
+static void on_receive(void *who, const kit_json *given) {
     toy_message message;
     const char *refusal = toy_decode(kit_get_bytes(given, "wire"), &message);
     toy *channel = refusal == NULL ? channel_of(who, message.channel) : NULL;
@@ -95,17 +95,17 @@ static void receive(void *who, const kit_json *given) {
     kit_end_list(); /* What is said in other channels is nobody's business. */
 }
 
-static void tick(void *who, const kit_json *given) { (void)who, (void)given; } /* The toy has no periodic work. */
+static void on_tick(void *who, const kit_json *given) { (void)who, (void)given; } /* The toy has no periodic work. */
 
 int main(void) {
     static const kit_implementation mine = {
-        .hello = hello,
+        .hello = on_hello,
         .capabilities = capabilities,
-        .open = open,
-        .close = close,
-        .send = send,
-        .receive = receive,
-        .tick = tick,
+        .open = on_open,
+        .close = on_close,
+        .send = on_send,
+        .receive = on_receive,
+        .tick = on_tick,
     };
     return kit_serve(&mine);
 }

@@ -24,17 +24,17 @@ static _Noreturn void refuse(const char *answer, const char *field) {
     longjmp(refused, 1);
 }
 
-_Noreturn void kit_reject(const char *reason) {
+KIT_NORETURN void kit_reject(const char *reason) {
     snprintf(refusal_text, sizeof refusal_text, "%s", reason);
     refuse("rejected", "reason");
 }
 
-_Noreturn void kit_unsupported(const char *what) {
+KIT_NORETURN void kit_unsupported(const char *what) {
     snprintf(refusal_text, sizeof refusal_text, "%s", what);
     refuse("unsupported", "what");
 }
 
-_Noreturn void kit_fail(const char *format, ...) {
+KIT_NORETURN void kit_fail(const char *format, ...) {
     va_list values;
     va_start(values, format);
     vsnprintf(refusal_text, sizeof refusal_text, format, values);

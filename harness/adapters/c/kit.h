@@ -9,6 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define KIT_NORETURN [[noreturn]]
+extern "C" {
+#else
+#define KIT_NORETURN _Noreturn
+#endif
+
 /* Text in UTF-8 or plain bytes. Any byte can be in it, so there is no 0 at its end. */
 typedef struct {
     const char *at;
@@ -66,11 +73,11 @@ void kit_end_list(void);
 /* ---- Refusing: these end the command at once, by longjmp, and nothing that was put is told ---- */
 
 /* Input that your implementation refuses, and that has changed nothing. */
-_Noreturn void kit_reject(const char *reason);
+KIT_NORETURN void kit_reject(const char *reason);
 /* What your implementation does not have. */
-_Noreturn void kit_unsupported(const char *what);
+KIT_NORETURN void kit_unsupported(const char *what);
 /* Anything else that goes wrong: `error`. */
-_Noreturn void kit_fail(const char *format, ...);
+KIT_NORETURN void kit_fail(const char *format, ...);
 
 /* ---- Helpers ---- */
 
@@ -78,5 +85,9 @@ void *kit_alloc(size_t size); /* Set to 0. */
 kit_text kit_string(const char *text);
 bool kit_same(kit_text one, kit_text other);
 bool kit_is_utf8(kit_text text);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

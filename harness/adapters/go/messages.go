@@ -7,15 +7,15 @@ import "encoding/json"
 // What may be unset is a pointer: nil is unset.
 type (
 	HelloReply struct {
-		ProtocolVersion uint32   `json:"protocolVersion"` // Set by the kit.
-		Name            string   `json:"name"`
-		Version         string   `json:"version,omitempty"`
-		Language        string   `json:"language,omitempty"`
-		Homepage        string   `json:"homepage,omitempty"`
-		Revisions       []string `json:"revisions,omitempty"`
-		Capabilities    []string `json:"capabilities,omitempty"`
-		Profiles        Profiles `json:"profiles"`
-		Limits          Limits   `json:"limits"`
+		ProtocolVersion uint32    `json:"protocolVersion"` // Set by the kit.
+		Name            string    `json:"name"`
+		Version         string    `json:"version,omitempty"`
+		Language        string    `json:"language,omitempty"`
+		Homepage        string    `json:"homepage,omitempty"`
+		Revisions       []string  `json:"revisions,omitempty"`
+		Capabilities    []string  `json:"capabilities,omitempty"`
+		Profiles        *Profiles `json:"profiles,omitempty"`
+		Limits          *Limits   `json:"limits,omitempty"`
 	}
 	Profiles struct {
 		Bloom   string `json:"bloom,omitempty"`
