@@ -110,7 +110,7 @@ class Validator(Listener):
 
     def _of_json(self, side: Side, message: Any) -> Iterator[Told]:
         if not isinstance(message, dict):
-            yield "", f"{_quoted(message)} where an object belongs", ""
+            yield "", f"{_quoted(message)} is not an object", ""
             return
         if side is Side.SUITE and UNKNOWN_COMMAND in message:
             return  # which is what the schema must not know
@@ -214,7 +214,7 @@ def _told(error: ValidationError) -> Iterator[Told]:
         case "pattern" if "contentEncoding" in schema:
             yield path, _no_base64(value), "contentEncoding"
         case rule:
-            yield path, f"{_quoted(value)} where {_expected(schema)} belongs", str(rule)
+            yield path, f"{_quoted(value)} is not {_expected(schema)}", str(rule)
 
 
 def _chosen(ways: list[dict[str, Any]], value: Any) -> str:
@@ -236,7 +236,7 @@ def _no_base64(value: str) -> str:
 def _expected(schema: dict[str, Any]) -> str:
     if "properties" in schema:
         return "an object"
-    return "a list" if "items" in schema else str(schema.get("description", "something else"))
+    return "a list" if "items" in schema else str(schema.get("description", "what belongs here"))
 
 
 def _likely(name: str, known: list[str]) -> str:

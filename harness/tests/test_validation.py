@@ -40,7 +40,7 @@ def framing_of(framing: Framing, message: Any) -> bytes:
         (b"[" * 100_000, "the line is nested too deeply"),
         (b'{"id":"1","id":"2","effects":{}}', 'the field "id" stands twice in one object'),
         (b'{"id":NaN,"effects":{}}', 'NaN is no JSON: it has to be quoted, "NaN"'),
-        (b"[]", "a list where an object belongs"),
+        (b"[]", "a list is not an object"),
         (b'{"id":"1","effects":{},"error":{}}', "effects and error are set at once: they exclude each other"),
         (b'{"id":"1"}', "none of hello, opened, effects"),
     ],
@@ -56,12 +56,12 @@ def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
     [
         ({"effects": {"broadcast": []}}, "effects.broadcast", "unknown field: did you mean broadcasts?"),
         ({"effects": {"zzz": 1}}, "effects.zzz", "unknown field: there are broadcasts, events, messageId"),
-        ({"rejected": {"reason": 7}}, "rejected.reason", "7 where a string belongs"),
-        ({"effects": {"events": {}}}, "effects.events", "an object where a list belongs"),
+        ({"rejected": {"reason": 7}}, "rejected.reason", "7 is not a string"),
+        ({"effects": {"events": {}}}, "effects.events", "an object is not a list"),
         ({"effects": {"events": [None]}}, "effects.events[0]", "null does not stand for anything here"),
         ({"effects": {"broadcasts": ["a"]}}, "effects.broadcasts[0]", '"a" is no base64: its 1 characters'),
         ({"decoded": {"kind": "CONTENT"}}, "decoded.kind", '"CONTENT" is no value of this enum'),
-        ({"opened": {"handle": -1}}, "opened.handle", "-1 where a number from 0 to 18446744073709551615"),
+        ({"opened": {"handle": -1}}, "opened.handle", "-1 is not a number from 0 to 18446744073709551615"),
     ],
 )
 def test_a_field_is_named_by_its_path(answer: dict[str, Any], path: str, said: str) -> None:
@@ -79,7 +79,7 @@ def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
     for number in range(5):
         validator.heard(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
     (complaint,) = validator.complaints
-    assert (complaint.said, complaint.more) == ("0 where a string belongs", 4)
+    assert (complaint.said, complaint.more) == ("0 is not a string", 4)
 
 
 def test_many_complaints_are_counted_and_not_kept() -> None:

@@ -39,10 +39,14 @@ class Template:
         return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
 
 
+def about_adapters() -> Path:
+    """The folder of what is written about adapters: that of the checkout, else what is installed with the suite."""
+    return _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
+
+
 def templates() -> dict[str, Template]:
-    """The templates by their LANG: of the checkout, else those that are installed with the suite."""
-    source = _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
-    return {path.parent.name: _read(path) for path in sorted(source.glob(f"*/{DESCRIPTION}"))}
+    """The templates by their LANG."""
+    return {path.parent.name: _read(path) for path in sorted(about_adapters().glob(f"*/{DESCRIPTION}"))}
 
 
 def _read(path: Path) -> Template:

@@ -14,6 +14,7 @@ from sds_testee.framing import Framing
 
 from ..judging.quoting import counted
 from ..telling.story import labelled
+from .new_adapter import about_adapters
 from .options import Driven
 
 
@@ -63,8 +64,7 @@ def _show(out: Console, complaint: Complaint) -> None:
     labelled(out, "Wrong", Text(complaint.said))
     if complaint.more:
         labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
-    mend = (
-        "See harness/adapters/PROTOCOL.md for the message." if adapter else "This is a fault of ours: please report it."
-    )
+    page = about_adapters() / "PROTOCOL.md"
+    mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
     labelled(out, "Ask", Text(mend))
     out.print()

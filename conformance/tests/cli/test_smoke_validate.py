@@ -42,7 +42,7 @@ def misspelling(name: str) -> list[str]:
             "is-out-of-range",
             1,
             "opened.configuration.bloomCapacity",
-            "4294967296 where a number from 0 to 4294967295, as a string or as it is belongs",
+            "4294967296 is not a number from 0 to 4294967295, as a string or as it is",
         ),
     ],
 )
