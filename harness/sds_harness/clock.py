@@ -24,7 +24,7 @@ from typing import Any, Protocol
 from .declaration import VIRTUAL_CLOCK, OutsideClock
 from .faults import TesteeFault
 from .language import HANDSHAKE, Language
-from .link import Limits, Link
+from .link import Limits, Link, Listener
 from .session import Session
 from .stage import START_MS
 
@@ -156,6 +156,10 @@ class ClockedLink(Link):
             self._put_away(None)
             raise
 
+    @property
+    def pid(self) -> int | None:
+        return self._link.pid
+
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         name = request.WhichOneof("command") or ""
         command = getattr(request, name, None)
@@ -170,6 +174,12 @@ class ClockedLink(Link):
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self._link.call_unknown(request, timeout_s, reply)
+
+    def listen(self, listener: Listener) -> bool:
+        return self._link.listen(listener)
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        return self._link.note(kind, **said)
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,22 @@ def test_the_certificate_tells_whose_clock_it_is() -> None:
     assert done.exit_code == 0
     assert "Clock libfaketime's, moved from outside before each command." in words(done.stdout)
     assert "sds-conformance run --clock faketime --" in words(done.stdout)
+
+
+def test_a_transcript_has_what_the_implementation_said_itself(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    done = typed("run", *QUICK, "--transcript", kept, *FAKETIME, *system_clock())
+    assert done.exit_code == 0, done.output
+    assert "Clock libfaketime's, moved from outside before each command." in words(done.stdout)
+    assert "CAPABILITY_DELIVERED" in kept.read_text("utf-8")
+    assert "CAPABILITY_VIRTUAL_CLOCK" not in kept.read_text("utf-8")
+    assert typed("explain", kept).exit_code == 0
+
+
+def test_its_messages_can_be_validated_all_the_same() -> None:
+    done = typed("smoke", "--validate", *FAKETIME, *system_clock())
+    assert done.exit_code == 0, done.output
+    assert "Not validated" not in done.stdout
 
 
 @pytest.mark.exhaustive

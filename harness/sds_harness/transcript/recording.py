@@ -26,6 +26,7 @@ class RecordedLink(Link, Listener):
     def __init__(self, link: Link, transcript: Transcript, **about: Any) -> None:
         """``about`` says what was started, and how."""
         self._link = link
+        self.outside_clock = link.outside_clock
         self._transcript = transcript
         self._asked: Any = None
         """The request that has not been written yet."""
