@@ -21,6 +21,7 @@ _EPILOG = """
 Examples:
   sds-conformance smoke -- node my-adapter.mjs
   sds-conformance smoke --framing binary -- ./my-adapter
+  sds-conformance smoke --grpc unix:/tmp/sds.sock
 """
 
 
