@@ -1,10 +1,12 @@
 """Regenerate the package ``sds_proto`` from ``proto/``: ``python reference/generate_proto.py [OUT]``.
 
-OUT is the folder that receives the package, ``reference/`` when not given. Needs grpcio-tools, which carries protoc.
+OUT is the folder that receives the package, ``reference/`` when not given: then ``generate_protocol.py`` runs as well.
+Needs grpcio-tools, which carries protoc.
 """
 
 from __future__ import annotations
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -29,3 +31,5 @@ def generate(out: Path) -> list[Path]:
 if __name__ == "__main__":
     for path in generate(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE):
         print(path)
+    if len(sys.argv) == 1:
+        runpy.run_path(str(HERE / "generate_protocol.py"), run_name="__main__")

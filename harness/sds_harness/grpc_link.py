@@ -23,7 +23,7 @@ from sds_testee.rpc import ADDRESS_VARIABLE, MESSAGE_SIZES, METHOD, authorizatio
 from .endpoint import AUTO, LONGEST_PATH, Endpoint
 from .faults import FaultKind, TesteeFault
 from .grpc_quietly import grpc
-from .link import UNKNOWN_BINARY, Limits, Link, how_it_died, read_reply
+from .link import UNKNOWN_BINARY, Limits, Link, Listener, how_it_died, read_reply
 from .process import TesteeProcess
 
 CONNECT_S = 5.0
@@ -82,6 +82,7 @@ class GrpcLink(Link):
         self._deadline = float("inf")
         self._late = False
         self._ended = threading.Event()
+        self._listeners: list[Listener] = []
         self._room: TemporaryDirectory[str] | None = None
         try:
             self.address = self._place()
@@ -106,6 +107,10 @@ class GrpcLink(Link):
     def pid(self) -> int | None:
         """Of the process that was started for it."""
         return self._process.pid if self._process is not None else None
+
+    def listen(self, listener: Listener) -> bool:
+        self._listeners.append(listener)
+        return True
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
@@ -220,6 +225,8 @@ class GrpcLink(Link):
 
     def _exchange(self, body: bytes, timeout_s: float, what: str, kind: type[Any]) -> Any:
         self._deadline = time.monotonic() + timeout_s
+        for listener in self._listeners:
+            listener.sent(body)
         self._requests.put(body)
         try:
             answer: bytes | None = next(self._call, None)
@@ -231,6 +238,8 @@ class GrpcLink(Link):
         if answer is None:
             self._fail_if_dead(f"in answer to {what}")
             self._fail(FaultKind.EXIT, f"the server ended the conversation in answer to {what}", _EARLY)
+        for listener in self._listeners:
+            listener.heard(answer, True)
         try:
             return read_reply(Framing.BINARY, answer, kind, what)
         except FramingError as error:

@@ -13,6 +13,18 @@ from .faults import FaultKind, TesteeFault
 from .process import TesteeProcess
 
 
+class Listener(Protocol):
+    """Hears what goes over a link, in bytes."""
+
+    def sent(self, body: bytes) -> None:
+        """The body of a frame goes to the other end."""
+        ...
+
+    def heard(self, body: bytes, whole: bool) -> None:
+        """The body of a frame came back, or, not ``whole``, what there is of one, or what came unasked."""
+        ...
+
+
 class Link(Protocol):
     """One conversation."""
 
@@ -23,6 +35,14 @@ class Link(Protocol):
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """The answer to a command that does not exist, in place of the none of ``request``. Raises TesteeFault."""
         ...
+
+    def listen(self, listener: Listener) -> bool:
+        """Let somebody hear it from now on. False where there are no bytes to hear."""
+        return False
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        """A remark for the record, if one is kept: the number of its line, else 0."""
+        return 0
 
     def stderr_lines(self) -> tuple[str, ...]:
         """Last words of the other end, if it has any."""
@@ -53,10 +73,10 @@ class Limits:
 
 # A command number and name that no version of the protocol will use.
 UNKNOWN_BINARY = b"\xfa\xff\xff\x0f\x00"
-_UNKNOWN_JSON = "frobnicate"
+UNKNOWN_COMMAND = "frobnicate"
 
 
-class StdioLink:
+class StdioLink(Link):
     """A process that speaks one of the framings on stdin and stdout."""
 
     def __init__(
@@ -66,12 +86,17 @@ class StdioLink:
         self._framing = framing
         self._limits = limits
         self._buffer = bytearray()
+        self._listeners: list[Listener] = []
         environment = {**(variables or {}), ENVIRONMENT_VARIABLE: framing.value}
         self._process = TesteeProcess(command, environment, limits.memory_bytes)
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def listen(self, listener: Listener) -> bool:
+        self._listeners.append(listener)
+        return True
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         what = request.WhichOneof("command") or "nothing"
@@ -82,7 +107,7 @@ class StdioLink:
             body = request.SerializeToString() + UNKNOWN_BINARY
             frame = len(body).to_bytes(4, "big") + body
         else:
-            frame = f'{{"id":"{request.id}","{_UNKNOWN_JSON}":{{}}}}\n'.encode()
+            frame = f'{{"id":"{request.id}","{UNKNOWN_COMMAND}":{{}}}}\n'.encode()
         return self._exchange(frame, timeout_s, "an unknown command", reply)
 
     def stderr_lines(self) -> tuple[str, ...]:
@@ -101,6 +126,8 @@ class StdioLink:
         process = self._process
         if self._buffer:
             self._fail(FaultKind.GARBAGE, f"more on stdout than one reply: {_excerpt(self._buffer)}")
+        for listener in self._listeners:
+            listener.sent(frame[4:] if self._framing is Framing.BINARY else frame[:-1])
         process.deadline_in(timeout_s)
         if not process.write(frame):
             self._fail_ended(what, timeout_s, "stdin")
@@ -116,6 +143,8 @@ class StdioLink:
         except FramingError as error:
             self._fail(FaultKind.OVERSIZED, f"the answer to {what} is {error}")
         process.deadline_in(float("inf"))
+        for listener in self._listeners:
+            listener.heard(body, True)
         try:
             return read_reply(self._framing, body, kind, what)
         except FramingError as error:
@@ -138,6 +167,8 @@ class StdioLink:
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
         self.kill()
+        for listener in self._listeners if self._buffer else ():
+            listener.heard(bytes(self._buffer), False)
         raise TesteeFault(kind, detail, self.stderr_lines())
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from sds_testee.version import suite_version
 
-from .declaration import Declaration
+from .declaration import Declaration, printable
 from .faults import FaultKind, TesteeFault
 from .language import HANDSHAKE, REFUSALS, Language
 from .link import Limits, Link
@@ -115,6 +115,7 @@ class Session:
         return Declaration.from_hello(reply.hello, self.language)
 
     def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+        self.link.note("fault", kind=kind.value, detail=printable(detail, 600))
         self.kill()  # first, for its last words on stderr to be complete
         self._fault = TesteeFault(kind, detail, self.link.stderr_lines())
         raise self._fault

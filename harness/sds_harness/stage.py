@@ -49,6 +49,14 @@ class Stage(Generic[S]):
         self.now_ms = trace.start_ms
         """Virtual time. A schedule may set it to anything, backwards too. Of an implementation that goes by its own
         clock only what does not depend on time can be judged."""
+        trace.recorded = session.link.note(
+            "part",
+            name=trace.schedule,
+            environment=environment.name,
+            revision=trace.revision.name,
+            dialect=trace.dialect.name if trace.dialect is not None else "",
+            startMs=trace.start_ms,
+        )
         self.trace = trace
         self._begun = step
         self._labels: set[str] = set()
@@ -57,6 +65,7 @@ class Stage(Generic[S]):
     def opened(self, participant: str, handle: int) -> None:
         """A participant is there, and is to be freed at the end."""
         self._handles.append((participant, handle))
+        self.session.link.note("participant", name=participant, handle=handle)
 
     def label(self, name: str) -> str:
         """What a participant or channel is called in this environment; what is such a name already stays as it is."""
@@ -84,7 +93,7 @@ class Stage(Generic[S]):
             try:
                 self.session.call(request)
             except TesteeFault as fault:
-                self.trace.steps.append(self._next(participant, request))
+                self.trace.steps.append(self.next(participant, request))
                 self.trace.breakdown = fault.breakdown
                 raise
 
@@ -95,7 +104,7 @@ class Stage(Generic[S]):
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
                 command.now_ms = max(1, command.now_ms + offset)
-        step = self._next(participant, request)
+        step = self.next(participant, request)
         steps.append(step)
         try:
             step.reply = self.session.call(request)
@@ -107,6 +116,6 @@ class Stage(Generic[S]):
             raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
 
-    def _next(self, participant: str, request: Any) -> S:
-        """The next step of the trace, not answered yet."""
+    def next(self, participant: str, request: Any) -> S:
+        """The next step, not answered yet, and no part of the trace."""
         return self._begun(len(self.trace.steps) + 1, participant, request)

@@ -103,6 +103,8 @@ class Trace(Generic[S]):
     """Set when the schedule itself failed: a fault of ours."""
     stopped: str = ""
     """Set when the schedule could not go on for a legal reason: a capability or a refusal, in words."""
+    recorded: int = field(default=0, compare=False)
+    """The line of the transcript with which it begins, 0 without one."""
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""

@@ -1,9 +1,11 @@
-"""The package sds_proto is what the schemas in proto/ give."""
+"""The package sds_proto, and what is told of the testee protocol, are what the schemas in proto/ give."""
 
 from __future__ import annotations
 
 import runpy
 from pathlib import Path
+
+import pytest
 
 REFERENCE = Path(__file__).resolve().parents[1]
 
@@ -20,3 +22,14 @@ def test_regenerating_the_package_changes_nothing(tmp_path: Path) -> None:
     assert [name for name in committed if generated[name] != committed[name]] == []
     assert sorted(str(path.relative_to(tmp_path / "sds_proto")) for path in written) == sorted(committed)
     assert "wire/v2026_01/message_pb2.py" in committed
+
+
+def test_regenerating_the_schemas_and_the_page_of_the_protocol_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(REFERENCE)
+    generate = runpy.run_path(str(REFERENCE / "generate_protocol.py"))["generate"]
+    written = {path.relative_to(tmp_path): path.read_text("utf-8") for path in generate(tmp_path)}
+    assert {path.name for path in written} == {"PROTOCOL.md", "request.schema.json", "reply.schema.json"}
+    stale = [name for name, text in written.items() if (REFERENCE.parent / name).read_text("utf-8") != text]
+    assert stale == [], "`python reference/generate_proto.py` writes them anew"

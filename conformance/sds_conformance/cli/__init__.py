@@ -18,9 +18,11 @@ from .later import Commands
 
 _COMMANDS = {
     "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
+    "explain": "Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.",
     "fuzz": "Play generated schedules and judge everything in them.",
     "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
     "interop": "See what implementations understand of each other.",
+    "new-adapter": "Write an adapter to DIR that runs as it is, for you to fill in.",
     "replay": "Play the schedule in FILE again, on the implementation that it was found with or on any other.",
     "requirements": "List the requirements, and how each is tested.",
     "run": "Drive an implementation and judge every requirement.",

@@ -29,6 +29,7 @@ from ..judging.exits import Exit
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
 from ..telling.story import show_certificate, show_errors
+from .keeping import keeping, record
 from .options import SAVE, Driven, console, driving, exit_code, judging, which_schedules
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
@@ -68,6 +69,7 @@ this or on any other implementation.
 @SAVE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
 @driving
+@keeping
 def fuzz_command(
     driven: Driven,
     examples: int,
@@ -156,9 +158,12 @@ def _tell(
                     not_kept(err, folder, error)
                     return None
                 shrunk[what] = example, files
+                record(driven, [example.finding])
                 if not quiet:
                     show_counterexample(out, example, tally, files, driven.typed("replay", str(files["schedule"])))
-            elif not quiet:
+                continue
+            record(driven, [finding])
+            if not quiet:
                 show_head(out, finding)
                 found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
                 show_unstable(out, finding, found_by, "the implementation")

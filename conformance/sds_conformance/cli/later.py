@@ -10,7 +10,10 @@ import click
 
 
 class Later(click.Command):
-    """Stands for the command ``{name}_command`` of the module ``name`` of a package until it is invoked."""
+    """Stands for the command ``{name}_command`` of the module ``name`` of a package until it is invoked.
+
+    Where the name has a hyphen, that of the module has an underscore.
+    """
 
     def __init__(self, package: str, name: str, said: str) -> None:
         """``said`` is the first sentence of its help."""
@@ -21,7 +24,8 @@ class Later(click.Command):
     def command(self) -> click.Command:
         """The command itself."""
         package, name = self._place
-        found: click.Command = getattr(import_module(f"{package}.{name}"), f"{name}_command")
+        module = name.replace("-", "_")
+        found: click.Command = getattr(import_module(f"{package}.{module}"), f"{module}_command")
         return found
 
     def make_context(

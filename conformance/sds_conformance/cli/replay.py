@@ -22,6 +22,7 @@ from ..judging.verdict import RANK, Verdict
 from ..protocols import repertoire_of
 from ..telling.story import labelled, show_errors
 from .carrying import refuse_apart
+from .keeping import keeping, record
 from .options import CURRENT, FILE, FOLDER, STRICT, Driven, console, driving
 from .showing import (
     driven_or_ended,
@@ -63,6 +64,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 @click.option("--save", "folder", type=FOLDER, metavar="DIR", help="Write schedule, trace, picture and story to DIR.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the story.")
 @driving
+@keeping
 def replay_command(
     driven: Driven,
     file: Path,
@@ -98,6 +100,7 @@ def replay_command(
         sys.exit(not_played(err, reason))
     finally:
         company.kill()
+    record(driven, assessment.findings)
     noted = notes.get("shows", "")
     findings = sorted(assessment.findings, key=lambda f: (f.requirement != noted, -RANK[f.severity], f.requirement))
     first = {finding.requirement: finding for finding in reversed(findings)}

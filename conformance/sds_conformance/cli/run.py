@@ -26,6 +26,7 @@ from ..telling.story import (
     show_notes,
     show_summary,
 )
+from .keeping import keeping, record, record_judged
 from .options import CURRENT, FOLDER, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
 from .showing import print_json, steps_bar
 
@@ -40,6 +41,7 @@ Examples:
   sds-conformance run --grpc 127.0.0.1:50051
   sds-conformance run --grpc auto -- ./my-server {address}
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
+  sds-conformance run --transcript talk.jsonl -- ./my-adapter
   sds-conformance run --profile core -- ./my-adapter
   sds-conformance run --revision forum-2024 -- ./my-adapter
 
@@ -76,6 +78,7 @@ the conversation is shown message by message.
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
 @driving
+@keeping
 def run_command(
     driven: Driven,
     select: tuple[str, ...],
@@ -126,6 +129,8 @@ def run_command(
         sentence = f"The implementation declares a dialect that is not known here: {error}"
         err.print(sentence, style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
+    record(driven, (finding for verdict in outcome.verdicts for finding in verdict.findings))
+    record_judged(driven, outcome)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.carried, tuple(repeated), program())

@@ -14,20 +14,30 @@ from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import show_breakdown, show_certificate, show_doubts
+from .keeping import keeping
 from .options import Driven, console, driving, spoken
+from .validating import Validation
 
 _EPILOG = """
 \b
 Examples:
   sds-conformance smoke -- node my-adapter.mjs
+  sds-conformance smoke --validate -- node my-adapter.mjs
+  sds-conformance smoke --transcript talk.jsonl -- node my-adapter.mjs
   sds-conformance smoke --framing binary -- ./my-adapter
   sds-conformance smoke --grpc unix:/tmp/sds.sock
 """
 
 
 @click.command("smoke", epilog=_EPILOG)
+@click.option(
+    "--validate",
+    is_flag=True,
+    help="Hold each message, both ways, to its JSON Schema, and name the field that is wrong.",
+)
 @driving
-def smoke_command(driven: Driven) -> None:
+@keeping
+def smoke_command(driven: Driven, validate: bool) -> None:
     """See whether an adapter works at all, before anything is judged.
 
     Starts it, shakes hands, asks for a command that does not exist, and shows a short conversation.
@@ -36,7 +46,10 @@ def smoke_command(driven: Driven) -> None:
     protocol = spoken(None)
     what = plan(protocol.rules, scenarios=protocol.words.greeting)
     traces = []
-    runner = Runner(driven.connect, driven.limits, what.rules, what.revision, driven.dialect)
+    validation = Validation(protocol.rules.language, driven) if validate else None
+    runner = Runner(
+        validation.connect if validation else driven.connect, driven.limits, what.rules, what.revision, driven.dialect
+    )
     try:
         declared = runner.start()
         show_certificate(out, declared, driven.dialect or declared.profile("dialect"), what)
@@ -52,6 +65,8 @@ def smoke_command(driven: Driven) -> None:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
     except TesteeFault as fault:
+        if validation is not None:
+            validation.show(err, wrong_only=True)
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialect as error:
@@ -63,7 +78,8 @@ def smoke_command(driven: Driven) -> None:
     show_doubts(out, what.revision, traces)
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
-    if runner.breakdowns:
+    valid = validation is None or validation.show(out)
+    if runner.breakdowns or not valid:
         sys.exit(Exit.NON_CONFORMANT)
     out.print(Text("The adapter answers. Next:", "green"))
     out.print(f"  {driven.typed('run')}", soft_wrap=True)

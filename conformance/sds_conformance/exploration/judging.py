@@ -190,10 +190,11 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
         printable(sighting.seen, MAX_TEXT),
         sighting.position,
         severity,
+        act.trace.recorded,
     )
 
 
 def _broke(performance: Performance, what: str, expected: str, seen: str, name: str) -> Finding:
     last = performance.acts[-1] if performance.acts else None
-    who, step = (last.who, last.step.index) if last is not None else ("", 0)
-    return Finding(what, what, name, "plain", who, "", step, expected, printable(seen, MAX_TEXT), "", Verdict.FAIL)
+    who, step, at = (last.who, last.step.index, last.trace.recorded) if last is not None else ("", 0, 0)
+    return Finding(what, what, name, "plain", who, "", step, expected, printable(seen, MAX_TEXT), "", Verdict.FAIL, at)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
 
@@ -17,6 +19,11 @@ def clock(milliseconds: int, start_ms: int = START_MS) -> str:
     if abs(difference) > 400 * 24 * 3_600_000:
         return str(milliseconds)
     return "T" if not difference else f"T{difference:+d}"
+
+
+def by_the_clock(text: str) -> str:
+    """A text with the times in it, in epoch milliseconds, relative to the start."""
+    return re.sub(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])", lambda found: clock(int(found.group())), text)
 
 
 def identifier(message_id: str) -> str:

@@ -63,6 +63,8 @@ class Finding:
     position: str
     severity: Verdict
     """FAIL, WARN, or PASS for a note."""
+    recorded: int = field(default=0, compare=False)
+    """The line of the transcript with which its trace begins, 0 without one."""
 
     @property
     def scenario(self) -> str:
@@ -95,6 +97,7 @@ def finding_of(
         printable(observation.seen, MAX_TEXT),
         observation.position or requirement.softened,
         severity,
+        view.trace.recorded,
     )
 
 

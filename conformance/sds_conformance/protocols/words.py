@@ -24,6 +24,10 @@ class Narrator(Protocol):
         """The IDs of messages, or whatever else findings quote, that a step is about."""
         ...
 
+    def channels(self, step: Any) -> frozenset[str]:
+        """The channels that a step is about, none where the protocol has none."""
+        ...
+
     def on_the_wire(self, step: Any) -> Sequence[bytes]:
         """The bytes that went over the network in a step, in order."""
         ...

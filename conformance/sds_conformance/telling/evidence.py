@@ -9,7 +9,7 @@ from typing import Any
 
 from sds_harness.trace import Step, Trace
 
-from ..judging.quoting import LONG_ID, clock, counted, identifier
+from ..judging.quoting import LONG_ID, by_the_clock, counted, identifier
 from ..judging.verdict import Finding
 from ..protocols.words import Words
 
@@ -118,7 +118,7 @@ class Evidence:
         for message_id in self._about:
             if len(message_id) > LONG_ID:
                 text = text.replace(repr(message_id), identifier(message_id))
-        text = re.sub(r"(?<![\w'.-])1[5-9]\d{11}(?![\w'])", lambda found: clock(int(found.group())), text)
+        text = by_the_clock(text)
         text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
         return "nothing" if text == "None" else text.replace("[]", "none")
 

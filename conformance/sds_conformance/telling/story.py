@@ -263,13 +263,14 @@ def show_conversation(console: Console, requirement_id: str, outcome: Certificat
         for effect in narrator.came_out(step, narrator.touches(step)):
             console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
         for raw in narrator.on_the_wire(step):
-            _show_hex(console, raw)
+            show_hex(console, raw)
     if trace.stopped:
         console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
     console.print()
 
 
-def _show_hex(console: Console, raw: bytes) -> None:
+def show_hex(console: Console, raw: bytes) -> None:
+    """The beginning of bytes on the wire."""
     shown = raw[:48].hex(" ", -4)
     more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
     console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))

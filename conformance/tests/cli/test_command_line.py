@@ -62,11 +62,13 @@ def test_help_of_the_program_names_commands_and_exit_codes() -> None:
         "replay",
         "interop",
         "smoke",
+        "new-adapter",
         "requirements",
         "selftest",
         "hunt",
         "vectors",
         "corpus",
+        "explain",
     }
     for word in (*COMMANDS, "Exit codes:", "could not be driven", "nothing was exercised"):
         assert word in text

@@ -1,7 +1,7 @@
 // The codec operations: pure functions of the library, without a participant.
 import { ContentMessage, EphemeralMessage, Message, MessageChannel, SyncMessage } from "@waku/sds";
 
-import { base64, Rejected } from "./protocol.mjs";
+import { Rejected } from "../javascript/kit.mjs";
 
 // ---- Filters -------------------------------------------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ export function buildFilter({ messageIds, ...size }) {
   const { constructor, options } = filterClass(size);
   const filter = refusing("DefaultBloomFilter", () => new constructor(options));
   for (const messageId of messageIds) filter.insert(messageId);
-  return base64(filter.toBytes());
+  return filter.toBytes();
 }
 
 /** As the library reads the filter of a message that it receives. */
@@ -39,7 +39,7 @@ export function encode({ messageId, channelId, senderId, causalHistory, lamportT
     "Message",
     () => new Message(messageId, channelId, senderId, causalHistory, lamport, bloomFilter, content, repairRequest),
   );
-  return base64(refusing("Message.encode", () => message.encode()));
+  return refusing("Message.encode", () => message.encode());
 }
 
 const KINDS = [
@@ -65,19 +65,17 @@ export function decode(wire) {
       channelId,
       lamportTimestamp: lamportTimestamp === undefined ? undefined : String(lamportTimestamp),
       causalHistory: causalHistory.map(historyEntry),
-      bloomFilter: optionalBase64(bloomFilter),
+      bloomFilter,
       repairRequest: repairRequest.map(historyEntry),
-      content: optionalBase64(message.content),
+      content: message.content,
     },
     kind: KINDS.find(([kind]) => message instanceof kind)?.[1],
   };
 }
 
 function historyEntry({ messageId, retrievalHint, senderId }) {
-  return { messageId, retrievalHint: optionalBase64(retrievalHint), senderId };
+  return { messageId, retrievalHint, senderId };
 }
-
-const optionalBase64 = (data) => (data === undefined ? undefined : base64(data));
 
 // ---- Repair times --------------------------------------------------------------------------------------------------
 

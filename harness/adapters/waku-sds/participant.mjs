@@ -2,7 +2,7 @@
 import { MessageChannel, MessageChannelEvent as Event } from "@waku/sds";
 
 import { decodeMessage } from "./codec.mjs";
-import { base64, Rejected } from "./protocol.mjs";
+import { Rejected } from "../javascript/kit.mjs";
 
 // Most entries of a repair request: a constant inside of the library, which shows it nowhere.
 const MAX_REPAIR_REQUESTS = 3;
@@ -10,7 +10,8 @@ const MAX_REPAIR_REQUESTS = 3;
 /** The channel options for a Configuration; what the library has no option for is left out. */
 function channelOptions(configuration) {
   const { causalHistorySize, lostTimeoutMs, possibleAckThreshold } = configuration;
-  const options = { enableRepair: configuration.sdsR, repairConfig: repairConfig(configuration) };
+  // Off unless it is asked for: the library's own default is on.
+  const options = { enableRepair: configuration.sdsR ?? false, repairConfig: repairConfig(configuration) };
   if (causalHistorySize !== undefined) options.causalHistorySize = causalHistorySize;
   if (lostTimeoutMs !== undefined) options.timeoutForLostMessagesMs = lostTimeoutMs;
   if (possibleAckThreshold !== undefined) {
@@ -166,7 +167,7 @@ export class Participant {
   }
 
   #broadcast(message) {
-    this.#broadcasts.push(base64(message.encode()));
+    this.#broadcasts.push(message.encode());
     return true;
   }
 
@@ -189,7 +190,7 @@ export class Participant {
     channel.addEventListener(Event.InMessageReceived, ({ detail }) => received.set(detail.messageId, detail));
     signal(Event.InMessageDelivered, (messageId) => {
       const content = received.get(messageId)?.content ?? new Uint8Array();
-      return { delivered: { messageId, content: base64(content) } };
+      return { delivered: { messageId, content } };
     });
     signal(Event.OutMessageAcknowledged, (messageId) => ({ acknowledged: { messageId } }));
     signal(Event.OutMessagePossiblyAcknowledged, ({ messageId }) => ({ possiblyAcknowledged: { messageId } }));
@@ -204,6 +205,4 @@ export class Participant {
   }
 }
 
-function missingEntry({ messageId, retrievalHint }) {
-  return retrievalHint === undefined ? { messageId } : { messageId, retrievalHint: base64(retrievalHint) };
-}
+const missingEntry = ({ messageId, retrievalHint }) => ({ messageId, retrievalHint });

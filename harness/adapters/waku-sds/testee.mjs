@@ -1,9 +1,9 @@
-// Which answer belongs to which command.
+// What belongs to which command, and what is declared.
 import { readFileSync } from "node:fs";
 
+import { Implementation } from "../javascript/kit.mjs";
 import { buildFilter, decode, encode, queryFilter, repairTimes } from "./codec.mjs";
 import { Participant } from "./participant.mjs";
-import { Rejected, Unsupported } from "./protocol.mjs";
 
 const PACKAGE = new URL("node_modules/@waku/sds/package.json", import.meta.url);
 
@@ -27,82 +27,80 @@ const CAPABILITIES = [
   "CAPABILITY_FILTER_SIZES",
 ];
 
-// The only clock that the library reads. A command that has a now_ms sets it.
+// The only clock that the library reads. A command that has a now_ms sets it, see setClock.
 let now = 0;
 Date.now = () => now;
 
-export class Testee {
-  #participants = new Map();
-  #lastHandle = 0;
+export class Testee extends Implementation {
+  hello = hello();
+  capabilities = CAPABILITIES;
 
-  /** The answer to a request of parseRequest: an object with the one key of Reply.answer. */
-  async handle(request) {
-    try {
-      const fields = request.fields();
-      now = fields.nowMs ?? now;
-      return await this.#commands[request.command](fields);
-    } catch (error) {
-      if (error instanceof Unsupported) return { unsupported: { what: error.message } };
-      if (error instanceof Rejected) return { rejected: { reason: error.message } };
-      throw error;
-    }
+  setClock(nowMs) {
+    now = nowMs;
   }
 
-  #commands = {
-    hello: () => ({ hello: this.#hello() }),
-    open: (fields) => ({ opened: this.#open(fields) }),
-    close: ({ handle }) => {
-      this.#participant(handle);
-      this.#participants.delete(handle);
-      return { effects: {} };
-    },
-    send: async ({ handle, channelId, content, retrievalHint }) => ({
-      effects: await this.#participant(handle).send(channelId, content, retrievalHint),
-    }),
-    sendEphemeral: async ({ handle, channelId, content }) => ({
-      effects: await this.#participant(handle).sendEphemeral(channelId, content),
-    }),
-    sendSync: async ({ handle, channelId }) => ({ effects: await this.#participant(handle).sendSync(channelId) }),
-    receive: async ({ handle, wire, retrievalHint }) => ({
-      effects: await this.#participant(handle).receive(wire, retrievalHint),
-    }),
-    tick: async ({ handle }) => ({ effects: await this.#participant(handle).tick() }),
-    observe: ({ handle, channelId, filterIds }) => ({
-      state: observe(this.#participant(handle).channel(channelId), filterIds),
-    }),
-    buildFilter: (fields) => ({ filter: { bloomFilter: buildFilter(fields) } }),
-    queryFilter: (fields) => ({ membership: { hits: queryFilter(fields) } }),
-    encode: ({ message }) => ({ encoded: { wire: encode(message) } }),
-    decode: ({ wire }) => ({ decoded: decode(wire) }),
-    repairTimes: (fields) => ({ repairOffsets: repairTimes(fields, now) }),
+  open({ participantId, channels, configuration }) {
+    const who = new Participant(participantId, channels, configuration);
+    return { who, configuration: who.configuration };
+  }
+
+  close() {}
+
+  send(who, { channelId, content, retrievalHint }) {
+    return who.send(channelId, content, retrievalHint);
+  }
+
+  sendEphemeral(who, { channelId, content }) {
+    return who.sendEphemeral(channelId, content);
+  }
+
+  sendSync(who, { channelId }) {
+    return who.sendSync(channelId);
+  }
+
+  receive(who, { wire, retrievalHint }) {
+    return who.receive(wire, retrievalHint);
+  }
+
+  tick(who) {
+    return who.tick();
+  }
+
+  observe(who, { channelId, filterIds }) {
+    return observe(who.channel(channelId), filterIds);
+  }
+
+  buildFilter(asked) {
+    return { bloomFilter: buildFilter(asked) };
+  }
+
+  queryFilter(asked) {
+    return { hits: queryFilter(asked) };
+  }
+
+  encode({ message }) {
+    return { wire: encode(message) };
+  }
+
+  decode({ wire }) {
+    return decode(wire);
+  }
+
+  repairTimes(asked) {
+    return repairTimes(asked, now);
+  }
+}
+
+function hello() {
+  const { name, version } = JSON.parse(readFileSync(PACKAGE, "utf8"));
+  return {
+    name,
+    version,
+    language: "JavaScript",
+    homepage: "https://github.com/waku-org/js-waku",
+    revisions: ["sds-2026-01"],
+    profiles: { bloom: "waku-sds-js", hash: "sha256-be64", idOrder: "localeCompare" },
   };
-
-  #hello() {
-    const { name, version } = JSON.parse(readFileSync(PACKAGE, "utf8"));
-    return {
-      protocolVersion: 1,
-      name,
-      version,
-      language: "JavaScript",
-      homepage: "https://github.com/waku-org/js-waku",
-      revisions: ["sds-2026-01"],
-      capabilities: CAPABILITIES,
-      profiles: { bloom: "waku-sds-js", hash: "sha256-be64", idOrder: "localeCompare" },
-    };
-  }
-
-  #open({ participantId, channels, configuration }) {
-    const participant = new Participant(participantId, channels, configuration);
-    const handle = String(++this.#lastHandle);
-    this.#participants.set(handle, participant);
-    return { handle, configuration: participant.configuration };
-  }
-
-  #participant(handle) {
-    const participant = this.#participants.get(handle);
-    if (participant === undefined) throw new Rejected(`no participant has handle ${handle}`);
-    return participant;
-  }
 }
 
 /** The library counts with integers of any size: a clock driven past 2^64 - 1 has no place in a State. */

@@ -17,7 +17,7 @@ from ...interop.mixed import GROUP, judge
 from ...interop.mixed_examples import MixedExample
 from ...interop.troupe import MIXED, Roles, Troupe, roles_noted
 from ...judging.exits import Exit
-from ...judging.verdict import RANK, Verdict
+from ...judging.verdict import RANK, Finding, Verdict
 from ...telling.story import labelled, show_errors
 from ..showing import not_played, played_json, print_json, schedule_in, show_played, show_proof, unshrunk_json
 from .shared import show_undriven, show_violation
@@ -48,17 +48,19 @@ def needed(file: Path, roles: Roles, given: Collection[str]) -> tuple[str, ...]:
     return names
 
 
-def play_again(out: Console, err: Console, cast: Cast, schedule: Schedule, roles: Roles, *, as_json: bool) -> int:
-    """Play a schedule in its mixed group and tell what came of it; the exit code."""
+def play_again(
+    out: Console, err: Console, cast: Cast, schedule: Schedule, roles: Roles, *, as_json: bool
+) -> tuple[int, list[Finding]]:
+    """Play a schedule in its mixed group and tell what came of it; the exit code, and what was found."""
     cast.start()
     show_undriven(err, cast.undriven)
     if cast.undriven:
-        return Exit.NOT_DRIVEN
+        return Exit.NOT_DRIVEN, []
     with Troupe(cast) as troupe:
         try:
             performance = troupe.cast.play(schedule, roles)
         except NotPlayed as reason:
-            return not_played(err, reason)
+            return not_played(err, reason), []
         judged = judge(troupe, performance, roles, Scope.of(), twins=True)
     examples = [
         MixedExample.unshrunk(finding, performance, name=name, roles=roles)
@@ -78,7 +80,7 @@ def play_again(out: Console, err: Console, cast: Cast, schedule: Schedule, roles
         labelled(out, "Played by", Text(MixedExample.told(roles)))
         _show(out, performance, examples, judged, shown)
     bad = errors or any(example.finding.severity is Verdict.FAIL for example in examples)
-    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT
+    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT, [example.finding for example in examples]
 
 
 def _show(

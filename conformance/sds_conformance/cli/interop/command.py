@@ -18,6 +18,7 @@ from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
 from ..carrying import SCHEME, without_server
+from ..keeping import keeping, record
 from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
@@ -34,6 +35,7 @@ Examples:
   sds-conformance interop --json 'a=./adapter-a' 'b=./adapter-b'
   sds-conformance interop 'js=node adapter.mjs' 'b=./b' 'c=./c'
   sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
+  sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
   sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'
 
@@ -67,6 +69,7 @@ Exit codes:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @talking
+@keeping
 def interop_command(
     named: tuple[str, ...], examples: int, seed: int, folder: Path, file: Path | None, as_json: bool, driven: Driven
 ) -> None:
@@ -86,7 +89,8 @@ def interop_command(
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
         with Cast((_implementation(name, commands[name], driven) for name in names), CURRENT) as cast:
-            code = play_again(out, err, cast, schedule, roles, as_json=as_json)
+            code, findings = play_again(out, err, cast, schedule, roles, as_json=as_json)
+            record(driven, findings)
         sys.exit(code)
     started = time.monotonic()
     with Cast((_implementation(name, command, driven) for name, command in commands.items()), CURRENT) as cast:
@@ -100,6 +104,7 @@ def interop_command(
         groups = MixedGroups(out, err, cast, commands, driven.options)
         if examples:
             groups.play(seed, examples, folder, quiet=as_json)
+            record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
     if as_json:
         data = outcome.to_json()

@@ -21,6 +21,7 @@ from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
 from ...vectors.running.asking import Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
+from ..keeping import keeping, record_wrong
 from ..options import Driven, console, driving, program
 from ..showing import driven_or_ended, print_json, steps_bar
 from .shared import LONGEST, MATERIAL, VECTORS
@@ -60,6 +61,7 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
 )
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
 @driving
+@keeping
 def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
     """Ask an implementation the vectors, and judge its answers.
 
@@ -81,6 +83,9 @@ def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: 
     examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
+    for asked in outcome.asked:
+        if asked.answer.status in _SHOWN:
+            record_wrong(driven, asked, _violated(asked, outcome.revision))
     if as_json:
         print_json(_report(outcome, manifest))
     else:

@@ -13,6 +13,9 @@ from pathlib import Path
 from .source import Source
 from .syntax import Alteration, alterations
 
+_TURNED = ("always", "never", "negated", "without")
+"""Rules that decide a condition otherwise."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -36,6 +39,8 @@ class Place:
     """The line of the statement in a function that it is part of; 0 outside of functions, where all of it is run."""
     number: int
     """Which of all the changes of its module."""
+    refusal: str = ""
+    """The exception that is raised, or not, by what is changed there, and nothing else depends on it."""
 
     @property
     def name(self) -> str:
@@ -58,8 +63,11 @@ def text_of(package: str, module: str) -> str:
 
 
 def places(source: Source) -> list[Place]:
-    """All places of the modules that hold the protocol."""
-    return [place for module in source.modules for place in _places(module, text_of(source.package, module))]
+    """All places of the modules that hold the protocol, but for choices that the text leaves open, and for what the
+    model does not take from its caller."""
+    every = (place for module in source.modules for place in _places(module, text_of(source.package, module)))
+    found = (place for place in every if place.refusal not in source.misuse)
+    return [p for p in found if p.rule not in _TURNED or not source.choice(p.about.removeprefix("not "))]
 
 
 def _places(module: str, text: str) -> Iterator[Place]:
@@ -70,7 +78,7 @@ def _places(module: str, text: str) -> Iterator[Place]:
         occurrence = alike[where.name, rule, about]
         old, new = _words(alteration.old), _words(alteration.new)
         line = alteration.node.lineno
-        yield Place(module, where.name, rule, about, old, new, occurrence, line, where.statement, number)
+        yield Place(module, where.name, rule, about, old, new, occurrence, line, where.statement, number, where.refusal)
 
 
 def _words(node: ast.AST) -> str:

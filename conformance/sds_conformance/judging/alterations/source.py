@@ -37,5 +37,9 @@ class Source:
     """In which it is played: first as it is, under the current revision, in the plain environment."""
     start: Callable[[str, Configuration], Link]
     """Starts the model of a copy, given the name of the copied package, in this process."""
+    choice: Callable[[str], bool] = lambda condition: False
+    """Is a condition one that the text leaves open? To turn it round is no fault, but a legal variant."""
+    misuse: frozenset[str] = frozenset()
+    """Names of the exceptions that tell the caller of the model that it makes a mistake: no implementation is asked."""
     excuses: Callable[[], str] = lambda: ""
     """The text that names the faults that change nothing or are legal, see ``excuses``."""

@@ -43,6 +43,8 @@ class Where:
     """The line of the statement within a function that it is part of; 0 is outside all functions."""
     inside: bool = False
     """Within a function."""
+    refusal: str = ""
+    """The exception that an `if` does nothing but raise, in its condition."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,10 @@ def _within(node: ast.AST, where: Where) -> Iterator[Alteration]:
         if field in ("annotation", "returns", "decorator_list", "args") and not isinstance(node, ast.Call):
             continue
         if isinstance(value, ast.AST):
-            yield from _at(value, _entered(node, value, where), _setter(node, field), condition=field == "test")
+            here = _entered(node, value, where)
+            if field == "test":
+                here = replace(here, refusal=_raised(node))
+            yield from _at(value, here, _setter(node, field), condition=field == "test")
         elif isinstance(value, list):
             for place, item in enumerate(value):
                 if isinstance(item, ast.AST):
@@ -94,6 +99,14 @@ def _entered(parent: ast.AST, node: ast.AST, where: Where) -> Where:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return replace(where, name=f"{where.name}.{ast.unparse(target)}".lstrip("."))
     return where
+
+
+def _raised(node: ast.AST) -> str:
+    """The name of the exception that an `if` raises, and that is all it does."""
+    match node:
+        case ast.If(body=[ast.Raise(exc=ast.Call(func=ast.Name(name)))], orelse=[]):
+            return name
+    return ""
 
 
 def _setter(node: ast.AST, field: str) -> Callable[[Any], None]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from importlib import import_module
 from importlib.resources import files
 
 from sds_harness.link import LocalLink
 from sds_harness.sds.environments import ENVIRONMENTS
-from sds_reference import REVISIONS
+from sds_reference import REVISIONS, Config
+from sds_reference.config import RepairConfig
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
 
@@ -70,6 +72,15 @@ def _start(package: str, configuration: Configuration) -> LocalLink:
     return LocalLink(server.Testee(server.TesteeOptions(suite_version(), config, participant, name)).handle)
 
 
+_REPAIR = ("self.config", "self.config.repair")
+"""How the configuration of SDS-R is called where it is used."""
+_CHOICES = {
+    *(f"self.config.{field.name}" for field in fields(Config) if field.type == "bool"),
+    *(f"{at}.{field.name}" for at in _REPAIR for field in fields(RepairConfig) if field.type == "bool"),
+}
+"""As the model asks for them: each is one that the text leaves open."""
+
+
 def _excuses() -> str:
     return (files(__package__) / "excuses.tsv").read_text("utf-8")
 
@@ -81,4 +92,5 @@ DIFFERS_IN = {
 }
 """Revisions that say the same as the current one but for a profile."""
 
-SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _excuses)
+_MISUSE = frozenset({"ConfigurationError", "UnknownChannel"})
+SOURCE = Source("sds_reference", MODULES, _configurations(), _start, _CHOICES.__contains__, _MISUSE, _excuses)

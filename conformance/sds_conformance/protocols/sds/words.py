@@ -105,6 +105,12 @@ class Narrator:
                 ids |= {entry.message_id for entry in shown}
         return frozenset(ids)
 
+    def channels(self, step: Step) -> frozenset[str]:
+        """The channels that a step is about: named, joined, signalled, or those of its messages."""
+        named = {step.channel_id, *step.request.open.channels, *(event.channel_id for event in step.events)}
+        messages = [*step.messages, *([step.arrived] if step.arrived is not None else [])]
+        return frozenset(named | {message.channel_id for message in messages}) - {""}
+
     def on_the_wire(self, step: Step) -> list[bytes]:
         """The bytes that went over the network in a step, in order."""
         return [step.received.raw] if step.command == "receive" else [wire.raw for wire in step.broadcasts]

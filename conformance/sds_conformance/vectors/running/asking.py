@@ -132,7 +132,9 @@ class Examiner:
         if shape not in material.shapes:
             return Answer(Status.SKIPPED, reason=f"vectors of shape {shape} are not asked for")
         try:
-            subject = material.open(self._open(), self._revision, self._dialect, self._remembered)
+            session = self._open()
+            session.link.note("vector", name=test["id"], revision=self._revision)
+            subject = material.open(session, self._revision, self._dialect, self._remembered)
             try:
                 answer = weighed(material, test, material.shapes[shape].ask(subject, test), self._revision)
             except (ScheduleStopped, Skip) as stopped:

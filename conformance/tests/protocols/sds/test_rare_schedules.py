@@ -6,11 +6,12 @@ from __future__ import annotations
 import pytest
 
 from global_schedules import performed, schedule
-from played import Handle, reference
+from played import AMENDED, Handle, reference, stage
 from sds_conformance.exploration.judging import Scope, assess
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_harness.schedules import Schedule
 from sds_harness.sds.operations import Again, Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.player import play
 from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant
@@ -135,12 +136,42 @@ LEGAL = {
             configuration=(("lost_timeout_ms", 60_000), ("sds_r", True)),
         ),
     ),
+    "SDS-R-STATE-01: what waited was dropped, is named again, and asked for": (
+        reference(Config(drops_the_lost=True)),
+        schedule(
+            Say("xavier", "m1", after=("ghost",), senders_named=True),
+            Wait(60_000),
+            Tick(),
+            Say("xavier", "m2", after=("m1",), senders_named=True),
+            Wait(6),
+            Sync("alice"),
+            names=("alice",),
+            configuration=(("lost_timeout_ms", 60_000), *SOON),
+        ),
+    ),
 }
 
 
 @pytest.mark.parametrize(("start", "what"), LEGAL.values(), ids=LEGAL)
 def test_a_legal_choice_is_no_fault_when_it_is_rare(start: Handle, what: Schedule) -> None:
     assessment = assess(performed(what, lambda: start), Scope.of())
+    assert (assessment.findings, assessment.errors) == ([], {})
+
+
+def test_what_was_asked_for_by_others_may_be_given_up_before_it_is_asked_for_again() -> None:
+    """Its new entry was not due when something was sent first, and older than T_max, the second time (AMB-81)."""
+    what = schedule(
+        Say("xavier", "m1", after=("m4",), senders_named=True),
+        Say("xavier", "m2", asks=("m4",), senders_named=True),
+        Say("xavier", "m3"),
+        Sync("alice"),
+        Wait(14),
+        Sync("alice"),
+        names=("alice",),
+        configuration=SOON,
+    )
+    played = stage(reference(VARIANTS["lets-requests-expire"].configure(Config())), revision=AMENDED)
+    assessment = assess(play(what, {"alice": played}), Scope.of(revision=AMENDED))
     assert (assessment.findings, assessment.errors) == ([], {})
 
 

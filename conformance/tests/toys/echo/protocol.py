@@ -36,6 +36,9 @@ class Narrator:
     def touches(self, step: Any) -> frozenset[str]:
         return frozenset({step.request.say.text})
 
+    def channels(self, step: Any) -> frozenset[str]:
+        return frozenset()
+
     def on_the_wire(self, step: Any) -> list[bytes]:
         return [step.request.say.text.encode()]
 

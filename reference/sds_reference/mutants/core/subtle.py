@@ -62,6 +62,14 @@ class _LargeAndLong(Channel):
         effects.events.append(Acknowledged(self.channel_id, effects.message_id))
         return effects
 
+    @fault(Channel.send, "SEND-10", "refuses to send under an ID that the application gives")
+    def refuses_given_ids(
+        self, content: bytes, now_ms: int, message_id: str | None = None, retrieval_hint: bytes | None = None
+    ) -> Effects:
+        if message_id:
+            raise RefusedSend("IDs are made here")
+        return super().send(content, now_ms, None, retrieval_hint)
+
     @fault(Channel.next_lamport, "SEND-10", "refuses to send while a message waits")
     def silent_while_waiting(self, now_ms: int) -> int:
         if len(self.incoming):

@@ -84,7 +84,27 @@ class _Lamport(Channel):
         self._odd = not self._odd
         return super().next_lamport(now_ms) if self._odd else self.clock.value
 
+    @fault(Channel.next_lamport, "FORUM-23", "begins at 0 again where its Lamport timestamp has no room")
+    def begins_again(self, now_ms: int) -> int:
+        if self.clock.value >= self.revision.wire.max_lamport:
+            self.clock.value = 0
+        return super().next_lamport(now_ms)
+
     counts_its_own = omitted(Channel.witness_lamport, "FORUM-23", "counts its own messages and nobody else's")
+
+
+@mutant("FORUM-01", "counts on where 31 bits end, in an unsigned number")
+class CountsOnBeyond(Channel):
+    def __init__(self, participant_id: str, channel_id: str, config: Config, now_ms: int) -> None:
+        super().__init__(participant_id, channel_id, config, now_ms)
+        self.clock = LamportClock(0)
+
+    def encode(self, message: Message) -> bytes:
+        lamport = message.lamport_timestamp or 0
+        if lamport <= self.revision.wire.max_lamport:
+            return super().encode(message)
+        fields = split(super().encode(replace(message, lamport_timestamp=0)))
+        return join(replace(f, value=lamport) if f.number == 3 else f for f in fields)
 
 
 # ---- Sync messages ---------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ...view.facts import Sent
 from ...view.filters import ENOUGH, Membership, hold_all, missing_from
 from ...view.histories import log_is_astray, own_are_shown, with_outsiders
 from ...view.lateness import may_be_delivered_late
-from ...view.odd_messages import LARGEST_CONTENT, LARGEST_LAMPORT
+from ...view.odd_messages import LARGEST_CONTENT, LARGEST_ID, LARGEST_LAMPORT, ROOM_AFTER
 from ...view.refusals import offered
 from ...view.resends import given_up
 from ...view.timestamps import (
@@ -271,26 +271,38 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
 
 @check("SDS-SEND-10")
 def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
-    """Ordinary content is taken and broadcast."""
+    """Ordinary content is taken and broadcast, under an ordinary ID where one is given."""
     largest = min(view.trace.declaration.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT)
     for step in view.trace.of(view.party.name):
         if step.command != "send" or step.channel_id != view.channel_id or step.reply is None:
             continue
         request = step.request.send
-        if not 0 < len(request.content) <= largest or request.message_id:
+        if not 0 < len(request.content) <= largest or not _may_be_used(view, request.message_id, step):
             continue
         if step.answer == "rejected" and _hardly_anything_follows(view, step):
-            continue  # to refuse is legal after a timestamp beyond 2^53+10 (AMB-14)
+            continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
         if step.answer == "rejected":
             yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
         else:
             yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
+def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
+    """Is it an ID that nobody has used or named, of characters that nobody minds, or none at all?"""
+    if not message_id:
+        return True
+    before = [sent.message for sent in view.sent if sent.step.index < step.index]
+    before += [received.message for received in view.received if received.step.index < step.index]
+    known = {named for m in before for named in (m.message_id, *(entry.message_id for entry in m.causal_history))}
+    plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
+    return plain and message_id not in known
+
+
 def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
     """Had the participant received a timestamp which many cannot count on from?"""
     before = (r for r in view.received if r.step.index < step.index)
-    return any((r.message.lamport_timestamp or 0) > LARGEST_LAMPORT for r in before)
+    most = min(LARGEST_LAMPORT, view.revision.wire.max_lamport - ROOM_AFTER)
+    return any((r.message.lamport_timestamp or 0) > most for r in before)
 
 
 @check("SDS-SEND-11")

@@ -132,7 +132,7 @@ def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
     before = 0
     for sent, seen in lamport_sends(view):
         expected = f"a lamport_timestamp greater than {before}, that of the last message"
-        yield judged(sent.step, seen > before, expected, f"{seen}")
+        yield judged(sent.step, _counts_on(seen, before), expected, f"{seen}")
         before = max(before, seen)
 
 
@@ -144,7 +144,7 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         if reached <= _sent_up_to(view, sent.step.index):
             continue
         expected = f"a lamport_timestamp greater than the {reached} of what was delivered"
-        yield judged(sent.step, seen > reached, expected, f"{seen}")
+        yield judged(sent.step, _counts_on(seen, reached), expected, f"{seen}")
     for observed in view.observed:
         reached = _delivered_up_to(view, observed.step.index)
         if not reached or not observed.state.HasField("lamport_timestamp"):
@@ -152,6 +152,11 @@ def clock_reaches_the_processed(view: ChannelView) -> Iterator[Observation]:
         shown = observed.state.lamport_timestamp
         expected = f"the local timestamp at {reached}, that of what was delivered"
         yield judged(observed.step, shown >= reached, expected, f"{shown}")
+
+
+def _counts_on(seen: int, last: int) -> bool:
+    """Is a timestamp greater, or the largest there is, where nothing can follow (AMB-14)?"""
+    return seen > last or seen == last == FORUM_2024.wire.max_lamport
 
 
 def _delivered_up_to(view: ChannelView, before: int) -> int:

@@ -289,25 +289,27 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
         expected = f"{missing.message_id!r}, still missing, to be asked for again after step {step.index}"
         asked = side.first_asked(missing.message_id, step.index)
         shown = next(iter(side.states(step.index, min(end, asked))), None)
+        # What was merely asked for may have kept its entry, which may go T_max after it was made, or due (AMB-81).
+        anew = any(r.step.index == index and _sure(r) for r in missing.overheard)
+        since = step if anew else missing.detected.step
         if shown is not None and missing.message_id not in shown.due:
-            # What was merely asked for may have kept its entry, which may be dropped T_max after it was made (AMB-81).
-            anew = any(r.step.index == index and _sure(r) for r in missing.overheard)
-            since = step if anew else missing.detected.step
             if side.in_step(since, shown.step) and shown.step.now_ms < since.now_ms + terms.t_max_ms:
                 yield violated(shown.step, expected, "it is not among what is to be asked for")
             continue
         if shown is not None and side.first_asked(missing.message_id) >= step.index:
             yield held(shown.step)
             continue
-        # What was kept may be given up T_max after its T_req, so that somebody must have looked before.
-        soon = missing.detected.step.now_ms + terms.t_min_ms + terms.t_max_ms
         sends = [s for s in side.sends(step.index, end) if side.in_step(step, s.step)]
-        last = step.now_ms + terms.t_max_ms
         asking = [s for s in sends if side.asks(s, missing.message_id)]
-        final = [s for s in sends if last + side.slack_ms <= s.step.now_ms <= last + SECOND_MS and not side.full(s)]
         if asking:
             yield held(asking[0].step)
-        elif final and sends[0].step.now_ms < soon and not side.full(sends[0]):
+            continue
+        free = [s for s in sends if not side.full(s)]
+        kept_due = step.now_ms if index == side.first_asked(missing.message_id) else since.now_ms + terms.t_max_ms
+        kept_end = since.now_ms + terms.t_min_ms + terms.t_max_ms
+        due, end_ms = step.now_ms + terms.t_max_ms + side.slack_ms, step.now_ms + terms.t_min_ms + terms.t_max_ms
+        final = [s for s in free if due <= s.step.now_ms < end_ms - side.slack_ms]
+        if final and (anew or any(kept_due <= s.step.now_ms < kept_end for s in free)):
             yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 

@@ -16,6 +16,7 @@ from .....judging.judgement import Observation, held, judged, violated
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.halves import asks_for_anything
+from ...view.losses import may_be_lost
 from ...view.repair_terms import SECOND_MS, TIMED
 from ...view.requester import Requester, requester
 
@@ -71,11 +72,16 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
 
 @check("SDS-R-STATE-01", *TIMED)
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
-    """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70)."""
+    """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70).
+
+    What was given up while it waited may have been dropped, and be missing again (AMB-92).
+    """
     side = requester(view)
     for sent in side.carriers if view.terms.on else ():
         for entry in sent.message.repair_request:
-            if side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms):
+            waits = side.waits(entry.message_id, sent.step) and not _left_over(side, entry.message_id, sent.step.now_ms)
+            came = {m for r in side.arrivals.get(entry.message_id, ()) for m in (entry.message_id, *r.unmet)}
+            if waits and not may_be_lost(view, came, sent.step):
                 seen = f"one for {entry.message_id!r}, which has arrived and waits for its dependencies"
                 yield violated(sent.step, "requests for messages that are missing only", seen, "AMB-70")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from sds_harness.stage import ScheduleStopped
 from sds_proto.testee.v1 import testee_pb2 as pb
 
 from ..cast import HOUR, WIDE, Actor, ScriptedPeer, Stage, scenario, take_in
@@ -19,6 +22,20 @@ def counting_from_zero(stage: Stage, alice: Actor) -> None:
         alice.after(HOUR).send_sync()
         alice.send()
     alice.observe()
+
+
+@scenario("FORUM-04", "FORUM-15", "FORUM-23")
+def at_the_end_of_31_bits(stage: Stage, bob: ScriptedPeer) -> None:
+    """Timestamps are received with which a signed integer of 32 bits ends; what can be sent after them is sent."""
+    end = stage.revision.wire.max_lamport
+    for number, largest in enumerate((end - 1_000, end - 1, end)):
+        alice = stage.open(f"alice{number}", configuration=WIDE)
+        alice.given(bob.content(1), bob.content(largest)).observe()
+        for _ in range(3):
+            with suppress(ScheduleStopped):
+                alice.send()
+        alice.receive(bob.content(2))
+        alice.observe()
 
 
 @scenario("FORUM-09", "FORUM-35", needs=(pb.CAPABILITY_SYNC,))

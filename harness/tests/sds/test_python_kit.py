@@ -1,8 +1,8 @@
-"""The skeleton of an adapter: honest while it is empty, and, filled in with the reference, the same as the reference.
+"""The kit in Python: honest while nothing is filled in, and, filled in with the reference, the same as the reference.
 
-    python test_skeleton.py
+    python test_python_kit.py
 
-runs as the filled-in adapter.
+runs as a filled-in adapter.
 """
 
 from __future__ import annotations
@@ -38,25 +38,27 @@ from sds_reference.testee import server
 from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_to_pb, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
-SKELETON = Path(__file__).parents[2] / "adapters" / "skeleton" / "adapter.py"
+KIT = Path(__file__).parents[2] / "adapters" / "python" / "kit.py"
 LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
-EMPTY, FILLED = [sys.executable, str(SKELETON)], [sys.executable, __file__]
+AS_IT_IS = f"import runpy; kit = runpy.run_path({str(KIT)!r}); Implementation = kit['Implementation']\n"
+EMPTY = [sys.executable, "-c", AS_IT_IS + "kit['serve'](Implementation())"]
+FILLED = [sys.executable, __file__]
 NOT_DECLARED = {pb.CAPABILITY_UNSPECIFIED, pb.CAPABILITY_SDS_R, pb.CAPABILITY_MESSAGE_ID_REQUIRED}
 
 if TYPE_CHECKING:
-    from adapters.skeleton import adapter
+    import kit
 else:
-    # It is a program and in no package.
-    _spec = spec_from_file_location("adapter", SKELETON)
-    adapter = module_from_spec(_spec)
-    _spec.loader.exec_module(adapter)
+    # It is to be copied and in no package.
+    _spec = spec_from_file_location("kit", KIT)
+    kit = module_from_spec(_spec)
+    _spec.loader.exec_module(kit)
 
 
-class Filled(adapter.Implementation):
+class Filled(kit.Implementation):
     """As a person would fill it in, with the reference for an implementation."""
 
     hello: ClassVar[dict[str, Any]] = {
-        "name": "filled-skeleton",
+        "name": "filled-kit",
         "version": "1",
         "profiles": {"bloom": "waku-sds-js", "idOrder": "utf-8"},
     }
@@ -75,6 +77,10 @@ class Filled(adapter.Implementation):
     def send(self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
         if content == b"no memory":
             raise MemoryError("über alles")
+        if content == b"a set":
+            return {"events": {1, 2}}
+        if content == b"half a pair":
+            return {"messageId": "\ud83e"}
         return told(who.send(channel_id, content, now_ms, more.get("message_id") or None, more.get("retrieval_hint")))
 
     def send_ephemeral(
@@ -89,10 +95,11 @@ class Filled(adapter.Implementation):
         try:
             return told(who.receive(wire, now_ms, retrieval_hint))
         except SdsError as error:
-            raise adapter.Rejected(str(error)) from None
+            raise kit.Rejected(str(error)) from None
 
     def tick(self, who: Participant, now_ms: int = 0) -> Any:
         print("what an implementation prints by mistake, Ж字🦊")
+        os.write(1, b"or a library that it is made with\n")
         return told(who.tick(now_ms))
 
     def observe(self, who: Participant, now_ms: int = 0, channel_id: str = "", filter_ids: Any = ()) -> Any:
@@ -120,7 +127,7 @@ class Filled(adapter.Implementation):
         try:
             message = decode(wire)
         except SdsError as error:
-            raise adapter.Rejected(str(error)) from None
+            raise kit.Rejected(str(error)) from None
         return {"message": in_json(message), "kind": pb.MessageKind.Name(KINDS[message.kind])}
 
     def repair_times(self, now_ms: int = 0, participant_id: str = "", message_id: str = "", **more: Any) -> Any:
@@ -130,7 +137,7 @@ class Filled(adapter.Implementation):
         try:
             times = replace(base, **asked)
         except SdsError as error:
-            raise adapter.Rejected(str(error)) from None
+            raise kit.Rejected(str(error)) from None
         participant = Participant(participant_id, Config(sds_r=True, repair=times))
         participant.join("c1", now_ms)
         repair, entry = participant.channel("c1").repair, HistoryEntry(message_id, None, sender_id)
@@ -163,7 +170,7 @@ def camel(name: str) -> str:
 
 
 def told(effects: Effects) -> dict[str, Any]:
-    """Effects as the skeleton takes them, bytes as bytes."""
+    """Effects as the kit takes them, bytes as bytes."""
     out = effects_to_pb(effects)
     events = [json_format.MessageToDict(event) for event in out.events]
     for event, original in zip(events, out.events, strict=True):
@@ -200,17 +207,23 @@ def refused(session: Session, request: pb.Request) -> str:
 # ---- As it is ----------------------------------------------------------------------------------------------------
 
 
-def test_it_wants_python_3_9_and_nothing_else() -> None:
-    tree = ast.parse(SKELETON.read_text("utf-8"), feature_version=(3, 9))
+@pytest.mark.parametrize("name", ["kit.py", "adapter.py", "toy.py"])
+def test_it_wants_python_3_9_and_nothing_else(name: str) -> None:
+    tree = ast.parse(KIT.with_name(name).read_text("utf-8"), feature_version=(3, 9))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported <= sys.stdlib_module_names
-    assert len(SKELETON.read_text("utf-8").splitlines()) < 160
+    assert {module.split(".")[0] for module in imported} <= sys.stdlib_module_names | {"kit", "toy"}
+
+
+def test_an_adapter_is_short_and_the_kit_can_be_read() -> None:
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in KIT.parent.glob("*.py")}
+    assert lines["adapter.py"] < 60
+    assert lines["kit.py"] < 180
 
 
 def test_every_command_has_a_method_that_says_what_to_do() -> None:
     commands = {field.name for field in pb.Request.DESCRIPTOR.oneofs_by_name["command"].fields} - {"hello"}
-    methods = {name for name, value in vars(adapter.Implementation).items() if callable(value)}
+    methods = {name for name, value in vars(kit.Implementation).items() if callable(value)}
     assert methods == commands
 
 
@@ -251,9 +264,8 @@ def test_what_is_not_declared_is_unsupported(empty: Session, request_: pb.Reques
 
 
 def test_what_is_declared_and_not_filled_in_is_an_error() -> None:
-    program = f"import runpy; m = runpy.run_path({str(SKELETON)!r})\n"
-    program += "I = m['Implementation']; I.capabilities = ('CAPABILITY_FILTER_CODEC',); m['serve'](I())"
-    session = session_with([sys.executable, "-c", program])
+    program = "Implementation.capabilities = ('CAPABILITY_FILTER_CODEC',); kit['serve'](Implementation())"
+    session = session_with([sys.executable, "-c", AS_IT_IS + program])
     detail = refused(session, pb.Request(build_filter=pb.BuildFilter(message_ids=["m"])))
     assert "NotImplementedError in build_filter: return" in detail
 
@@ -352,13 +364,18 @@ def test_filled_in_it_answers_codec_operations_as_the_implementation_does(filled
 
 def test_a_fault_of_the_implementation_is_quoted_and_the_process_goes_on(filled: Session) -> None:
     opened = filled.call(pb.Request(open=pb.Open(participant_id="alice", channels=["c1"], now_ms=1_000)))
-    send = pb.Send(handle=opened.opened.handle, channel_id="c1", content=b"no memory", now_ms=1_000)
-    reply = filled.link.call(pb.Request(id=99, send=send), 10, pb.Reply)
-    assert reply.error.message == "MemoryError in send: über alles"
-    send.content = b"hello"
-    assert filled.call(pb.Request(send=send)).effects.message_id
+
+    def answer(content: bytes) -> pb.Reply:
+        send = pb.Send(handle=opened.opened.handle, channel_id="c1", content=content, now_ms=1_000)
+        reply: pb.Reply = filled.link.call(pb.Request(id=99, send=send), 10, pb.Reply)
+        return reply
+
+    assert "not 'set'" in answer(b"a set").error.message
+    assert answer(b"no memory").error.message == "MemoryError in send: über alles"
+    assert answer(b"half a pair").effects.message_id == "?"
+    assert len(answer(b"hello").effects.message_id) == 64
     filled.close()  # first, for what it said on stderr to be complete
-    assert any("test_skeleton.py" in line for line in filled.link.stderr_lines())
+    assert any("test_python_kit.py" in line for line in filled.link.stderr_lines())
 
 
 def test_handles_stay_apart_when_participants_come_and_go(filled: Session) -> None:
@@ -375,4 +392,4 @@ def test_handles_stay_apart_when_participants_come_and_go(filled: Session) -> No
 
 
 if __name__ == "__main__":
-    adapter.serve(Filled())
+    kit.serve(Filled())

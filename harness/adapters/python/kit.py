@@ -1,4 +1,7 @@
-"""An adapter to fill in: the methods of Implementation, one by one. Python 3.9 or newer, and nothing else."""
+"""The kit: speaks the testee protocol for an Implementation. It is copied, and needs no change.
+
+Subclass Implementation, fill in its methods one by one, and call `serve`. Python 3.9 or newer, and nothing else.
+"""
 
 import base64
 import functools
@@ -36,9 +39,12 @@ class Rejected(Exception):
 
 
 class Implementation:
-    """Yours. `who` is the participant, whatever `open` made of it; bytes are plain bytes, in what you return as well.
-    Effects are {"broadcasts": [b"..."], "events": [...], "messageId": "..."}, an event for example
-    {"channelId": "c1", "delivered": {"messageId": "m1", "content": b"hi"}}. What is empty may be left out."""
+    """Its methods are the commands, `who` is the participant, whatever `open` made of it.
+
+    Bytes are plain bytes, in what is returned as well, and what is empty may be left out. Effects are {"broadcasts":
+    [b"..."], "events": [...], "messageId": "..."}, an event for example {"channelId": "c1", "delivered": {"messageId":
+    "m1", "content": b"hi"}}.
+    """
 
     hello: ClassVar[dict[str, Any]] = {"name": "my-sds", "version": "0", "revisions": ["sds-2026-01"]}
     capabilities: tuple[str, ...] = ()  # What works, for example ("CAPABILITY_VIRTUAL_CLOCK",).
@@ -99,7 +105,7 @@ def plain(field: str, value: Any) -> Any:
 
 
 def answer_to(mine: Implementation, participants: dict[int, Any], name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one command: what the method of its name returns. Nothing from here on needs a change."""
+    """The answer to one command: what the method of its name returns."""
     if name == "hello":
         return {"hello": {"protocolVersion": 1, "capabilities": mine.capabilities, **mine.hello}}
     command, given = snake(name), {snake(field): value for field, value in given.items()}
@@ -130,27 +136,33 @@ def answer_to(mine: Implementation, participants: dict[int, Any], name: str, giv
     return {ANSWERS.get(command, "effects"): result or {}}
 
 
+def line_of(reply: dict[str, Any]) -> bytes:
+    """A reply as a line. Text that is no Unicode has no place in a protobuf string: a question mark stands for it."""
+    text = json.dumps(reply, ensure_ascii=False, default=lambda value: base64.b64encode(value).decode())
+    return text.encode("utf-8", "replace") + b"\n"
+
+
 def serve(mine: Implementation) -> None:
     """Answer every line of stdin until it ends."""
     if os.environ.get("SDS_TESTEE_FRAMING", "json") != "json":
-        sys.exit("this adapter speaks JSON lines only")
-    stdout, sys.stdout = sys.stdout, sys.stderr  # What is printed by mistake is not to get among the replies.
+        sys.exit("this adapter speaks JSON lines only: run sds-conformance with --framing json")
+    # What is printed by mistake, by a library in C as well, is not to get among the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
     participants: dict[int, Any] = {}
-    for line in sys.stdin.buffer:  # Bytes come in and ASCII goes out: no locale decides on the encoding.
+    for line in sys.stdin.buffer:  # Bytes come in and go out: no locale decides on the encoding.
         number: Any = 0
         try:
             request = json.loads(line.decode("utf-8"))
             number = request.pop("id", 0)
             answer = answer_to(mine, participants, *next(iter(request.items()), ("", {})))
+            reply = line_of({"id": number, **answer})
         except Rejected as reason:
-            answer = {"rejected": {"reason": str(reason)}}
+            reply = line_of({"id": number, "rejected": {"reason": str(reason)}})
         except Exception as error:  # A fault: the suite quotes it, and the process goes on.
             traceback.print_exc()
             where = traceback.extract_tb(error.__traceback__)[-1].name
-            answer = {"error": {"message": f"{type(error).__name__} in {where}: {error}"}}
-        reply = {"id": number, **answer}
-        print(json.dumps(reply, default=lambda value: base64.b64encode(value).decode()), file=stdout, flush=True)
-
-
-if __name__ == "__main__":
-    serve(Implementation())
+            reply = line_of({"id": number, "error": {"message": f"{type(error).__name__} in {where}: {error}"}})
+        replies.write(reply)
+        replies.flush()

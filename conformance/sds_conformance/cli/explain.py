@@ -1,0 +1,98 @@
+"""``sds-conformance explain``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+from sds_harness.transcript.reading import NoTranscript, parts, remarks
+
+from ..judging.exits import Exit
+from ..judging.quoting import counted
+from ..telling.dialogue import Dialogue, Wanted
+from .options import FILE, console, full_id
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance explain talk.jsonl
+  sds-conformance explain --requirement SDS-RECV-06 talk.jsonl
+  sds-conformance explain --participant alice --channel c1 talk.jsonl
+
+`--transcript FILE` of run, smoke, fuzz, replay, interop and vectors run writes
+what is shown. Lines that cannot be read are named, the rest is shown, and the exit code is 1.
+"""
+_COMPLAINTS = 5
+_NAMES = 20
+
+
+@click.command("explain", epilog=_EPILOG)
+@click.argument("file", type=FILE)
+@click.option("--participant", default="", metavar="NAME", help="Only the steps of this participant.")
+@click.option("--channel", default="", metavar="NAME", help="Only the steps about this channel.")
+@click.option(
+    "--requirement",
+    default="",
+    metavar="GLOB",
+    help="Only what findings against it rest on, or else some of the runs in which it was judged.",
+)
+def explain_command(file: Path, participant: str, channel: str, requirement: str) -> None:
+    """Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.
+
+    Messages are decoded, times count from T, the start of virtual time. The steps that findings rest on are marked.
+    """
+    out, err = console(), console(stderr=True)
+    # Properties of groups, and breakdowns, have no prefix.
+    globs = (requirement.upper(), full_id(requirement)) if requirement else ()
+    complaints: list[str] = []
+    try:
+        wanted = Wanted.of(remarks(file), participant, channel, globs)
+        for requirement_id, verdict in wanted.verdicts:
+            out.print(Text.assemble((requirement_id, "bold"), f"  {verdict}"))
+        if wanted.verdicts:
+            out.print()
+        dialogue = Dialogue(out, wanted)
+        for part in parts(file, lambda line, what: complaints.append(f"line {line}: {what}")):
+            dialogue.show(part)
+    except NoTranscript as error:
+        raise click.UsageError(
+            f"{file} is no transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
+        ) from None
+    except OSError as error:
+        raise click.UsageError(f"cannot read {file}: {error.strerror}") from None
+    for complaint in complaints[:_COMPLAINTS]:
+        err.print(f"Not read: {printable(complaint)}", style="yellow", soft_wrap=True)
+    if len(complaints) > _COMPLAINTS:
+        err.print(f"Not read: {counted(len(complaints) - _COMPLAINTS, 'more line')}", style="yellow")
+    if not dialogue.shown:
+        _nothing(err, dialogue, wanted)
+    if dialogue.shown < dialogue.parts:
+        out.print(Text(f"{dialogue.shown} of {counted(dialogue.parts, 'part')} shown.", "dim"))
+    sys.exit(Exit.NON_CONFORMANT if complaints else Exit.CONFORMANT)
+
+
+def _nothing(err: Console, dialogue: Dialogue, wanted: Wanted) -> NoReturn:
+    """Says why nothing is shown, and what there is."""
+    if not dialogue.parts:
+        err.print("Nothing was said in it.", style="yellow")
+    elif wanted.findings and not (wanted.participant or wanted.channel):
+        err.print("What the findings rest on is not in it, or could not be read.", style="yellow")
+    elif wanted.globs and not (wanted.findings or wanted.runs):
+        err.print(
+            f"Nothing was found against {printable(wanted.globs[-1])}, and no run is named in which it was judged."
+        )
+    else:
+        asked = (
+            (wanted.participant, "participant", dialogue.participants),
+            (wanted.channel, "channel", dialogue.channels),
+        )
+        for _, what, known in (one for one in asked if one[0]):
+            names = ", ".join(printable(name, 40) for name in [*known][:_NAMES])
+            err.print(f"There is {'no other' if names else 'no'} {what}{f' than {names}' if names else ''}.")
+    sys.exit(Exit.NOTHING_EXERCISED)

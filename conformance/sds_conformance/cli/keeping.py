@@ -1,0 +1,133 @@
+"""``--transcript``: conversations are kept in a file, and what was found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sds_harness.declaration import printable
+from sds_harness.link import Link
+from sds_harness.transcript.recording import RecordedLink
+from sds_harness.transcript.writing import Transcript
+from sds_testee.version import suite_version
+
+from ..judging.certification import Certification
+from ..judging.verdict import Finding, Verdict
+from ..vectors.running.asking import Asked
+from .options import FILE, Driven, console, program
+
+MAX_RUNS = 100
+"""Runs that are named of one requirement."""
+
+
+@dataclass(frozen=True)
+class Kept(Driven):
+    """An implementation whose conversations are kept."""
+
+    transcript: Transcript | None = None
+
+    def connect(self, variables: Mapping[str, str]) -> Link:
+        link: Link = super().connect(variables)
+        if self.transcript is None:
+            return link
+        about = {"command": self.shown, "framing": self.carried, "variables": dict(variables)}
+        return RecordedLink(link, self.transcript, **about)
+
+
+def keeping(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the option that keeps what it says to an implementation, and what that answers."""
+
+    @wraps(function)
+    def kept(driven: Driven, transcript_file: Path | None, **rest: Any) -> None:
+        if transcript_file is None:
+            function(driven=driven, **rest)
+            return
+        transcript = _begun(transcript_file)
+        try:
+            known = {field.name: getattr(driven, field.name) for field in fields(driven)}
+            function(driven=Kept(**known, transcript=transcript), **rest)
+        finally:
+            _show(transcript)
+
+    option = click.option(
+        "--transcript",
+        "transcript_file",
+        type=FILE,
+        metavar="FILE",
+        help="Write all that is said, both ways, to FILE, as it is said; `explain` shows it.",
+    )
+    return option(kept)
+
+
+def record(driven: Driven, findings: Iterable[Finding]) -> None:
+    """Keep what was found, with the places where it shows."""
+    for finding in findings:
+        severity = "note" if finding.severity is Verdict.PASS else finding.severity.value
+        _add(
+            driven,
+            finding={
+                "requirement": finding.requirement,
+                "severity": severity,
+                "check": finding.check,
+                "run": finding.run,
+                "part": finding.recorded,
+                "step": finding.step,
+                "participant": finding.participant,
+                "channel": finding.channel_id,
+                "expected": finding.expected,
+                "seen": finding.seen,
+                "position": finding.position,
+            },
+        )
+
+
+def record_judged(driven: Driven, outcome: Certification) -> None:
+    """Keep the verdicts, with the runs in which something was judged."""
+    for verdict in outcome.verdicts:
+        runs = list(outcome.sightings.get(verdict.requirement.id, ()))
+        judged = {"requirement": verdict.requirement.id, "verdict": verdict.verdict.value, "runs": runs[:MAX_RUNS]}
+        _add(driven, judged={**judged, "more": len(runs) - MAX_RUNS} if len(runs) > MAX_RUNS else judged)
+
+
+def record_wrong(driven: Driven, asked: Asked, requirements: Iterable[str]) -> None:
+    """Keep what an answer to a golden vector violates."""
+    answer, vector = asked.answer, str(asked.vector["id"])
+    for requirement in requirements:
+        _add(
+            driven,
+            finding={
+                "requirement": requirement,
+                "severity": answer.status.value,
+                "run": printable(vector),
+                "expected": answer.expected,
+                "seen": answer.seen,
+            },
+        )
+
+
+def _add(driven: Driven, **row: Any) -> None:
+    if isinstance(driven, Kept) and driven.transcript is not None:
+        driven.transcript.add(row)
+
+
+def _begun(path: Path) -> Transcript:
+    """Find out before a long run, not after it, that nothing can be written."""
+    context = click.get_current_context()
+    try:
+        return Transcript.begin(path, suite=suite_version(), command=context.command_path)
+    except OSError as error:
+        raise click.UsageError(f"cannot write a transcript to {path}: {error.strerror}. Name another FILE.") from None
+
+
+def _show(transcript: Transcript) -> None:
+    err = console(stderr=True)
+    if transcript.failure:
+        told = f"The transcript {transcript.path} ends early: {transcript.failure}."
+        err.print(told, style="bold red", soft_wrap=True)
+    else:
+        err.print(f"Transcript: {transcript.path}. See it: {program()} explain {transcript.path}", soft_wrap=True)

@@ -1,0 +1,104 @@
+"""``sds-conformance new-adapter``: the templates of adapters, which stand in ``harness/adapters`` of a checkout."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from .options import FOLDER, console, program
+
+DESCRIPTION = "template.json"
+"""What makes a folder a template: its language, what that needs, its files, and the commands to build and to run it."""
+_CHECKOUT = Path(__file__).parents[3] / "harness" / "adapters"
+_INSTALLED = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Template:
+    """An adapter that runs as it is, with a toy implementation."""
+
+    folder: Path
+    language: str
+    needs: str
+    """What has to be on the machine."""
+    files: tuple[str, ...]
+    """Paths in the folder: what is copied, and nothing that a build leaves there."""
+    build: tuple[str, ...]
+    """Lines to type before it runs, in its folder."""
+    command: tuple[str, ...]
+    """What runs it, in its folder."""
+
+    def next_lines(self, folder: Path) -> list[str]:
+        """What to type once it stands in ``folder``."""
+        go = [] if folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(folder))}"]
+        return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
+
+
+def templates() -> dict[str, Template]:
+    """The templates by their LANG: of the checkout, else those that are installed with the suite."""
+    source = _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
+    return {path.parent.name: _read(path) for path in sorted(source.glob(f"*/{DESCRIPTION}"))}
+
+
+def _read(path: Path) -> Template:
+    data = json.loads(path.read_text("utf-8"))
+    files, build, command = (tuple(data[name]) for name in ("files", "build", "command"))
+    return Template(path.parent, data["language"], data["needs"], files, build, command)
+
+
+def write(template: Template, folder: Path) -> None:
+    """Copy the files of a template into an empty folder, which is made where there is none.
+
+    Raises OSError. Nothing is replaced, and nothing stays of what was not finished.
+    """
+    contents = {folder / name: (template.folder / name).read_bytes() for name in template.files}
+    with ExitStack() as undo:
+        for path, content in contents.items():
+            for parent in reversed([parent for parent in path.parents if not parent.exists()]):
+                parent.mkdir()
+                undo.callback(parent.rmdir)
+            with path.open("xb") as file:
+                undo.callback(path.unlink)
+                file.write(content)
+        undo.pop_all()
+
+
+_TEMPLATES = templates()
+_LANGUAGES = "\n".join(f"  {lang:<11} {template.needs}" for lang, template in _TEMPLATES.items())
+_EPILOG = f"""
+\b
+LANG is one of:
+{_LANGUAGES}
+
+\b
+Examples:
+  sds-conformance new-adapter python my-adapter
+  sds-conformance new-adapter javascript path/to/my-sds/conformance
+"""
+
+
+@click.command("new-adapter", epilog=_EPILOG)
+@click.argument("lang", metavar="LANG", type=click.Choice(list(_TEMPLATES)))
+@click.argument("folder", type=FOLDER, metavar="DIR")
+def new_adapter_command(lang: str, folder: Path) -> None:
+    """Write an adapter to DIR that runs as it is, for you to fill in.
+
+    It has a kit, which speaks the testee protocol, an adapter, in which each command is a function, and a toy
+    implementation of SDS, which yours takes the place of. The README there says what to do in which order.
+    """
+    template, out = _TEMPLATES[lang], console()
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise click.UsageError(f"{folder} is not empty: name a folder that is not there yet, or an empty one")
+        write(template, folder)
+    except OSError as error:
+        raise click.UsageError(f"nothing was written to {folder}: {error.strerror}; name another folder") from None
+    out.print(f"{len(template.files)} files in {folder}, for {template.needs}. Next:", soft_wrap=True)
+    for line in template.next_lines(folder):
+        out.print(f"  {line}", soft_wrap=True)
+    out.print(f"Then {folder / 'README.md'} says what to do in which order.", soft_wrap=True)

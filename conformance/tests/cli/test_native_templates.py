@@ -1,0 +1,39 @@
+"""The templates of adapters that have to be built, as they come: the toy in them answers, and its report is honest."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from native_templates import LANGUAGES, Built, build_once
+from suite_terminal import typed, words
+
+pytestmark = pytest.mark.exhaustive
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    language: str = request.param
+    return build_once(tmp_path_factory, language)
+
+
+def test_smoke_is_green(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(built.folder)
+    result = typed("smoke", "--", *built.command)
+    assert result.exit_code == 0, result.output
+    assert "The adapter answers." in words(result.output)
+    assert "Declares channels, delivered, virtual-clock" in words(result.output)
+
+
+def test_its_first_report_is_honest(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the toy declares is tested and passes, and nothing else is: one toy in all languages, with one report."""
+    monkeypatch.chdir(built.folder)
+    where = [] if built.language == "go" else ["--environment", "plain"]
+    result = typed("run", "--json", *where, "--", *built.command)
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.output)
+    verdicts = Counter(requirement["verdict"] for requirement in report["requirements"])
+    assert verdicts == {"pass": 66, "skipped": 104}
+    assert report["summary"]["complete"]

@@ -1,0 +1,107 @@
+"""``smoke --validate``: whose fault it is, in which field, and what was expected there."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from played import REPOSITORY, reference_command
+from suite_terminal import controls, too_wide, typed, words
+
+pytestmark = pytest.mark.exhaustive
+
+ADAPTERS = Path(__file__).parents[1] / "misspelling_adapters.py"
+
+
+def misspelling(name: str) -> list[str]:
+    return [sys.executable, str(ADAPTERS), name]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "field", "said"),
+    [
+        (
+            "misspells-a-field",
+            1,
+            "effects.events[1].delivered.mesageId",
+            "unknown field: did you mean messageId?",
+        ),
+        ("misspells-an-answer", 1, "open", "unknown field: did you mean opened?"),
+        (
+            "abbreviates-a-capability",
+            3,
+            "hello.capabilities[0]",
+            '"VIRTUAL_CLOCK" is no value of this enum: did you mean CAPABILITY_VIRTUAL_CLOCK?',
+        ),
+        ("echoes-no-id", 3, "id", "is missing: a reply echoes the id of its request"),
+        ("writes-odd-base64", 1, "effects.broadcasts[0]", "at character 5 is no base64"),
+        (
+            "is-out-of-range",
+            1,
+            "opened.configuration.bloomCapacity",
+            "4294967296 where a number from 0 to 4294967295, as a string or as it is belongs",
+        ),
+    ],
+)
+def test_the_adapter_is_blamed_for_a_field_of_its_replies(name: str, code: int, field: str, said: str) -> None:
+    result = typed("smoke", "--validate", "--", *misspelling(name))
+    text = words(result.stdout + result.stderr)
+    assert "INVALID the adapter, in the reply to request" in text
+    assert f"Field {field}" in text
+    assert said in text
+    assert "please report it" not in text
+    assert result.exit_code == code
+    assert controls(result.stdout + result.stderr) == set()
+    assert too_wide(result.stdout) == []
+
+
+def test_what_the_parser_takes_in_silence_is_found_only_here() -> None:
+    """Python's base64 leaves out what is none."""
+    adapter = misspelling("writes-odd-base64")
+    assert typed("smoke", "--", *adapter).exit_code == 0
+    assert typed("smoke", "--validate", "--", *adapter).exit_code == 1
+
+
+def test_the_same_fault_is_told_once() -> None:
+    text = typed("smoke", "--validate", "--", *misspelling("writes-odd-base64")).stdout
+    assert text.count("INVALID") == 1
+    assert "more like it" in text
+
+
+KITS = REPOSITORY / "harness" / "adapters"
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [
+        reference_command(),
+        misspelling("writes-as-one-may"),
+        [sys.executable, str(KITS / "python" / "adapter.py")],
+        ["node", str(KITS / "javascript" / "adapter.mjs")],
+    ],
+    ids=["reference", "as one may", "python kit", "javascript kit"],
+)
+def test_what_is_allowed_is_valid(adapter: list[str]) -> None:
+    if shutil.which(adapter[0]) is None:
+        pytest.skip(f"there is no {adapter[0]}")
+    result = typed("smoke", "--validate", "--", *adapter)
+    assert result.exit_code == 0
+    assert "requests and as many replies, as the schemas say." in words(result.stdout)
+    assert "INVALID" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    "carried",
+    [
+        ["--framing", "binary", "--", *reference_command()],
+        ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")],
+    ],
+    ids=["binary", "grpc"],
+)
+def test_in_protobuf_it_says_what_there_is_to_validate(carried: list[str]) -> None:
+    result = typed("smoke", "--validate", *carried)
+    assert result.exit_code == 0
+    assert "protobuf has no names that could be misspelt" in words(result.stdout)

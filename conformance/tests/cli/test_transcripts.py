@@ -1,0 +1,309 @@
+"""``--transcript`` and ``explain``: all that was said, and what of it a finding rests on."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from odd_adapters import HOSTILE
+from played import broken_adapter, odd_adapter, reference_command
+from suite_terminal import MUTANT, controls, too_wide, typed, words
+
+pytestmark = pytest.mark.exhaustive
+
+FIRST_USE = ["--environment", "plain", "--scenario", "clock-at-first-use", "--scenario", "ties"]
+"""What shows the fault of the mutant, and what does not."""
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    return tmp_path / "talk.jsonl"
+
+
+def rows(talk: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in talk.read_bytes().splitlines()]
+
+
+def test_a_finding_is_kept_with_its_place_and_the_step_is_marked(talk: Path) -> None:
+    result = typed("run", *FIRST_USE, "--transcript", talk, "--", *MUTANT)
+    assert result.exit_code == 1
+    assert f"Transcript: {talk}. See it: sds-conformance explain {talk}" in result.stderr.replace("\n", "")
+    (finding,) = [row["finding"] for row in rows(talk) if row.get("finding", {}).get("requirement") == "SDS-STATE-02"]
+    part = rows(talk)[finding["part"] - 1]
+    assert part["part"]["name"] == finding["run"] == "clock-at-first-use"
+
+    shown = typed("explain", "--requirement", "STATE-02", talk)
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    (marked,) = [line for line in lines if line.startswith("> ")]
+    assert int(marked[1:6]) == finding["step"]
+    assert "alice sends 'message 1 of alice'" in marked
+    assert "FAIL SDS-STATE-02 rests on this step" in shown.stdout
+    assert "= max(now T-60000, previous T + 1)" in words(shown.stdout)
+    assert "ties, sds-2026-01" not in shown.stdout
+    assert too_wide(shown.stdout) == []
+
+
+def test_what_passed_is_shown_where_it_was_judged(talk: Path) -> None:
+    typed("run", *FIRST_USE, "--transcript", talk, "--", *MUTANT)
+    shown = typed("explain", "--requirement", "SDS-CONFLICT-01", talk).stdout
+    assert shown.startswith("SDS-CONFLICT-01  pass\n")
+    assert "ties, sds-2026-01" in shown
+    assert not any(line.startswith("> ") for line in shown.splitlines())
+
+
+def test_without_a_filter_everything_is_shown(talk: Path) -> None:
+    assert typed("smoke", "--transcript", talk, "--", *reference_command()).exit_code == 0
+    shown = typed("explain", talk)
+    assert shown.exit_code == 0
+    text = words(shown.stdout)
+    for said in (
+        "> hello {",
+        "> a command that does not exist {}",
+        '< unsupported {"what": "unknown command"}',
+        "every-kind-of-message, sds-2026-01, from line",
+        "alice receives content 'bob-1' of bob (Lamport T+15, after",
+        "0a03626f 62120562",
+        "alicé is freed",
+    ):
+        assert said in text
+    assert too_wide(shown.stdout) == []
+
+
+BINARY = ["--framing", "binary", "--", *reference_command()]
+GRPC = ["--grpc", "auto", "--", *reference_command("--grpc", "{address}")]
+
+
+@pytest.mark.parametrize("carried", [BINARY, GRPC], ids=["binary", "grpc"])
+def test_other_carriers_are_told_the_same(talk: Path, tmp_path: Path, carried: list[str]) -> None:
+    other = tmp_path / "other.jsonl"
+    typed("smoke", "--transcript", talk, "--", *reference_command())
+    assert typed("smoke", "--transcript", other, *carried).exit_code == 0
+    assert all("base64" in row for row in rows(other) if "direction" in row)
+    json_told, other_told = (typed("explain", file).stdout for file in (talk, other))
+    steps = [line for line in json_told.splitlines() if re.match(r" +\d+ al", line)]
+    assert len(steps) > 10
+    assert steps == [line for line in other_told.splitlines() if re.match(r" +\d+ al", line)]
+
+
+def test_filters_by_participant_and_channel(talk: Path) -> None:
+    typed("run", "--environment", "plain", "--scenario", "two-*", "--transcript", talk, "--", *reference_command())
+    everything = typed("explain", talk).stdout
+    for option, name, others in (("--channel", "c2", "joins c1 at"), ("--participant", "carol", " alice ")):
+        shown = typed("explain", option, name, talk)
+        assert shown.exit_code == 0
+        steps = [line for line in shown.stdout.splitlines() if re.match(r" +\d+ ", line)]
+        assert 0 < len(steps) < len(everything.splitlines())
+        assert not any(others in line for line in steps)
+        assert "in this part" in shown.stdout
+    missing = typed("explain", "--participant", "zoe", talk)
+    assert missing.exit_code == 4
+    assert words(missing.stderr) == "There is no other participant than alice, carol."
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("crashes", "crash", "stderr panic: the log is inside out"),
+        ("logs-to-stdout", "garbage", 'bytes: "DEBUG: 1 message in the log'),
+        ("answers-with-another-id", "wrong-id", "was answered with id"),
+    ],
+)
+def test_a_run_that_broke_is_kept_up_to_what_broke_it(talk: Path, name: str, kind: str, said: str) -> None:
+    scenario = ["--scenario", "nobody-answers", "--environment", "plain"]
+    typed("run", *scenario, "--transcript", talk, "--", *broken_adapter(name))
+    shown = typed("explain", talk)
+    assert f"BROKE {kind}" in shown.stdout
+    assert said in words(shown.stdout)
+    assert too_wide(shown.stdout) == []
+
+
+def test_a_campaign_of_several_workers_is_kept_in_one_file(talk: Path, tmp_path: Path) -> None:
+    mutant = reference_command("--mutant", "buffered-is-met")
+    more = ["--examples", "16", "--jobs", "2", "--save", str(tmp_path / "found"), "--transcript", str(talk)]
+    typed("fuzz", *more, "--passage", "gap", "--", *mutant)
+    kept = rows(talk)
+    assert [row["n"] for row in kept] == list(range(1, len(kept) + 1))
+    assert len({row["begins"]["process"] for row in kept if "begins" in row}) >= 3
+    found = [row["finding"] for row in kept if "finding" in row]
+    assert found
+    shown = typed("explain", "--requirement", found[0]["requirement"], talk)
+    assert f"{found[0]['requirement']} rests on this step" in shown.stdout
+
+
+def test_a_replay_is_kept_with_its_findings(talk: Path, tmp_path: Path) -> None:
+    mutant = reference_command("--mutant", "buffered-is-met")
+    typed("fuzz", "--examples", "16", "--jobs", "1", "--save", str(tmp_path), "--passage", "gap", "--", *mutant)
+    (schedule, *_) = sorted(tmp_path.glob("*.json"))
+    typed("replay", "--transcript", talk, schedule, "--", *mutant)
+    requirement = schedule.stem
+    assert f"{requirement} rests on this step" in typed("explain", "--requirement", requirement, talk).stdout
+
+
+def test_interop_keeps_all_of_its_implementations(talk: Path) -> None:
+    pair = [f"{name}={shlex.join(reference_command())}" for name in ("a", "b")]
+    assert typed("interop", "--examples", "2", "--transcript", talk, *pair).exit_code == 0
+    assert len([row for row in rows(talk) if "begins" in row]) >= 2
+    assert typed("explain", talk).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("mutant", "group", "vector", "requirement"),
+    [
+        ("one-level-only", "transcripts", "transcripts/a-chain-in-reverse: a-chain-in-reverse", "SDS-INSWEEP-04"),
+        ("ignores-filters", "ack-reviews", "ack-reviews/in-a-filter", "SDS-ACK-02"),
+    ],
+)
+def test_vectors_are_kept_by_their_names(talk: Path, mutant: str, group: str, vector: str, requirement: str) -> None:
+    adapter = reference_command("--mutant", mutant)
+    assert typed("vectors", "run", "--group", group, "--transcript", talk, "--", *adapter).exit_code == 1
+    shown = typed("explain", "--requirement", requirement, talk).stdout
+    assert f"\n{vector}, sds-2026-01, from line " in shown
+    assert f"FAIL {requirement} rests on this part" in shown
+
+
+def test_what_a_codec_is_asked_is_kept_under_its_vector(talk: Path) -> None:
+    typed("vectors", "run", "--group", "wire-encoding", "--transcript", talk, "--", *reference_command())
+    shown = typed("explain", talk).stdout
+    assert re.search(r"^wire-encoding/\S+, sds-2026-01, from line \d+$", shown, re.MULTILINE)
+    assert '{"message": {"senderId": ' in shown
+    assert 'encoded: {"wire": "' in shown
+
+
+def test_an_interrupt_leaves_what_was_said_until_then(talk: Path) -> None:
+    command = [sys.executable, "-m", "sds_conformance", "run", "--transcript", str(talk), "--", *reference_command()]
+    suite = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not (talk.exists() and talk.stat().st_size > 300_000) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    suite.send_signal(signal.SIGINT)
+    _, stderr = suite.communicate(timeout=60)
+    assert suite.returncode == 130
+    assert b"Transcript: " in stderr
+    kept = rows(talk)
+    assert [row["n"] for row in kept] == list(range(1, len(kept) + 1))
+    assert any("judged" in row for row in kept)
+    assert typed("explain", "--requirement", "SDS-MSG-01", talk).exit_code == 0
+
+
+def test_a_killed_suite_leaves_a_file_that_can_be_read(talk: Path) -> None:
+    command = [sys.executable, "-m", "sds_conformance", "run", "--transcript", str(talk), "--", *reference_command()]
+    suite = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (talk.exists() and talk.stat().st_size > 100_000) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    suite.kill()
+    suite.wait(10)
+    assert typed("explain", talk).exit_code in (0, 1)
+    assert rows(talk)
+
+
+# ---- Files -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["run", "smoke", "fuzz"])
+def test_where_nothing_can_be_written_is_found_out_before_anything_is_played(command: str, tmp_path: Path) -> None:
+    result = typed(command, "--transcript", tmp_path / "nowhere" / "talk.jsonl", "--", "no-such-adapter-anywhere")
+    assert result.exit_code == 2
+    assert "cannot write a transcript to" in words(result.stderr)
+    assert "Name another FILE." in words(result.stderr)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\x00\xff", b"{}\n", b'{"n":1,"transcript":9}\n'])
+def test_another_file_is_refused_with_what_to_type_instead(talk: Path, content: bytes) -> None:
+    talk.write_bytes(content)
+    result = typed("explain", talk)
+    assert result.exit_code == 2
+    assert "is no transcript" in words(result.stderr)
+    assert "run --transcript FILE -- COMMAND" in words(result.stderr)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    result = typed("explain", tmp_path / "nothing.jsonl")
+    assert result.exit_code == 2
+    assert "cannot read" in words(result.stderr)
+
+
+def test_lines_that_cannot_be_read_are_named_and_the_rest_is_shown(talk: Path) -> None:
+    typed("smoke", "--transcript", talk, "--", *reference_command())
+    lines = talk.read_bytes().splitlines(keepends=True)
+    lines[9:9] = [b"\xff\n", b"\x1b[31m\n", b"[]\n"]
+    talk.write_bytes(b"".join(lines)[:-30])
+    result = typed("explain", talk)
+    assert result.exit_code == 1
+    assert "Not read: line 10: byte 1 is not UTF-8" in result.stderr
+    assert "Not read: line 12: it is no JSON object" in result.stderr
+    assert "it is cut off" in result.stderr
+    assert "alice sends 'message 1 of alice'" in words(result.stdout)
+    assert controls(result.stdout + result.stderr) == set()
+
+
+def hostile_rows() -> list[dict[str, Any]]:
+    """Lines in which every text is hostile, and every message is none."""
+    said = {"conversation": 2, "direction": ">", "what": HOSTILE, "json": {HOSTILE: HOSTILE}}
+    return [
+        {"transcript": 1},
+        {"conversation": 2, "begins": {"command": HOSTILE, "framing": HOSTILE, "variables": {HOSTILE: HOSTILE}}},
+        said,
+        {**said, "direction": "<"},
+        {"conversation": 2, "part": {"name": HOSTILE, "environment": HOSTILE, "revision": "sds-2026-01"}},
+        said,
+        {"conversation": 2, "part": {"name": "b", "environment": HOSTILE, "revision": HOSTILE, "dialect": HOSTILE}},
+        {**said, "json": [], "base64": "AAAA", "head": {HOSTILE: HOSTILE}},
+        {"conversation": 2, "fault": {"kind": HOSTILE, "detail": HOSTILE, "stderr": [HOSTILE]}, "base64": "/w=="},
+        {"conversation": 2, "ends": {"how": HOSTILE, "stderr": [HOSTILE]}},
+        {"finding": {"requirement": HOSTILE, "severity": HOSTILE, "part": 7, "step": 1, "seen": HOSTILE}},
+        {"judged": {"requirement": HOSTILE, "verdict": HOSTILE, "runs": [HOSTILE]}},
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--requirement", "*"], ["--channel", "c1"], ["--participant", "alice"]])
+def test_no_control_character_of_a_file_reaches_the_terminal(talk: Path, options: list[str]) -> None:
+    talk.write_text("".join(json.dumps(row) + "\n" for row in hostile_rows()))
+    result = typed("explain", *options, talk)
+    assert result.exit_code in (0, 4)
+    assert controls(result.stdout + result.stderr) == set()
+    assert too_wide(result.stdout) == []
+
+
+def test_a_file_that_was_changed_anywhere_is_told_or_named(talk: Path, tmp_path: Path) -> None:
+    scenario = ["--environment", "plain", "--scenario", "ties", "--scenario", "nobody-answers"]
+    typed("run", *scenario, "--transcript", talk, "--", *MUTANT)
+    whole, chance = talk.read_bytes(), random.Random(7)
+    odd = [b"\x00", b'"', b"}", b"null", b"[]", b"18446744073709551615", b"-1", b"\\ud800", b"AAAA", b'"handle":"9"']
+    places = [found.start() for found in re.finditer(rb'[:",{]', whole)]
+    for _ in range(40):
+        data = bytearray(whole)
+        for place in sorted(chance.sample(places, 30), reverse=True):
+            data[place : place + chance.choice([0, 1, 5, 40])] = chance.choice(odd)
+        first = whole.index(b"\n")
+        (tmp_path / "changed.jsonl").write_bytes(whole[: first + 1] + bytes(data[first + 1 :]))
+        result = typed("explain", tmp_path / "changed.jsonl")
+        assert result.exit_code in (0, 1, 4)
+        assert controls(result.stdout + result.stderr) == set()
+
+
+def test_a_conversation_with_a_hostile_handshake_is_told(talk: Path) -> None:
+    typed("run", "--scenario", "nobody-answers", "--transcript", talk, "--", *odd_adapter("names-messages-in-colour"))
+    shown = typed("explain", talk)
+    assert shown.exit_code == 0
+    assert controls(shown.stdout) == set()
+    assert "Conversation" in shown.stdout
+
+
+def test_no_color_means_no_escape_codes(talk: Path) -> None:
+    typed("smoke", "--transcript", talk, "--", *reference_command())
+    coloured = typed("explain", talk, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
+    plain = typed("explain", talk, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
+    assert "\x1b[" in coloured.stdout
+    assert "\x1b" not in plain.stdout

@@ -1,0 +1,24 @@
+/* What json.c and kit.c share. Part of the kit: nothing here needs a change. */
+#ifndef JSON_H
+#define JSON_H
+
+#include "kit.h"
+
+typedef enum { NOTHING, BOOLEAN, NUMBER, TEXT, LIST, OBJECT } kind;
+
+struct kit_json {
+    kind kind;
+    kit_text name;   /* Within an object. */
+    kit_text text;   /* Of a text, or the digits of a number. */
+    kit_json *first; /* Of a list or an object. */
+    kit_json *next;  /* Beside it. */
+};
+
+/* The value that a line is. */
+const kit_json *json_parse(kit_text line);
+/* What was put so far. */
+kit_text json_written(void);
+/* Frees all that was allocated and put. */
+void json_free(void);
+
+#endif

@@ -1,0 +1,68 @@
+package main
+
+// The adapter: what is tested, and how its calls become answers. It is wired to the toy of toy.go; put your
+// implementation in its place. README.md says in what order.
+
+func main() { Serve(adapter{}) }
+
+type adapter struct{}
+
+func (adapter) Hello(string) HelloReply {
+	return HelloReply{
+		Name:      "toy-sds",
+		Version:   "0.1.0",
+		Language:  "Go",
+		Revisions: []string{"sds-2026-01"},
+		// What works, and nothing else: what is not declared is skipped, not failed.
+		Capabilities: []string{"CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"},
+	}
+}
+
+func (adapter) Open(in Open) (Participant, Configuration, error) {
+	who := participant{}
+	for _, id := range in.Channels {
+		who[id] = newChannel(in.ParticipantID, id, in.NowMs)
+	}
+	// The toy has nothing to configure. What is in force is told all the same.
+	history, room, rate, sdsR := uint32(historySize), uint32(filterIDs), 0.01, false
+	return who, Configuration{CausalHistorySize: &history, BloomCapacity: &room, BloomErrorRate: &rate, SdsR: &sdsR}, nil
+}
+
+// participant is its channels by ID.
+type participant map[string]*channel
+
+func (p participant) Send(in Send) (Effects, error) {
+	channel, joined := p[in.ChannelID]
+	if !joined {
+		return Effects{}, Rejected("not a member of this channel")
+	}
+	id, wire, err := channel.send(in.Content, in.NowMs)
+	if err != nil {
+		return Effects{}, Rejected(err.Error())
+	}
+	return Effects{Broadcasts: [][]byte{wire}, MessageID: id}, nil
+}
+
+func (p participant) Receive(in Receive) (Effects, error) {
+	message, err := decode(in.Wire)
+	if err != nil {
+		return Effects{}, Rejected(err.Error())
+	}
+	channel, joined := p[message.channel]
+	if !joined {
+		return Effects{}, nil // What is said in other channels is nobody's business.
+	}
+	messages, err := channel.receive(message)
+	if err != nil {
+		return Effects{}, Rejected(err.Error())
+	}
+	out := Effects{}
+	for _, m := range messages {
+		out.Events = append(out.Events, Event{ChannelID: m.channel, Delivered: &Delivered{m.id, m.content}})
+	}
+	return out, nil
+}
+
+func (p participant) Tick(Tick) (Effects, error) { return Effects{}, nil } // The toy has no periodic work.
+
+func (p participant) Close(Close) (Effects, error) { return Effects{}, nil }

@@ -1,0 +1,283 @@
+package main
+
+// The kit: the testee protocol on stdin and stdout, one JSON object a line. Nothing in this file needs a change, and it
+// wants Go 1.19 or newer and nothing else. What to fill in stands in adapter.go.
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// Implementation is yours: it makes participants. Filters, Codec and RepairTimer are for what it can do without one.
+type Implementation interface {
+	// Hello says what is tested and what works; revision is the one that the run is about.
+	Hello(revision string) HelloReply
+	// Open makes a participant that is a member of the channels, and says which configuration is in force.
+	Open(Open) (Participant, Configuration, error)
+}
+
+// Participant is one participant. SyncSender, EphemeralSender and Observer are for what it can do besides.
+//
+// Errors of Rejected and Unsupported are answered as such, all others with `error`, and so is a panic.
+type Participant interface {
+	Send(Send) (Effects, error)
+	Receive(Receive) (Effects, error)
+	Tick(Tick) (Effects, error)
+	Close(Close) (Effects, error)
+}
+
+type (
+	// SyncSender is for CAPABILITY_SYNC.
+	SyncSender interface {
+		SendSync(SendSync) (Effects, error)
+	}
+	// EphemeralSender is for CAPABILITY_EPHEMERAL.
+	EphemeralSender interface {
+		SendEphemeral(SendEphemeral) (Effects, error)
+	}
+	// Observer is for CAPABILITY_OBSERVE.
+	Observer interface{ Observe(Observe) (State, error) }
+	// Filters is for CAPABILITY_FILTER_CODEC.
+	Filters interface {
+		BuildFilter(BuildFilter) (Filter, error)
+		QueryFilter(QueryFilter) (Membership, error)
+	}
+	// Codec is for CAPABILITY_MESSAGE_CODEC.
+	Codec interface {
+		Encode(Encode) (Encoded, error)
+		Decode(Decode) (Decoded, error)
+	}
+	// RepairTimer is for CAPABILITY_REPAIR_TIMES.
+	RepairTimer interface {
+		RepairTimes(RepairTimes) (RepairOffsets, error)
+	}
+)
+
+// Rejected is for input that your implementation refuses, and that has changed nothing.
+func Rejected(reason string) error { return refusal{"rejected", "reason", reason} }
+
+// Unsupported is for what your implementation does not have.
+func Unsupported(what string) error { return refusal{"unsupported", "what", what} }
+
+type refusal struct{ answer, field, text string }
+
+func (r refusal) Error() string { return r.text }
+
+// ---- The loop --------------------------------------------------------------------------------------------------
+
+// Serve answers every line of stdin until it ends.
+func Serve(mine Implementation) {
+	if framing := os.Getenv("SDS_TESTEE_FRAMING"); framing != "" && framing != "json" {
+		fmt.Fprintln(os.Stderr, "this adapter speaks JSON lines only")
+		os.Exit(1)
+	}
+	replies := os.Stdout
+	os.Stdout = os.Stderr // What is printed by mistake is not to get among the replies.
+	server := &server{mine: mine, participants: map[uint64]Participant{}}
+	for lines := bufio.NewReaderSize(os.Stdin, 1<<16); ; {
+		line, ended := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			if _, err := replies.Write(append(server.reply(line), '\n')); err != nil {
+				return
+			}
+		}
+		if ended != nil {
+			return
+		}
+	}
+}
+
+type server struct {
+	mine         Implementation
+	capabilities []string
+	participants map[uint64]Participant
+	last         uint64
+}
+
+func (s *server) reply(line []byte) []byte {
+	var id uint64
+	answer, value := s.guarded(line, &id)
+	reply, err := json.Marshal(map[string]any{"id": strconv.FormatUint(id, 10), answer: value})
+	if err != nil { // A float64 that is no number, for example.
+		fault := map[string]string{"message": err.Error()}
+		reply, _ = json.Marshal(map[string]any{"id": strconv.FormatUint(id, 10), "error": fault})
+	}
+	return reply
+}
+
+// guarded is the name and the value of an answer, whatever the implementation does.
+func (s *server) guarded(line []byte, id *uint64) (answer string, value any) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", fault, debug.Stack())
+			answer, value = "error", map[string]string{"message": fmt.Sprint("panic: ", fault)}
+		}
+	}()
+	name, fields, err := command(line, id)
+	if err == nil {
+		answer, value, err = s.answer(name, fields)
+	}
+	if err == nil {
+		return answer, value
+	}
+	refused := refusal{"error", "message", err.Error()}
+	errors.As(err, &refused)
+	return refused.answer, map[string]string{refused.field: refused.text}
+}
+
+// command takes a request apart: its id, and the name and the fields of its one command.
+func command(line []byte, id *uint64) (name string, fields []byte, err error) {
+	var request map[string]json.RawMessage
+	if err := json.Unmarshal(line, &request); err != nil {
+		return "", nil, fmt.Errorf("not a request: %w", err)
+	}
+	if given, ok := request["id"]; ok {
+		number, err := strconv.ParseUint(strings.Trim(string(given), `"`), 10, 64)
+		if err != nil {
+			return "", nil, fmt.Errorf("not an id: %s", given)
+		}
+		*id = number
+		delete(request, "id")
+	}
+	if len(request) > 1 {
+		return "", nil, errors.New("more than one command in a request")
+	}
+	for only, value := range request {
+		return only, value, nil
+	}
+	return "", nil, Unsupported("no command")
+}
+
+// ---- The commands ----------------------------------------------------------------------------------------------
+
+type handler struct {
+	answer, capability string
+	do                 func(*server, []byte) (any, error)
+}
+
+var commands = map[string]handler{
+	"hello":         {"hello", "", (*server).hello},
+	"open":          {"opened", "", (*server).open},
+	"close":         {"effects", "", (*server).close},
+	"send":          {"effects", "", to(Participant.Send)},
+	"receive":       {"effects", "", to(Participant.Receive)},
+	"tick":          {"effects", "", to(Participant.Tick)},
+	"sendEphemeral": {"effects", "EPHEMERAL", to(EphemeralSender.SendEphemeral)},
+	"sendSync":      {"effects", "SYNC", to(SyncSender.SendSync)},
+	"observe":       {"state", "OBSERVE", to(Observer.Observe)},
+	"buildFilter":   {"filter", "FILTER_CODEC", pure(Filters.BuildFilter)},
+	"queryFilter":   {"membership", "FILTER_CODEC", pure(Filters.QueryFilter)},
+	"encode":        {"encoded", "MESSAGE_CODEC", pure(Codec.Encode)},
+	"decode":        {"decoded", "MESSAGE_CODEC", pure(Codec.Decode)},
+	"repairTimes":   {"repairOffsets", "REPAIR_TIMES", pure(RepairTimer.RepairTimes)},
+}
+
+func (s *server) answer(name string, fields []byte) (answer string, value any, err error) {
+	command, known := commands[name]
+	if !known {
+		return "", nil, Unsupported(name)
+	}
+	if command.capability != "" {
+		err = s.need(command.capability)
+	}
+	if err == nil {
+		value, err = command.do(s, fields)
+	}
+	return command.answer, value, err
+}
+
+func (s *server) hello(fields []byte) (any, error) {
+	var in struct{ Revision string }
+	if err := json.Unmarshal(fields, &in); err != nil {
+		return nil, err
+	}
+	out := s.mine.Hello(in.Revision)
+	out.ProtocolVersion = 1
+	s.capabilities = out.Capabilities
+	return out, nil
+}
+
+func (s *server) open(fields []byte) (any, error) {
+	in, err := read[Open](s, fields)
+	if err != nil {
+		return nil, err
+	}
+	participant, inForce, err := s.mine.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	s.last++
+	s.participants[s.last] = participant
+	return Opened{s.last, inForce}, nil
+}
+
+func (s *server) close(fields []byte) (any, error) {
+	return to(func(who Participant, in Close) (Effects, error) {
+		delete(s.participants, in.Handle)
+		return who.Close(in)
+	})(s, fields)
+}
+
+// need is nil if one is declared whose name begins so.
+func (s *server) need(capability string) error {
+	for _, declared := range s.capabilities {
+		if strings.HasPrefix(declared, "CAPABILITY_"+capability) {
+			return nil
+		}
+	}
+	return Unsupported(capability)
+}
+
+// to is for commands to a participant, pure for those to the implementation.
+func to[Who any, In interface{ handle() uint64 }, Out any](
+	do func(Who, In) (Out, error),
+) func(*server, []byte) (any, error) {
+	return func(s *server, fields []byte) (any, error) {
+		in, err := read[In](s, fields)
+		if err != nil {
+			return nil, err
+		}
+		participant, known := s.participants[in.handle()]
+		if !known {
+			return nil, fmt.Errorf("no participant has handle %d", in.handle())
+		}
+		return do(participant.(Who), in)
+	}
+}
+
+func pure[Who, In, Out any](do func(Who, In) (Out, error)) func(*server, []byte) (any, error) {
+	return func(s *server, fields []byte) (any, error) {
+		in, err := read[In](s, fields)
+		if err != nil {
+			return nil, err
+		}
+		return do(s.mine.(Who), in)
+	}
+}
+
+// read is a command by its fields. Unsupported are fields that are not known, and those whose capability is missing.
+func read[In any](s *server, fields []byte) (in In, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(fields))
+	decoder.DisallowUnknownFields()
+	if err = decoder.Decode(&in); err != nil {
+		if _, field, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
+			err = Unsupported("field " + strings.Trim(field, `"`))
+		}
+		return in, err
+	}
+	if command, ok := any(in).(interface{ needs() []need }); ok {
+		for _, need := range command.needs() {
+			if need.asked && err == nil {
+				err = s.need(need.capability)
+			}
+		}
+	}
+	return in, err
+}

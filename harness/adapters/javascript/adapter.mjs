@@ -1,0 +1,43 @@
+// Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy.
+import { Implementation, Rejected, serve } from "./kit.mjs";
+import { CAPACITY, HISTORY, Participant, Refused } from "./toy.mjs";
+
+class Adapter extends Implementation {
+  hello = { name: "toy-sds", version: "0.1.0", language: "JavaScript", revisions: ["sds-2026-01"] };
+  // What works, and nothing else: what is not declared is skipped, not failed.
+  capabilities = ["CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED"];
+
+  open({ nowMs, participantId, channels }) {
+    // The toy has nothing to configure. What is in force is told all the same.
+    const configuration = { causalHistorySize: HISTORY, bloomCapacity: CAPACITY, bloomErrorRate: 0.01, sdsR: false };
+    return { who: new Participant(participantId, channels, nowMs), configuration };
+  }
+
+  close() {}
+
+  send(who, { nowMs, channelId, content }) {
+    const { messageId, wire } = refusing(() => who.send(channelId, content, nowMs));
+    return { broadcasts: [wire], messageId };
+  }
+
+  receive(who, { wire }) {
+    const messages = refusing(() => who.receive(wire));
+    const delivered = ({ channelId, messageId, content }) => ({ channelId, delivered: { messageId, content } });
+    return { events: messages.map(delivered) };
+  }
+
+  tick() {
+    // The toy has no periodic work.
+  }
+}
+
+/** What the implementation refuses is `rejected`; anything else that it throws is a fault. */
+function refusing(call) {
+  try {
+    return call();
+  } catch (error) {
+    throw error instanceof Refused ? new Rejected(error.message) : error;
+  }
+}
+
+await serve(new Adapter());

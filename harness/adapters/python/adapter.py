@@ -1,0 +1,49 @@
+"""Your adapter: hands each command to the implementation, and tells what came of it. Now that is a toy."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kit import Implementation, Rejected, serve
+from toy import CAPACITY, HISTORY, Participant, Refused
+
+
+class Adapter(Implementation):
+    hello: ClassVar[dict[str, Any]] = {
+        "name": "toy-sds",
+        "version": "0.1.0",
+        "language": "Python",
+        "revisions": ["sds-2026-01"],
+    }
+    # What works, and nothing else: what is not declared is skipped, not failed.
+    capabilities = ("CAPABILITY_VIRTUAL_CLOCK", "CAPABILITY_CHANNELS", "CAPABILITY_DELIVERED")
+
+    def open(self, now_ms: int = 0, participant_id: str = "", channels: Any = (), configuration: Any = ()) -> Any:
+        # The toy has nothing to configure. What is in force is told all the same.
+        in_force = {"causalHistorySize": HISTORY, "bloomCapacity": CAPACITY, "bloomErrorRate": 0.01, "sdsR": False}
+        return Participant(participant_id, channels, now_ms), in_force
+
+    def close(self, who: Participant, now_ms: int = 0) -> Any:
+        return {}
+
+    def send(self, who: Participant, now_ms: int = 0, channel_id: str = "", content: bytes = b"", **more: Any) -> Any:
+        try:
+            message_id, wire = who.send(channel_id, content, now_ms)
+        except Refused as reason:
+            raise Rejected(str(reason)) from None
+        return {"broadcasts": [wire], "messageId": message_id}
+
+    def receive(self, who: Participant, now_ms: int = 0, wire: bytes = b"", retrieval_hint: Any = None) -> Any:
+        try:
+            messages = who.receive(wire)
+        except Refused as reason:
+            raise Rejected(str(reason)) from None
+        delivered = [(m.channel_id, {"messageId": m.message_id, "content": m.content}) for m in messages]
+        return {"events": [{"channelId": channel_id, "delivered": event} for channel_id, event in delivered]}
+
+    def tick(self, who: Participant, now_ms: int = 0) -> Any:
+        return {}  # The toy has no periodic work.
+
+
+if __name__ == "__main__":
+    serve(Adapter())

@@ -1,0 +1,153 @@
+"""A link that writes down what goes over another one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+from google.protobuf import json_format
+
+from ..faults import Breakdown, TesteeFault
+from ..link import Link, Listener
+from .writing import Transcript
+
+MAX_RAW = 1 << 20
+"""Bytes of the largest message that is kept whole."""
+_BEGINNING = 4096
+"""Bytes that are kept of one that is larger, or is no message."""
+_SHORT = 256
+
+
+class RecordedLink(Link, Listener):
+    """One conversation of a transcript."""
+
+    def __init__(self, link: Link, transcript: Transcript, **about: Any) -> None:
+        """``about`` says what was started, and how."""
+        self._link = link
+        self._transcript = transcript
+        self._asked: Any = None
+        """The request that has not been written yet."""
+        self._heard: list[bytes] = []
+        self._ended = False
+        process = {"process": link.pid} if hasattr(link, "pid") else {}
+        self._number = transcript.add({"begins": {**about, **process}})
+        self._in_bytes = link.listen(self)
+
+    def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._exchange(request, lambda: self._link.call(request, timeout_s, reply))
+
+    def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
+        return self._exchange(request, lambda: self._link.call_unknown(request, timeout_s, reply))
+
+    def listen(self, listener: Listener) -> bool:
+        return self._link.listen(listener)
+
+    def note(self, kind: str, /, **said: Any) -> int:
+        return self._add({kind: said})
+
+    def stderr_lines(self) -> tuple[str, ...]:
+        return self._link.stderr_lines()
+
+    def close(self) -> None:
+        try:
+            self._link.close()
+        except TesteeFault as fault:
+            self._broke(fault.breakdown)
+            self._end("killed")
+            raise
+        self._end("closed")
+
+    def kill(self) -> None:
+        self._link.kill()
+        self._end("killed")
+
+    def sent(self, body: bytes) -> None:
+        self._tell_request(body)
+
+    def heard(self, body: bytes, whole: bool) -> None:
+        self._heard.append(body)
+
+    def _exchange(self, request: Any, call: Callable[[], Any]) -> Any:
+        self._asked, self._heard = request, []
+        if not self._in_bytes:
+            self._tell_request(None)
+        try:
+            reply = call()
+        except TesteeFault as fault:
+            self._broke(fault.breakdown)
+            raise
+        finally:
+            self._asked = None
+        body = self._heard[-1] if self._heard else None
+        self._heard = []
+        self._tell("<", reply.WhichOneof("answer") or "", reply, body)
+        return reply
+
+    def _tell_request(self, body: bytes | None) -> None:
+        request, self._asked = self._asked, None
+        if request is not None:
+            self._tell(">", request.WhichOneof("command") or "", request, body)
+
+    def _tell(self, direction: str, what: str, message: Any, body: bytes | None) -> None:
+        row: dict[str, Any] = {"direction": direction, "what": what}
+        if body is not None and (line := _as_json(body)):
+            self._add(row, line)
+            return
+        told = json_format.MessageToDict(message)
+        text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        size = len(body) if body is not None else len(text)
+        if max(size, len(text)) > MAX_RAW:
+            row |= {"bytes": size, "head": _head(told)}
+            self._add(row | _in_base64(body))
+        else:
+            self._add(row | _in_base64(body), text)
+
+    def _broke(self, breakdown: Breakdown) -> None:
+        fault = {"kind": breakdown.kind.value, "detail": breakdown.detail, "stderr": list(breakdown.stderr)}
+        self._add({"fault": fault, **_in_base64(b"\n".join(self._heard) or None)})
+
+    def _end(self, how: str) -> None:
+        if not self._ended:
+            self._ended = True
+            self._add({"ends": {"how": how, "stderr": list(self._link.stderr_lines())}})
+
+    def _add(self, row: dict[str, Any], raw: str = "") -> int:
+        return self._transcript.add({"conversation": self._number, **row}, raw)
+
+
+def _as_json(body: bytes) -> str:
+    """A line as it is, "" if it is no JSON object, or a larger one than is kept."""
+    if len(body) > MAX_RAW:
+        return ""
+    try:
+        text = body.decode("utf-8")
+        return text if isinstance(json.loads(text, parse_constant=_no_json), dict) else ""
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _no_json(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _in_base64(body: bytes | None) -> dict[str, Any]:
+    if body is None:
+        return {}
+    kept = body if len(body) <= MAX_RAW else body[:_BEGINNING]
+    cut = {"bytes": len(body)} if len(kept) < len(body) else {}
+    return {**cut, "base64": base64.b64encode(kept).decode()}
+
+
+def _head(message: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a message, and of the command in it, that are small."""
+    return {name: _small(value) if isinstance(value, dict) else value for name, value in message.items()}
+
+
+def _small(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in fields.items()
+        if not isinstance(value, dict | list) and len(str(value)) <= _SHORT
+    }

@@ -1,0 +1,279 @@
+"""Holds each line of a conversation to the JSON Schema of its message: whose fault something is, and in which field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from itertools import islice
+from typing import Any
+
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from sds_testee.framing import Framing
+from sds_testee.json_schema import schema_of
+
+from .declaration import printable
+from .language import Language
+from .link import UNKNOWN_COMMAND, Listener
+
+MAX_OF_ONE = 5
+"""Complaints about one message."""
+MAX_COMPLAINTS = 50
+"""Different ones that are kept."""
+_SHOWN = 60
+Told = tuple[str, str, str]
+"""The path of a field, what is wrong with it, and the rule that is not kept."""
+
+
+class Side(Enum):
+    """Who said what is complained of."""
+
+    ADAPTER = "the adapter"
+    SUITE = "the suite"
+
+
+@dataclass
+class Complaint:
+    """Something that is not as the schema has it."""
+
+    side: Side
+    number: int
+    """Of the request, or of the reply to it, counted from 1."""
+    what: str
+    """The command or the answer, "" if it cannot be told."""
+    path: str
+    """Of the field, from the message on: ``effects.events[0].channelId``. "" is the message itself."""
+    said: str
+    """What is wrong with it, and what was expected."""
+    rule: str = ""
+    """What of the schema is not kept: complaints about one field that differ in nothing but the value are alike."""
+    more: int = 0
+    """So many others are alike."""
+
+
+class Validator(Listener):
+    """Listens to links and keeps complaints."""
+
+    def __init__(self, language: Language, framing: Framing) -> None:
+        self.framing = framing
+        self.requests = 0
+        self.replies = 0
+        self.dropped = 0
+        """Complaints that were not kept, for there are many."""
+        self._kinds = {Side.SUITE: language.request, Side.ADAPTER: language.reply}
+        self._schemas = {side: Draft202012Validator(schema_of(kind.DESCRIPTOR)) for side, kind in self._kinds.items()}
+        self._kept: dict[tuple[Side, str, str], Complaint] = {}
+
+    @property
+    def complaints(self) -> list[Complaint]:
+        """In the order in which they came up."""
+        return list(self._kept.values())
+
+    def sent(self, body: bytes) -> None:
+        self.requests += 1
+        self._hold(Side.SUITE, self.requests, body)
+
+    def heard(self, body: bytes, whole: bool) -> None:
+        if whole:
+            self.replies += 1
+            self._hold(Side.ADAPTER, self.requests, body)
+
+    def _hold(self, side: Side, number: int, body: bytes) -> None:
+        what = ""
+        if self.framing is Framing.BINARY:
+            found = self._of_protobuf(side, body)
+        else:
+            try:
+                message = _parsed(body)
+                what = _what(message)
+                found = self._of_json(side, message)
+            except _NoMessage as error:
+                found = iter([("", str(error), "")])
+        for path, said, rule in islice(found, MAX_OF_ONE):
+            self._keep(Complaint(side, number, what, path, said, rule))
+
+    def _keep(self, complaint: Complaint) -> None:
+        alike = complaint.side, re.sub(r"\[\d+\]", "[]", complaint.path), complaint.rule or complaint.said
+        if alike in self._kept:
+            self._kept[alike].more += 1
+        elif len(self._kept) < MAX_COMPLAINTS:
+            self._kept[alike] = complaint
+        else:
+            self.dropped += 1
+
+    def _of_json(self, side: Side, message: Any) -> Iterator[Told]:
+        if not isinstance(message, dict):
+            yield "", f"{_quoted(message)} where an object belongs", ""
+            return
+        if side is Side.SUITE and UNKNOWN_COMMAND in message:
+            return  # which is what the schema must not know
+        errors = sorted(self._schemas[side].iter_errors(message), key=lambda error: list(map(str, error.absolute_path)))
+        strange = {tuple(error.absolute_path) for error in errors if error.validator == "additionalProperties"}
+        for error in errors:
+            for told in _told(error):
+                # What is misspelt is not missing as well.
+                if not (
+                    error.validator == "oneOf" and tuple(error.absolute_path) in strange and told[1].startswith("none")
+                ):
+                    yield told
+
+    def _of_protobuf(self, side: Side, body: bytes) -> Iterator[Told]:
+        """There are no names to misspell in it; numbers of fields there are."""
+        if side is Side.SUITE:
+            return
+        try:
+            message: Message = self._kinds[side].FromString(body)
+        except DecodeError:
+            yield "", "this is no protobuf of a reply", ""
+            return
+        yield from _unknown(message, "")
+
+
+# ---- JSON --------------------------------------------------------------------------------------------------------
+
+
+class _NoMessage(ValueError):
+    """A line that has no JSON object."""
+
+
+def _parsed(body: bytes) -> Any:
+    """Raises _NoMessage."""
+    try:
+        return json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise _NoMessage(f"byte {error.start + 1} of the line is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise _NoMessage(f"the line is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise _NoMessage("the line is nested too deeply") from None
+    except _NoMessage:
+        raise
+    except ValueError as error:  # a number of too many digits
+        raise _NoMessage(f"the line is no JSON: {error}") from None
+
+
+def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in out:
+            raise _NoMessage(f"the field {_quoted(name)} stands twice in one object")
+        out[name] = value
+    return out
+
+
+def _no_constant(name: str) -> Any:
+    raise _NoMessage(f'{name} is no JSON: it has to be quoted, "{name}"')
+
+
+def _what(message: Any) -> str:
+    """The command or the answer of a message."""
+    names = (
+        [name for name, value in message.items() if name != "id" and value is not None]
+        if isinstance(message, dict)
+        else []
+    )
+    return printable(names[0], _SHOWN) if len(names) == 1 else ""
+
+
+# ---- Complaints in words -----------------------------------------------------------------------------------------
+
+
+def _told(error: ValidationError) -> Iterator[Told]:
+    """What an error is about: the paths of fields, with sentences."""
+    schema: Any = error.schema
+    value: Any = error.instance
+    path = _path(error.absolute_path)
+    match error.validator:
+        case "additionalProperties":
+            known = [name for name, of in schema["properties"].items() if "/properties/" not in of.get("$ref", "")]
+            for name in value:
+                if name not in schema["properties"]:
+                    likely = _likely(name, known)
+                    said = f"did you mean {likely}?" if likely else f"there are {', '.join(known) or 'no fields here'}"
+                    yield _path([*error.absolute_path, name]), f"unknown field: {said}", ""
+        case "required":
+            for name in schema["required"]:
+                if name not in value:
+                    yield name, "is missing: a reply echoes the id of its request", ""
+        case "oneOf":
+            yield path, _chosen(schema["oneOf"], value), ""
+        case "anyOf":
+            names: list[str] = next((one["enum"] for one in schema["anyOf"] if "enum" in one), [])
+            likely = _likely(value, names) if isinstance(value, str) else ""
+            said = f"did you mean {likely}?" if likely else f"there are {', '.join(names)}"
+            yield path, f"{_quoted(value)} is no value of this enum: {said}", ""
+        case "not":
+            yield path, "null does not stand for anything here: leave it out or give it a value", ""
+        case "pattern" if "contentEncoding" in schema:
+            yield path, _no_base64(value), "contentEncoding"
+        case rule:
+            yield path, f"{_quoted(value)} where {_expected(schema)} belongs", str(rule)
+
+
+def _chosen(ways: list[dict[str, Any]], value: Any) -> str:
+    """Of several fields one is to be set, and another number is."""
+    choices = [[name for one in way.get("anyOf", [way]) for name in one.get("required", ())] for way in ways]
+    there = [names for names in choices if names and any(value.get(name) is not None for name in names)]
+    if there:
+        return f"{' and '.join(names[0] for names in there)} are set at once: they exclude each other"
+    return f"none of {', '.join(names[0] for names in choices if names)} is set: exactly one has to be"
+
+
+def _no_base64(value: str) -> str:
+    strange = re.search(r"[^A-Za-z0-9+/_=-]", value)
+    if strange is not None:
+        return f"{_quoted(strange.group())} at character {strange.start() + 1} is no base64"
+    return f"{_quoted(value)} is no base64: its {len(value)} characters, padding included, are no whole number of bytes"
+
+
+def _expected(schema: dict[str, Any]) -> str:
+    if "properties" in schema:
+        return "an object"
+    return "a list" if "items" in schema else str(schema.get("description", "something else"))
+
+
+def _likely(name: str, known: list[str]) -> str:
+    """The name that was meant, "" if none is like it."""
+    by_letters = {one.lower().replace("_", ""): one for one in known}
+    close = get_close_matches(name[:100].lower().replace("_", ""), by_letters, 1)
+    return by_letters[close[0]] if close else ""
+
+
+def _path(parts: Iterable[str | int]) -> str:
+    shown = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part, _SHOWN)}" for part in parts)
+    return shown.removeprefix(".")
+
+
+def _quoted(value: Any) -> str:
+    match value:
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case _:
+            return printable(json.dumps(value, ensure_ascii=False), _SHOWN)
+
+
+# ---- Protobuf ----------------------------------------------------------------------------------------------------
+
+
+def _unknown(message: Message, path: str) -> Iterator[Told]:
+    """The fields of a message that nobody knows."""
+    strange = UnknownFieldSet(message)
+    for index in range(len(strange)):
+        yield path, f"field number {strange[index].field_number} is unknown in {message.DESCRIPTOR.name}", ""
+    for descriptor, value in message.ListFields():
+        if descriptor.message_type is not None:
+            place = f"{path}.{descriptor.json_name}".removeprefix(".")
+            if descriptor.is_repeated:
+                for number, one in enumerate(value):
+                    yield from _unknown(one, f"{place}[{number}]")
+            else:
+                yield from _unknown(value, place)

@@ -1,0 +1,297 @@
+"""Transcripts: what is written while a conversation is held, by one process or many, and what is read of it again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broken_adapters import LAST_WORDS
+from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.link import Limits, LocalLink, StdioLink
+from sds_harness.sds.language import open_session
+from sds_harness.sds.stage import Stage
+from sds_harness.transcript.reading import NoTranscript, Part, parts, remarks
+from sds_harness.transcript.recording import MAX_RAW, RecordedLink
+from sds_harness.transcript.writing import MAX_LINE, Transcript
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.framing import Framing
+
+LIMITS = Limits(start_s=20, command_s=10, exit_s=5)
+REFERENCE = (sys.executable, "-m", "sds_reference")
+BROKEN = (sys.executable, str(Path(__file__).with_name("broken_adapters.py")))
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Transcript:
+    return Transcript.begin(tmp_path / "talk.jsonl", suite="1")
+
+
+def recorded(transcript: Transcript, command: tuple[str, ...], framing: Framing = Framing.JSON) -> Stage:
+    """A stage whose conversation is kept."""
+    link = lambda: RecordedLink(StdioLink(command, framing, LIMITS), transcript, command="adapter")  # noqa: E731
+    return Stage(open_session(link, LIMITS, "sds-2026-01"), "by-hand")
+
+
+def rows(transcript: Transcript) -> list[dict[str, Any]]:
+    out = [json.loads(line) for line in transcript.path.read_bytes().splitlines()]
+    assert [row["n"] for row in out] == list(range(1, len(out) + 1))
+    return out
+
+
+def read(transcript: Transcript) -> tuple[list[Part], list[tuple[int, str]]]:
+    complaints: list[tuple[int, str]] = []
+    return list(parts(transcript.path, lambda line, what: complaints.append((line, what)))), complaints
+
+
+@pytest.mark.parametrize("framing", list(Framing))
+def test_both_directions_are_kept_decoded_and_raw(transcript: Transcript, framing: Framing) -> None:
+    stage = recorded(transcript, REFERENCE, framing)
+    alice = stage.open()
+    sent = alice.send(b"hello")
+    stage.close()
+    stage.session.close()
+    said = [row for row in rows(transcript) if "direction" in row]
+    assert [(row["direction"], row["what"]) for row in said] == [
+        *((">", "hello"), ("<", "hello"), (">", "open"), ("<", "opened")),
+        *((">", "send"), ("<", "effects"), (">", "close"), ("<", "effects")),
+    ]
+    assert said[4]["json"]["send"]["content"] == base64.b64encode(b"hello").decode()
+    assert said[5]["json"]["effects"]["messageId"] == sent.message_id
+    if framing is Framing.BINARY:
+        assert pb.Request.FromString(base64.b64decode(said[4]["base64"])).send.content == b"hello"
+    else:
+        # The very line, with the spaces of whoever wrote it.
+        assert b'"json":{"id": "3", "effects": {"broadcasts": [' in transcript.path.read_bytes()
+        assert not any("base64" in row for row in said)
+
+
+def test_it_can_be_read_again_part_by_part(transcript: Transcript) -> None:
+    stage = recorded(transcript, REFERENCE)
+    stage.open().send()
+    stage.session.kill()
+    (before, part), complaints = read(transcript)
+    assert complaints == []
+    assert [exchange.request.what for exchange in before.exchanges] == ["hello"]
+    assert [exchange.request.what for exchange in part.exchanges] == ["open", "send"]
+    assert (part.name, part.environment, part.revision) == ("by-hand", "plain", "sds-2026-01")
+    assert part.line == stage.trace.recorded
+    assert part.participants == {1: "alice"}
+    assert part.conversation.handshake is before.exchanges[0]
+    assert part.ends == "killed"
+
+
+def test_it_is_written_before_the_answer_comes(transcript: Transcript) -> None:
+    stage = recorded(transcript, REFERENCE)
+    seen = []
+    stage.session.link.listen(Watcher(lambda: seen.append(rows(transcript)[-1].get("what"))))
+    stage.open()
+    assert seen == ["open"]
+
+
+class Watcher:
+    """Looks when something was sent."""
+
+    def __init__(self, look: Any) -> None:
+        self._look = look
+
+    def sent(self, body: bytes) -> None:
+        self._look()
+
+    def heard(self, body: bytes, whole: bool) -> None:
+        return
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "raw"),
+    [
+        ("crashes", FaultKind.CRASH, b""),
+        ("logs-to-stdout", FaultKind.GARBAGE, b"DEBUG: 1 message in the log\n"),
+        ("answers-garbage", FaultKind.GARBAGE, b"\x1b[31m\xff\xfe\x00 what?"),
+        ("stops-in-the-middle", FaultKind.HANG, b'{"id'),
+    ],
+)
+def test_what_broke_is_kept_with_what_came_instead(
+    transcript: Transcript, name: str, kind: FaultKind, raw: bytes
+) -> None:
+    stage = recorded(transcript, (*BROKEN, name))
+    handle = stage.open().party.handle
+    with pytest.raises(TesteeFault):
+        stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)), 0.5)
+    (broke,) = read(transcript)[0][-1].broke
+    assert broke.kind == kind.value
+    assert broke.raw.startswith(raw)
+    assert bool(broke.raw) == bool(raw)
+    if name == "crashes":
+        assert broke.stderr == (LAST_WORDS,)
+
+
+def test_a_reply_that_is_not_as_the_protocol_has_it_is_kept_and_the_fault_as_well(transcript: Transcript) -> None:
+    stage = recorded(transcript, (*BROKEN, "answers-with-another-id"))
+    handle = stage.open().party.handle
+    with pytest.raises(TesteeFault):
+        stage.session.call(pb.Request(tick=pb.Tick(now_ms=2, handle=handle)))
+    part = read(transcript)[0][-1]
+    reply = part.exchanges[-1].reply
+    assert reply is not None
+    assert reply.message == {"id": "10", "effects": {}}
+    assert [broke.kind for broke in part.broke] == ["wrong-id"]
+    assert part.ends == "killed"
+
+
+def test_what_does_not_start_is_kept_nowhere_and_changes_nothing(transcript: Transcript) -> None:
+    with pytest.raises(TesteeFault):
+        recorded(transcript, ("no-such-adapter-anywhere",))
+    assert len(rows(transcript)) == 1
+
+
+def test_of_what_is_too_large_only_the_beginning_is_kept(transcript: Transcript) -> None:
+    stage = recorded(transcript, REFERENCE)
+    alice = stage.open()
+    alice.send(bytes(MAX_RAW))
+    large = [row for row in rows(transcript) if "head" in row]
+    assert [row["what"] for row in large] == ["send", "effects"]
+    assert all(row["bytes"] > MAX_RAW and len(row["base64"]) < 10_000 and "json" not in row for row in large)
+    assert large[0]["head"]["send"]["handle"] == "1"
+    assert max(map(len, transcript.path.read_bytes().splitlines())) < 50_000
+    part = read(transcript)[0][-1]
+    assert part.exchanges[-1].request.message is None
+    assert part.exchanges[-1].request.size > MAX_RAW
+
+
+def test_a_link_without_bytes_is_kept_all_the_same(transcript: Transcript) -> None:
+    handle = Testee(TesteeOptions("1")).handle
+    session = open_session(lambda: RecordedLink(LocalLink(handle), transcript), LIMITS, "sds-2026-01")
+    Stage(session, "by-hand").open()
+    said = [row for row in rows(transcript) if "direction" in row]
+    assert [row["what"] for row in said] == ["hello", "hello", "open", "opened"]
+    assert all("json" in row and "base64" not in row for row in said)
+
+
+# ---- Several processes -------------------------------------------------------------------------------------------
+
+
+def _write(transcript: Transcript, mark: int) -> None:
+    for number in range(60):
+        transcript.add({"mark": mark, "number": number, "text": "x" * (20_000 if number % 7 == 0 else 10)})
+
+
+def test_lines_of_several_processes_stay_whole_and_are_counted_through(transcript: Transcript) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_write, args=(transcript, mark)) for mark in range(3)]
+    for worker in workers:
+        worker.start()
+    _write(transcript, 3)
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    found = [(row["mark"], row["number"]) for row in rows(transcript)[1:]]
+    assert sorted(found) == [(mark, number) for mark in range(4) for number in range(60)]
+
+
+def test_a_line_that_somebody_left_torn_costs_no_other(transcript: Transcript) -> None:
+    transcript.add({"mark": 1})
+    with transcript.path.open("ab") as file:
+        file.write(b'{"n":3,"mark":')
+    assert transcript.add({"mark": 2}) == 4
+    lines = transcript.path.read_bytes().splitlines()
+    assert json.loads(lines[3])["n"] == 4
+    assert lines[2] == b'{"n":3,"mark":'
+
+
+# ---- Files -------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text("something else\n" * 100)
+    Transcript.begin(path)
+    assert len(path.read_text().splitlines()) == 1
+
+
+def test_what_is_no_regular_file_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"):
+        Transcript.begin(tmp_path / "pipe")
+
+
+def test_a_full_disk_ends_the_transcript_and_not_the_run(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sds_harness.transcript.writing.os.write", full)
+    assert transcript.add({"mark": 1}) == 0
+    assert transcript.failure == "No space left on device"
+    assert transcript.add({"mark": 2}) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is empty"),
+        (b"\xff\n", "line 1: byte 1 is not UTF-8"),
+        (b"hello\n", "line 1: no JSON at character 1"),
+        (b"[]\n", "line 1: it is no JSON object"),
+        (b'{"transcript":2}\n', 'line 1: it does not say "transcript":1'),
+    ],
+)
+def test_another_file_is_no_transcript(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(NoTranscript, match=said):
+        list(parts(tmp_path / "file", lambda line, what: None))
+    with pytest.raises(NoTranscript, match=said):
+        list(remarks(tmp_path / "file"))
+
+
+HOSTILE = [
+    (b"\xff", "byte 1 is not UTF-8"),
+    (b"{", "no JSON at character 2"),
+    (b"7", "it is no JSON object"),
+    (b"[" * 100_000, "no JSON that can be read"),
+    (b'{"x":' + b"9" * 10_000 + b"}", "no JSON that can be read"),
+    (b'{"x":"' + b"y" * MAX_LINE + b'"}', "it is longer than 4,194,304 bytes"),
+    (b"{}", "it belongs to no conversation"),
+    (b'{"conversation":[]}', "it belongs to no conversation"),
+    (b'{"conversation":2,"begone":1}', "it says nothing that is known here"),
+    (b'{"conversation":2,"direction":"<","json":{}}', "it is a reply to no request"),
+    (b'{"conversation":2,"direction":7}', "its direction is neither > nor <"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), HOSTILE, ids=[said for _, said in HOSTILE])
+def test_a_line_that_cannot_be_read_is_named_and_costs_no_other(transcript: Transcript, line: bytes, said: str) -> None:
+    request = b'{"conversation":2,"direction":">","what":"tick","json":{"id":"1","tick":{}}}\n'
+    with transcript.path.open("ab") as file:
+        file.write(line + b"\n" + request)
+    (part,), complaints = read(transcript)
+    assert complaints == [(2, said)]
+    assert [exchange.request.line for exchange in part.exchanges] == [3]
+
+
+def test_fields_of_any_type_break_nothing(transcript: Transcript) -> None:
+    odd: list[Any] = [None, True, -1, 1 << 80, 1.5, "x", [], {}, [{}]]
+    keys = ("begins", "part", "participant", "fault", "ends", "what", "json", "base64", "bytes", "head", "direction")
+    for key in keys:
+        for value in odd:
+            transcript.add({"conversation": 2, "direction": ">", key: value})
+            transcript.add({"conversation": 2, key: {"stderr": value, "handle": value, "name": value}})
+    found, _ = read(transcript)
+    assert found
+
+
+def test_a_file_that_was_cut_is_read_up_to_there(transcript: Transcript) -> None:
+    recorded(transcript, REFERENCE).open()
+    whole = transcript.path.read_bytes()
+    transcript.path.write_bytes(whole[: whole.rindex(b"\n", 0, -1) - 20])
+    found, complaints = read(transcript)
+    assert [part.name for part in found][-1] == "by-hand"
+    assert [what for _, what in complaints] == ["it is cut off"]

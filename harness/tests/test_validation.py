@@ -1,0 +1,134 @@
+"""The validator names the side to blame and the field, whatever the line is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from sds_harness.link import Limits, StdioLink
+from sds_harness.sds.language import SDS, open_session
+from sds_harness.validation import MAX_COMPLAINTS, MAX_OF_ONE, Side, Validator
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_testee.framing import Framing
+
+
+def heard(*bodies: bytes, framing: Framing = Framing.JSON) -> list[tuple[str, str]]:
+    """The complaints about replies: field and sentence."""
+    validator = Validator(SDS, framing)
+    for body in bodies:
+        validator.sent(framing_of(framing, pb.Request(id=1, tick=pb.Tick(handle=1))))
+        validator.heard(body, True)
+    assert all(complaint.side is Side.ADAPTER for complaint in validator.complaints)
+    return [(complaint.path, complaint.said) for complaint in validator.complaints]
+
+
+def framing_of(framing: Framing, message: Any) -> bytes:
+    body = framing.take(bytearray(framing.pack(message)))
+    assert body is not None
+    return body
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"\xff", "byte 1 of the line is not UTF-8"),
+        (b"DEBUG", "the line is no JSON: Expecting value at character 1"),
+        (b'{"id":"1","effects":{}} trailing', "the line is no JSON: Extra data at character 25"),
+        (b"[" * 100_000, "the line is nested too deeply"),
+        (b'{"id":"1","id":"2","effects":{}}', 'the field "id" stands twice in one object'),
+        (b'{"id":NaN,"effects":{}}', 'NaN is no JSON: it has to be quoted, "NaN"'),
+        (b"[]", "a list where an object belongs"),
+        (b'{"id":"1","effects":{},"error":{}}', "effects and error are set at once: they exclude each other"),
+        (b'{"id":"1"}', "none of hello, opened, effects"),
+    ],
+)
+def test_what_is_no_reply_at_all(line: bytes, said: str) -> None:
+    ((path, told),) = heard(line)
+    assert path == ""
+    assert told.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "said"),
+    [
+        ({"effects": {"broadcast": []}}, "effects.broadcast", "unknown field: did you mean broadcasts?"),
+        ({"effects": {"zzz": 1}}, "effects.zzz", "unknown field: there are broadcasts, events, messageId"),
+        ({"rejected": {"reason": 7}}, "rejected.reason", "7 where a string belongs"),
+        ({"effects": {"events": {}}}, "effects.events", "an object where a list belongs"),
+        ({"effects": {"events": [None]}}, "effects.events[0]", "null does not stand for anything here"),
+        ({"effects": {"broadcasts": ["a"]}}, "effects.broadcasts[0]", '"a" is no base64: its 1 characters'),
+        ({"decoded": {"kind": "CONTENT"}}, "decoded.kind", '"CONTENT" is no value of this enum'),
+        ({"opened": {"handle": -1}}, "opened.handle", "-1 where a number from 0 to 18446744073709551615"),
+    ],
+)
+def test_a_field_is_named_by_its_path(answer: dict[str, Any], path: str, said: str) -> None:
+    ((where, told),) = heard(json.dumps({"id": "1", **answer}).encode())
+    assert where == path
+    assert told.startswith(said)
+
+
+def test_a_misspelt_answer_is_not_missing_as_well() -> None:
+    assert heard(b'{"id":"1","efects":{}}') == [("efects", "unknown field: did you mean effects?")]
+
+
+def test_complaints_that_differ_in_the_value_alone_are_one() -> None:
+    validator = Validator(SDS, Framing.JSON)
+    for number in range(5):
+        validator.heard(b'{"id":"1","effects":{"messageId":%d}}' % number, True)
+    (complaint,) = validator.complaints
+    assert (complaint.said, complaint.more) == ("0 where a string belongs", 4)
+
+
+def test_many_complaints_are_counted_and_not_kept() -> None:
+    validator = Validator(SDS, Framing.JSON)
+    for number in range(40):
+        names = ",".join(f'"x{number}y{index}":1' for index in range(100))
+        validator.heard(b'{"id":"1","effects":{%s}}' % names.encode(), True)
+    assert len(validator.complaints) == MAX_COMPLAINTS
+    assert validator.dropped == 40 * MAX_OF_ONE - MAX_COMPLAINTS
+
+
+def test_names_of_strangers_are_safe_to_print() -> None:
+    ((path, said),) = heard(b'{"id":"1","effects":{"\\u001b[31m\\u0007":1}}')
+    assert (path + said).isprintable()
+
+
+def test_a_request_that_is_wrong_is_ours() -> None:
+    validator = Validator(SDS, Framing.JSON)
+    validator.sent(b'{"id":"1","tik":{}}')
+    (complaint,) = validator.complaints
+    assert (complaint.side, complaint.path) == (Side.SUITE, "tik")
+
+
+def test_a_command_that_nobody_knows_is_asked_for_on_purpose() -> None:
+    validator = Validator(SDS, Framing.JSON)
+    validator.sent(b'{"id":"1","frobnicate":{}}')
+    assert validator.complaints == []
+
+
+def test_over_binary_framing_fields_are_unknown_by_their_numbers() -> None:
+    right = framing_of(Framing.BINARY, pb.Reply(id=1, effects=pb.Effects(events=[pb.Event(channel_id="c")])))
+    assert heard(right, framing=Framing.BINARY) == []
+    assert heard(right + b"\xf8\x01\x01", framing=Framing.BINARY) == [("", "field number 31 is unknown in Reply")]
+    inner = b"\x08\x01\xba\x01\x07\x12\x05\xf8\x01\x01\x0a\x00"
+    assert heard(inner, framing=Framing.BINARY) == [("effects.events[0]", "field number 31 is unknown in Event")]
+    assert heard(b"\xff", framing=Framing.BINARY) == [("", "this is no protobuf of a reply")]
+
+
+@pytest.mark.parametrize("framing", list(Framing))
+def test_a_conversation_with_the_reference_is_valid_both_ways(framing: Framing) -> None:
+    validator = Validator(SDS, framing)
+
+    def connect() -> StdioLink:
+        link = StdioLink((sys.executable, "-m", "sds_reference"), framing, Limits())
+        assert link.listen(validator)
+        return link
+
+    session = open_session(connect, Limits(), "sds-2026-01")
+    session.call(pb.Request(open=pb.Open(now_ms=1, participant_id="\U0001f98a", channels=["c"])))
+    session.probe_honesty()
+    session.close()
+    assert (validator.requests, validator.replies, validator.complaints) == (3, 3, [])

@@ -1,0 +1,232 @@
+"""Regenerate what is told of the testee protocol: ``python reference/generate_protocol.py [OUT]``.
+
+Writes the JSON Schemas ``request.schema.json`` and ``reply.schema.json`` beside the generated code, and the page
+``harness/adapters/PROTOCOL.md``, all of the .proto file and its comments; ``generate_proto.py`` comes first. OUT is the
+folder that receives them in place of this repository. Needs grpcio-tools, which carries protoc.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, ServiceDescriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
+from grpc_tools import protoc  # type: ignore[import-untyped]
+
+from protocol_examples import examples
+from sds_testee.json_schema import scalar_of, schema_of
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PROTO = REPOSITORY / "proto"
+SOURCE = "sds/testee/v1/testee.proto"
+SCHEMAS = "reference/sds_proto/testee/v1/{}.schema.json"
+PAGE = "harness/adapters/PROTOCOL.md"
+_LINK = "../../"
+"""From the page to the repository."""
+
+# Numbers of fields in descriptor.proto, of which paths to comments are made.
+_MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
+_PART = 2
+"""A field of a message, a value of an enum, or a method of a service."""
+
+
+class Source:
+    """The .proto file with its comments."""
+
+    def __init__(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "set")
+            code = protoc.main(
+                ["protoc", f"--proto_path={PROTO}", "--include_source_info", f"--descriptor_set_out={out}", SOURCE]
+            )
+            if code:
+                raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto")
+            files = FileDescriptorSet.FromString(out.read_bytes())
+        pool = DescriptorPool()
+        (parsed,) = files.file
+        pool.AddSerializedFile(parsed.SerializeToString())
+        self.file: FileDescriptor = pool.FindFileByName(SOURCE)
+        places = {tuple(place.path): place for place in parsed.source_code_info.location}
+        self.head = _text(places[_SYNTAX,].leading_comments)
+        self.comments: dict[str, str] = {}
+        self.sections: dict[str, str] = {}
+        """The title that stands before a message or an enum, by the name of that."""
+        self.order: list[tuple[int, str]] = []
+        described: list[tuple[int, int, str, list[str]]] = []
+        for number, message in enumerate(parsed.message_type):
+            if message.nested_type:
+                raise SystemExit(f"{message.name} has messages in it: teach {Path(__file__).name} what to do with them")
+            described.append((_MESSAGE, number, message.name, [field.name for field in message.field]))
+        for number, enum in enumerate(parsed.enum_type):
+            described.append((_ENUM, number, enum.name, [value.name for value in enum.value]))
+        for number, service in enumerate(parsed.service):
+            described.append((_SERVICE, number, service.name, [method.name for method in service.method]))
+        for kind, number, name, parts in described:
+            place = places[kind, number]
+            self.order.append((place.span[0], name))
+            self.comments[f"{parsed.package}.{name}"] = _text(place.leading_comments)
+            for detached in place.leading_detached_comments:
+                if title := re.search(r"---- (.+?) --", detached):
+                    self.sections[name] = title.group(1)
+            for index, part in enumerate(parts):
+                # In protobuf values stand beside their enum, not in it; here they do not.
+                said = places[kind, number, _PART, index].leading_comments
+                self.comments[f"{parsed.package}.{name}.{part}"] = _text(said)
+        self.comments = {name: text for name, text in self.comments.items() if text}
+        self.order.sort()
+
+    def said(self, name: str) -> str:
+        return self.comments.get(f"{self.file.package}.{name}", "")
+
+
+def _text(comment: str) -> str:
+    """A comment with a line for each paragraph, and for each entry of a list."""
+    lines: list[str] = []
+    listed = False
+    for line in comment.strip("\n").splitlines():
+        entry = re.match(r"  +(\w+)  +(.+)", line)
+        numbered = re.match(r" *\d\. ", line)
+        ends = listed and not line.startswith("  ")
+        before = "\n- " if entry else "\n" if numbered else "\n\n" if ends else ""
+        listed = bool(entry) or (listed and not ends)
+        said = f"`{entry[1]}`: {entry[2]}" if entry else line.strip()
+        lines.append(f"{before}{said}" if said else "\n\n")
+    return re.sub(r" *(\n+) *", r"\1", " ".join(lines)).strip()
+
+
+def generate(out: Path) -> list[Path]:
+    """Write all of it below ``out``; return the paths written."""
+    source = Source()
+    texts = {PAGE: "\n".join(_page(source)) + "\n"}
+    for name in ("Request", "Reply"):
+        schema = schema_of(source.file.message_types_by_name[name], source.comments)
+        texts[SCHEMAS.format(name.lower())] = json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    for place, text in texts.items():
+        (out / place).parent.mkdir(parents=True, exist_ok=True)
+        (out / place).write_text(text, "utf-8")
+    return sorted(out / place for place in texts)
+
+
+# ---- The page ------------------------------------------------------------------------------------------------------
+
+
+def _page(source: Source) -> Iterator[str]:
+    yield "# The testee protocol, message by message"
+    yield ""
+    yield f"<!-- Written by `python reference/generate_protocol.py` from {SOURCE}: change that, not this. -->"
+    yield ""
+    yield source.head
+    yield ""
+    yield "As JSON lines, the default, each message is one line: 64-bit numbers are strings (numbers are taken too),"
+    yield "bytes are base64, enums are names. A field at its default may be left out or be `null`. Where the tables say"
+    yield "that it may be *unset*, left out is not the same as set to nothing. JSON Schemas (draft 2020-12):"
+    links = [f"[{name}]({_LINK}{SCHEMAS.format(name)})" for name in ("request", "reply")]
+    yield f"{' and '.join(links)}; `sds-conformance smoke --validate` holds a conversation to them."
+    yield "`>` is what the harness sends. What the wire carries in the examples is real: the reference model said it."
+    shown = list(examples())
+    held: list[tuple[str, str, str, str]] = []
+    for _, name in source.order:
+        if name in source.sections:
+            yield f"\n## {source.sections[name]}"
+        message = source.file.message_types_by_name.get(name)
+        service = source.file.services_by_name.get(name)
+        yield f"\n### {name}\n"
+        if said := source.said(name):
+            yield f"{said}\n"
+        if service is not None:
+            yield from _methods(source, service)
+            continue
+        if message is None:
+            yield from _enum(source, name)
+            continue
+        yield from _fields(source, message)
+        yield from _examples(source, message, shown, held)
+
+
+def _enum(source: Source, name: str) -> Iterator[str]:
+    yield "| value | number | |"
+    yield "| --- | --- | --- |"
+    for value in source.file.enum_types_by_name[name].values:
+        yield f"| `{value.name}` | {value.number} | {_cell(source.said(f'{name}.{value.name}'))} |"
+
+
+def _methods(source: Source, service: ServiceDescriptor) -> Iterator[str]:
+    yield "| method | takes | gives | |"
+    yield "| --- | --- | --- | --- |"
+    for method in service.methods:
+        ends = ((method.input_type, method.client_streaming), (method.output_type, method.server_streaming))
+        takes, gives = (f"{'stream of ' if many else ''}[{m.name}](#{m.name.lower()})" for m, many in ends)
+        said = _cell(source.said(f"{service.name}.{method.name}"))
+        yield f"| `{service.full_name}/{method.name}` | {takes} | {gives} | {said} |"
+
+
+def _fields(source: Source, message: Descriptor) -> Iterator[str]:
+    yield "| field | number | in JSON | presence | |"
+    yield "| --- | --- | --- | --- | --- |"
+    for field in message.fields:
+        said = _cell(source.said(f"{message.name}.{field.name}"))
+        yield f"| `{field.json_name}` | {field.number} | {_json_type(field)} | {_presence(field)} | {said} |"
+
+
+_IN_JSON = {
+    "bool": "boolean",
+    "bytes": "string, base64",
+    "double": "number",
+    "int32": "number, 32 bits",
+    "int64": "string, a number of 64 bits",
+    "string": "string",
+    "uint32": "number from 0, 32 bits",
+    "uint64": "string, a number from 0, 64 bits",
+}
+
+
+def _json_type(field: FieldDescriptor) -> str:
+    named = field.message_type or field.enum_type
+    one = f"[{named.name}](#{named.name.lower()})" if named is not None else _IN_JSON[scalar_of(field)]
+    return f"list of {one}" if field.is_repeated else one
+
+
+def _presence(field: FieldDescriptor) -> str:
+    oneof = field.containing_oneof
+    if oneof is not None and not oneof.name.startswith("_"):
+        return f"one {oneof.name} of these"
+    if field.is_repeated:
+        return "may be empty"
+    if field.has_presence:
+        return "may be unset"
+    return "always" if field.name == "id" else "may be left out"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _examples(
+    source: Source, message: Descriptor, shown: list[tuple[str, str, str, str]], held: list[tuple[str, str, str, str]]
+) -> Iterator[str]:
+    """The exchanges of a command; an answer has that where it comes first, unless it is on the page already."""
+    request, reply = (source.file.message_types_by_name[name] for name in ("Request", "Reply"))
+    commands = {field.name for field in request.fields if field.message_type is message}
+    answers = {field.name for field in reply.fields if field.message_type is message}
+    mine = [example for example in shown if example[0] in commands and example[1] != "error"]
+    mine += [example for example in shown if example[1] in answers and example not in mine][: 0 if mine else 1]
+    if mine:
+        yield "\n```"
+        for example in mine:
+            if example in held:
+                yield f"< {example[3]}"
+            else:
+                yield from (f"> {example[2]}", f"< {example[3]}")
+        yield "```"
+        held += mine
+
+
+if __name__ == "__main__":
+    for path in generate(Path(sys.argv[1]) if len(sys.argv) > 1 else REPOSITORY):
+        print(path)

@@ -1,0 +1,170 @@
+"""The JSON Schemas of the testee protocol take what ProtoJSON lets a parser take, and nothing that is misspelt."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf import descriptor_pb2, json_format, struct_pb2
+from google.protobuf.descriptor_pool import DescriptorPool
+from jsonschema import Draft202012Validator
+
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_testee.json_schema import schema_of
+
+PAGE = Path(__file__).parents[2] / "harness" / "adapters" / "PROTOCOL.md"
+SCHEMAS: dict[str, Any] = {
+    name: json.loads(files("sds_proto.testee.v1").joinpath(f"{name}.schema.json").read_text("utf-8"))
+    for name in ("request", "reply")
+}
+
+
+def wrong(name: str, message: Any) -> list[str]:
+    """The places in a message that its schema does not take."""
+    return [error.json_path for error in Draft202012Validator(SCHEMAS[name]).iter_errors(message)]
+
+
+def reply(**answer: Any) -> dict[str, Any]:
+    return {"id": "1", **answer}
+
+
+def test_the_schemas_are_schemas() -> None:
+    for schema in SCHEMAS.values():
+        Draft202012Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_field_of_every_message_is_in_a_schema_under_both_of_its_names(name: str) -> None:
+    schema, root = SCHEMAS[name], pb.Request.DESCRIPTOR if name == "request" else pb.Reply.DESCRIPTOR
+    seen, left = {root.full_name}, [(root, schema)]
+    while left:
+        message, described = left.pop()
+        fields = {field for f in message.fields for field in (f.json_name, f.name)}
+        assert set(described["properties"]) == fields, message.full_name
+        inner = [f.message_type for f in message.fields if f.message_type and f.message_type.full_name not in seen]
+        seen |= {one.full_name for one in inner}
+        left += [(one, schema["$defs"][one.name]) for one in inner]
+    assert len(seen) > 15
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        reply(effects={}),
+        {"id": 1, "effects": {}},
+        {"id": 18446744073709551615, "effects": {}},
+        {"id": "18446744073709551615", "effects": {}},
+        reply(effects=None, error={"message": None}, hello=None),
+        reply(effects={"broadcasts": ["", "aGk", "aGk=", "_-8", "+/8="], "events": None, "messageId": "m"}),
+        reply(effects={"message_id": "m", "events": [{"channel_id": "c", "possibly_acknowledged": {}}]}),
+        reply(effects={"events": [{"channelId": "c"}]}),
+        reply(state={"lamportTimestamp": 1.8e12, "outgoing": {"entries": [{"state": 3}, {"state": None}]}}),
+        reply(hello={"capabilities": ["CAPABILITY_SYNC", 2, 99]}),
+        reply(opened={"configuration": {"bloomErrorRate": "NaN", "numResponseGroups": "-5", "sdsR": False}}),
+        reply(opened={"configuration": {"bloomErrorRate": 1e-3, "bloomCapacity": "4294967295", "tMinMs": "3e4"}}),
+    ],
+)
+def test_what_a_parser_takes_is_taken(message: dict[str, Any]) -> None:
+    assert wrong("reply", message) == []
+    json_format.Parse(json.dumps(message), pb.Reply())
+
+
+@pytest.mark.parametrize(
+    ("message", "where"),
+    [
+        ({"effects": {}}, "$"),
+        ({"id": None, "effects": {}}, "$.id"),
+        (reply(), "$"),
+        (reply(effects={}, state={}), "$"),
+        (reply(efects={}), "$"),
+        (reply(effects={"broadcast": []}), "$.effects"),
+        (reply(effects=[]), "$.effects"),
+        (reply(effects={"events": [{"delivered": {"mesageId": "m"}}]}), "$.effects.events[0].delivered"),
+        (reply(effects={"events": [{"delivered": {}, "lost": {}}]}), "$.effects.events[0]"),
+        (reply(effects={"events": [None]}), "$.effects.events[0]"),
+        (reply(effects={"broadcasts": ["aGk=", "not base64!"]}), "$.effects.broadcasts[1]"),
+        (reply(effects={"broadcasts": ["aGkaa"]}), "$.effects.broadcasts[0]"),
+        (reply(effects={"broadcasts": "aGk="}), "$.effects.broadcasts"),
+        (reply(effects={"messageId": 7}), "$.effects.messageId"),
+        ({"id": "18446744073709551616", "effects": {}}, "$.id"),
+        ({"id": -1, "effects": {}}, "$.id"),
+        ({"id": 1.5, "effects": {}}, "$.id"),
+        ({"id": " 1", "effects": {}}, "$.id"),
+        ({"id": True, "effects": {}}, "$.id"),
+        (reply(opened={"handle": ""}), "$.opened.handle"),
+        (reply(opened={"configuration": {"bloomCapacity": 4294967296}}), "$.opened.configuration.bloomCapacity"),
+        (
+            reply(opened={"configuration": {"numResponseGroups": "2147483648"}}),
+            "$.opened.configuration.numResponseGroups",
+        ),
+        (reply(opened={"configuration": {"bloomErrorRate": "much"}}), "$.opened.configuration.bloomErrorRate"),
+        (reply(opened={"configuration": {"sdsR": "true"}}), "$.opened.configuration.sdsR"),
+        (reply(hello={"capabilities": ["CAPABILITY_SYNCH"]}), "$.hello.capabilities[0]"),
+        (reply(hello={"capabilities": [4294967296]}), "$.hello.capabilities[0]"),
+    ],
+)
+def test_what_is_wrong_is_found_at_its_place(message: dict[str, Any], where: str) -> None:
+    assert where in wrong("reply", message)
+
+
+@pytest.mark.parametrize("most", [(1 << 63) - 1, (1 << 64) - 1, (1 << 32) - 1, (1 << 31) - 1, 1 << 31])
+def test_numbers_in_strings_are_bounded_exactly(most: int) -> None:
+    names = {(1 << 63) - 1: "int64", (1 << 64) - 1: "uint64", (1 << 32) - 1: "uint32"}
+    name = names.get(most, "int32")
+    sign = "-" if most == 1 << 31 else ""
+    schema = schema_of(_of_every_scalar())["$defs"][name]
+    for number in (0, 1, 9, 10, 19, most // 10, most - 10, most - 1, most):
+        assert re.search(schema["pattern"], f"{sign if number else ''}{number}"), number
+    for number in (most + 1, most + 10, 2 * most, 10 * most):
+        assert not re.search(schema["pattern"], f"{sign}{number}"), number
+
+
+def _of_every_scalar() -> Any:
+    kinds = ("INT64", "UINT64", "UINT32", "INT32")
+    file = descriptor_pb2.FileDescriptorProto(name="scalars.proto", package="scalars", syntax="proto3")
+    message = file.message_type.add(name="Scalars")
+    for number, kind in enumerate(kinds, 1):
+        type_ = getattr(descriptor_pb2.FieldDescriptorProto, f"TYPE_{kind}")
+        message.field.add(name=kind.lower(), number=number, type=type_, label=1)
+    pool = DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    return pool.FindMessageTypeByName("scalars.Scalars")
+
+
+def test_what_protojson_writes_in_a_way_of_its_own_is_refused_and_not_described_wrongly() -> None:
+    with pytest.raises(NotImplementedError, match="ProtoJSON writes"):
+        schema_of(struct_pb2.Struct.DESCRIPTOR)
+
+
+# ---- The page ----------------------------------------------------------------------------------------------------
+
+LINES = re.findall(r"^([<>]) (\{.*\})$", PAGE.read_text("utf-8"), re.MULTILINE)
+
+
+def test_the_examples_of_the_page_are_messages() -> None:
+    for side, line in LINES:
+        unknown = "frobnicate" in line and side == ">"
+        assert wrong({">": "request", "<": "reply"}[side], json.loads(line)) == (["$", "$"] if unknown else []), line
+
+
+def test_every_command_and_every_answer_has_an_example() -> None:
+    shown = {(side, name) for side, line in LINES for name in json.loads(line)}
+    commands = {(">", field.json_name) for field in pb.Request.DESCRIPTOR.fields}
+    answers = {("<", field.json_name) for field in pb.Reply.DESCRIPTOR.fields}
+    assert commands | answers == shown - {(">", "frobnicate")}
+
+
+def test_the_page_has_every_message_and_every_value() -> None:
+    text = PAGE.read_text("utf-8")
+    for message in pb.DESCRIPTOR.message_types_by_name.values():
+        assert f"### {message.name}\n" in text
+        assert all(f"| `{field.json_name}` | {field.number} |" in text for field in message.fields), message.name
+    for service in pb.DESCRIPTOR.services_by_name.values():
+        assert f"### {service.name}\n" in text
+        assert all(f"| `{service.full_name}/{method.name}` |" in text for method in service.methods)
+    for enum in pb.DESCRIPTOR.enum_types_by_name.values():
+        assert all(f"| `{value.name}` | {value.number} |" in text for value in enum.values)
