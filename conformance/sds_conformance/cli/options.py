@@ -182,7 +182,7 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
         access = Access(grpc_ca, grpc_token_file, grpc_insecure)
         function(driven=Driven((), Framing(framing), "", limits, access), **rest)
 
-    return together(_LIMITS, *more, *reversed(ACCESS), _FRAMING)(collected)
+    return together(_LIMITS, *reversed(ACCESS), *more, _FRAMING)(collected)
 
 
 def driving(function: Callable[..., None]) -> Callable[..., None]:
@@ -219,8 +219,8 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
     return talking(
         collected,
         CLOCK,
-        click.option("--dialect", default="", metavar="NAME", help=dialects),
         ADDRESS,
+        click.option("--dialect", default="", metavar="NAME", help=dialects),
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
     )
 

@@ -38,6 +38,8 @@ Examples:
   sds-conformance run --framing binary --report out -- ./my-adapter
   sds-conformance run --select 'SDS-MSG-*' --deselect SDS-MSG-14 -- ./adapter
   sds-conformance run --environment plain -- ./my-adapter
+  sds-conformance run --grpc 127.0.0.1:50051
+  sds-conformance run --grpc auto -- ./my-server {address}
   sds-conformance run --select SDS-RECV-06 -- ./my-adapter
   sds-conformance run --transcript talk.jsonl -- ./my-adapter
   sds-conformance run --profile core -- ./my-adapter

@@ -25,6 +25,7 @@ Examples:
   sds-conformance smoke --validate -- node my-adapter.mjs
   sds-conformance smoke --transcript talk.jsonl -- node my-adapter.mjs
   sds-conformance smoke --framing binary -- ./my-adapter
+  sds-conformance smoke --grpc unix:/tmp/sds.sock
 """
 
 

@@ -64,6 +64,7 @@ def over_json() -> dict[str, dict[str, Any]]:
     return {}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_the_verdicts_are_the_same_over_each_carrier(
