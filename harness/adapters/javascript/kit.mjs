@@ -312,7 +312,7 @@ export class Implementation {
 
 // ---- The loop ------------------------------------------------------------------------------------------------------
 
-/** Complete lines of a byte stream, as Buffers without their "\n". A last line without one is dropped. */
+/** Lines of a byte stream, as Buffers without their "\n", which the last one may lack. */
 async function* lines(stream) {
   let parts = [];
   for await (const chunk of stream) {
@@ -324,6 +324,7 @@ async function* lines(stream) {
     }
     if (start < chunk.length) parts.push(chunk.subarray(start));
   }
+  if (parts.length) yield Buffer.concat(parts);
 }
 
 /** The reply to one line, as a line. */

@@ -159,6 +159,13 @@ def test_it_answers_lines_that_are_no_request_and_goes_on() -> None:
     assert [reply["id"] for reply in replies] == ["0"] * 6 + ["4", "0", "5", "6", "7", "18446744073709551615", "9"]
 
 
+def test_the_last_line_may_lack_its_end() -> None:
+    adapter = KIT.with_name("adapter.mjs")
+    request = b'{"id":"7","hello":{"protocolVersion":1}}'
+    done = subprocess.run([node(), str(adapter)], input=request, capture_output=True, timeout=PATIENCE_S, check=True)
+    assert json.loads(done.stdout)["id"] == "7"
+
+
 def test_it_refuses_the_other_framing_in_words() -> None:
     done = started(EMPTY, **{ENVIRONMENT_VARIABLE: "binary"})
     assert done.returncode == 2
