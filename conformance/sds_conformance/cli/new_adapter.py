@@ -105,4 +105,7 @@ def new_adapter_command(lang: str, folder: Path) -> None:
     out.print(f"{len(template.files)} files in {folder}, for {template.needs}. Next:", soft_wrap=True)
     for line in template.next_lines(folder):
         out.print(f"  {line}", soft_wrap=True)
-    out.print(f"Then {folder / 'README.md'} says what to do in which order.", soft_wrap=True)
+    out.print(
+        f"Then {folder / 'README.md'} says what to do in which order, and the tutorial shows what", soft_wrap=True
+    )
+    out.print(f"comes out at each step: {about_adapters() / 'TUTORIAL.md'}", soft_wrap=True)
