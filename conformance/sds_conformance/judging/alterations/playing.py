@@ -75,7 +75,9 @@ class Examiner:
             fate = replace(found, configurations=fate.configurations + 1)
             if fate.end is not End.LIVES:
                 return fate
-        return fate if briefly else self._found_otherwise(fate, package, [c for c, _ in reaching])
+        # What no run comes past may be asked for by other means.
+        tried = [configuration for configuration, _ in reaching] or self.source.configurations[:1]
+        return fate if briefly else self._found_otherwise(fate, package, tried)
 
     def _certified(
         self, fate: Fate, package: str, configuration: Configuration, reaches: Sequence[Reach], ends: float

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...bloom_filter import build_filter
 from ...channel import Channel
 from ...effects import Delivered, Effects
+from ...errors import RefusedSend
 from ...local_log import LogEntry
 from ...message import HistoryEntry, Kind, Message, decode
 from ..registry import fault, mutant, mutants
@@ -131,6 +132,10 @@ class _SyncsAndEphemerals(Channel):
         if message.kind is Kind.SYNC and not self.is_own(message):
             self.clock.witness(message.lamport_timestamp or 0)
         return effects
+
+    @fault(Channel.send_ephemeral, "EPHEMERAL-01", "refuses to send ephemeral messages that it says it sends")
+    def refuses_ephemerals_of_its_own(self, content: bytes, message_id: str | None = None) -> Effects:
+        raise RefusedSend("not now")
 
     @fault(Channel.send_ephemeral, "EPHEMERAL-01", "sends ephemeral messages twice to be sure")
     def ephemeral_twice(self, content: bytes, message_id: str | None = None) -> Effects:

@@ -15,6 +15,7 @@ from ...view.losses import may_be_lost
 from ...view.refusals import offered
 from ...view.timestamps import lamport_rule, moved_sends
 from .receive import quiet_after
+from .send import ordinary_sends, taken
 from .sync import in_no_history, in_no_log, meets_no_dependency
 
 
@@ -24,6 +25,12 @@ def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.ephemerals:
         count = len(sent.step.broadcasts)
         yield judged(sent.step, count == 1, "one broadcast", f"{count}")
+
+
+@check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
+def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation]:
+    """Who says that it sends ephemeral messages takes ordinary content for one."""
+    yield from map(taken, ordinary_sends(view, "send_ephemeral"))
 
 
 @check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)

@@ -272,19 +272,28 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
 @check("SDS-SEND-10")
 def ordinary_sends_are_broadcast(view: ChannelView) -> Iterator[Observation]:
     """Ordinary content is taken and broadcast, under an ordinary ID where one is given."""
-    largest = min(view.trace.declaration.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT)
-    for step in view.trace.of(view.party.name):
-        if step.command != "send" or step.channel_id != view.channel_id or step.reply is None:
-            continue
-        request = step.request.send
-        if not 0 < len(request.content) <= largest or not _may_be_used(view, request.message_id, step):
-            continue
+    for step in ordinary_sends(view, "send"):
         if step.answer == "rejected" and _hardly_anything_follows(view, step):
             continue  # to refuse is legal after a timestamp beyond 2^53+10, or near the end of the range (AMB-14)
-        if step.answer == "rejected":
-            yield violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
-        else:
-            yield judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
+        yield taken(step)
+
+
+def ordinary_sends(view: ChannelView, command: str) -> Iterator[Step]:
+    """Where content is to be sent that nobody has reason to refuse."""
+    largest = min(view.trace.declaration.limit("content_bytes") or LARGEST_CONTENT, LARGEST_CONTENT)
+    for step in view.trace.of(view.party.name):
+        if step.command == command and step.channel_id == view.channel_id and step.reply is not None:
+            request = getattr(step.request, command)
+            if 0 < len(request.content) <= largest and _may_be_used(view, request.message_id, step):
+                yield step
+
+
+def taken(step: Step) -> Observation:
+    """Is what is to be sent taken and broadcast?"""
+    if step.answer == "rejected":
+        assert step.reply is not None
+        return violated(step, "ordinary content to be sent", f"a refusal: {step.reply.rejected.reason[:80]}")
+    return judged(step, bool(step.broadcasts), "ordinary content to be broadcast", "no broadcast")
 
 
 def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
