@@ -167,13 +167,15 @@ class StdioLink(Link):
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
         kind, detail = died
         said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
-        self._fail(kind, f"{detail}{said}")
+        # Nothing was asked yet that could make it crash: the command is wrong, or something is not installed.
+        at_once = kind is FaultKind.CRASH and what == "hello"
+        self._fail(kind, f"{detail}{said}", FaultKind.NO_START.advice if at_once else "")
 
-    def _fail(self, kind: FaultKind, detail: str) -> NoReturn:
+    def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()
         for listener in self._listeners if self._buffer else ():
             listener.heard(bytes(self._buffer), False)
-        raise TesteeFault(kind, detail, self.stderr_lines())
+        raise TesteeFault(kind, detail, self.stderr_lines(), hint)
 
 
 class LocalLink(Link):

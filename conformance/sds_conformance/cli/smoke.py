@@ -13,7 +13,7 @@ from ..judging.certification import plan
 from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
-from ..telling.story import show_breakdown, show_certificate, show_doubts
+from ..telling.story import hanging, show_breakdown, show_certificate, show_doubts
 from .keeping import keeping
 from .options import Driven, console, driving, spoken
 from .validating import Validation
@@ -58,9 +58,9 @@ def smoke_command(driven: Driven, validate: bool) -> None:
             out.print(Text(f"\n{trace.schedule}", "bold"))
             narrator = protocol.words.narrator(trace)
             for step in trace.steps:
-                out.print(Text(f"  {step.index:>3} {narrator.done(step)}"))
+                hanging(out, Text(f"  {step.index:>3} "), Text(narrator.done(step)))
                 for line in narrator.came_out(step):
-                    out.print(Text(f"        {line}", "cyan"))
+                    hanging(out, Text(" " * 8), Text(line, "cyan"))
             if trace.stopped:
                 out.print(Text(f"  stopped: {trace.stopped}", "yellow"))
         runner.close()
