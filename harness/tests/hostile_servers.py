@@ -180,8 +180,10 @@ def between(port: int) -> Iterator[tuple[int, Callable[[], None]]]:
         pump(onward, connection)
 
     def cut() -> None:
-        while through:
-            reset(through.pop())
+        # Not those that come in the meantime: whoever was cut off connects anew at once.
+        for connection in through.copy():
+            through.remove(connection)
+            reset(connection)
 
     with listening(lead) as other:
         yield other, cut

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import multiprocessing
 import os
+import pickle
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -178,20 +179,21 @@ def test_a_link_without_bytes_is_kept_all_the_same(transcript: Transcript) -> No
 # ---- Several processes -------------------------------------------------------------------------------------------
 
 
-def _write(transcript: Transcript, mark: int) -> None:
-    for number in range(60):
-        transcript.add({"mark": mark, "number": number, "text": "x" * (20_000 if number % 7 == 0 else 10)})
+_WRITE = """
+import pickle, sys
+mark, transcript = pickle.load(sys.stdin.buffer)
+for number in range(60):
+    transcript.add({"mark": mark, "number": number, "text": "x" * (20_000 if number % 7 == 0 else 10)})
+"""
 
 
 def test_lines_of_several_processes_stay_whole_and_are_counted_through(transcript: Transcript) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write, args=(transcript, mark)) for mark in range(3)]
-    for worker in workers:
-        worker.start()
-    _write(transcript, 3)
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
+    writing = [subprocess.Popen([sys.executable, "-c", _WRITE], stdin=subprocess.PIPE) for _ in range(4)]
+    for mark, writer in enumerate(writing):
+        assert writer.stdin
+        with writer.stdin as stdin:
+            pickle.dump((mark, transcript), stdin)
+    assert [writer.wait(60) for writer in writing] == [0] * 4
     found = [(row["mark"], row["number"]) for row in rows(transcript)[1:]]
     assert sorted(found) == [(mark, number) for mark in range(4) for number in range(60)]
 

@@ -181,6 +181,8 @@ UNSEEN = {
     "forum-never-syncs": "automatic sync messages are off",
     "forum-two-syncs-are-enough": "automatic sync messages are off",
     "tells-of-ties": "a deviation that is legal",
+    "begins-again": "nothing is sent where 31 bits end",
+    "counts-on-beyond": "nothing is sent where 31 bits end",
 }
 """Mutants of the proposal that no vector is for."""
 EVERYWHERE = ("forum-refuses-the-unmet", "forum-drops-everything")
