@@ -13,7 +13,7 @@ from pathlib import Path
 from .source import Source
 from .syntax import Alteration, alterations
 
-_TURNED = ("always", "never", "negated", "without")
+_TURNED = ("always", "never", "negated", "opposite", "without")
 """Rules that decide a condition otherwise."""
 
 
