@@ -300,11 +300,20 @@ def _may_be_used(view: ChannelView, message_id: str, step: Step) -> bool:
     """Is it an ID that nobody has used or named, of characters that nobody minds, or none at all?"""
     if not message_id:
         return True
-    before = [sent.message for sent in view.sent if sent.step.index < step.index]
-    before += [received.message for received in view.received if received.step.index < step.index]
-    known = {named for m in before for named in (m.message_id, *(entry.message_id for entry in m.causal_history))}
     plain = message_id.isascii() and message_id.isprintable() and len(message_id) <= LARGEST_ID
-    return plain and message_id not in known
+    return plain and _known_since(view).get(message_id, step.index) >= step.index
+
+
+@once
+def _known_since(view: ChannelView) -> dict[str, int]:
+    """By ID: the index of the first step in which a message has or names it."""
+    since: dict[str, int] = {}
+    said = [(sent.step.index, sent.message) for sent in view.sent]
+    said += [(received.step.index, received.message) for received in view.received]
+    for index, message in said:
+        for message_id in (message.message_id, *(entry.message_id for entry in message.causal_history)):
+            since[message_id] = min(index, since.get(message_id, index))
+    return since
 
 
 def _hardly_anything_follows(view: ChannelView, step: Step) -> bool:
