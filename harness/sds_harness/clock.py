@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any
 
 from .declaration import VIRTUAL_CLOCK, OutsideClock
 from .faults import TesteeFault
@@ -39,14 +39,7 @@ class NoClockLibrary(Exception):
     """There is no libfaketime that could be loaded; the message says what to install."""
 
 
-class StartedLink(Link, Protocol):
-    """A conversation with a process that we started, if any."""
-
-    @property
-    def pid(self) -> int | None: ...
-
-
-Start = Callable[[Mapping[str, str]], StartedLink]
+Start = Callable[[Mapping[str, str]], Link]
 """Starts an implementation, in a process with these environment variables beside those it inherits."""
 
 

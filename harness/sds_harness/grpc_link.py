@@ -105,7 +105,6 @@ class GrpcLink(Link):
 
     @property
     def pid(self) -> int | None:
-        """Of the process that was started for it."""
         return self._process.pid if self._process is not None else None
 
     def listen(self, listener: Listener) -> bool:

@@ -32,6 +32,11 @@ class Link(Protocol):
     outside_clock: OutsideClock | None = None
     """Whether the time of the other end is moved from outside, None where nobody tries."""
 
+    @property
+    def pid(self) -> int | None:
+        """Of the process that was started for it, if one was."""
+        return None
+
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         """The answer to ``request``, a message of type ``reply``. Raises TesteeFault."""
         ...

@@ -17,7 +17,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sds_harness.clock import OPTION, Faketime, StartedLink
+from sds_harness.clock import OPTION, Faketime
 from sds_harness.endpoint import AUTO, Endpoint
 from sds_harness.link import Limits, Link, StdioLink
 from sds_testee.framing import Framing
@@ -74,7 +74,7 @@ class Driven:
         with the server that there is."""
         return self.clock.connect(self._start, variables) if self.clock is not None else self._start(variables)
 
-    def _start(self, variables: Mapping[str, str]) -> StartedLink:
+    def _start(self, variables: Mapping[str, str]) -> Link:
         if self.endpoint is not None:
             from sds_harness.grpc_link import GrpcLink  # only for who has the extra
 

@@ -32,7 +32,7 @@ class RecordedLink(Link, Listener):
         """The request that has not been written yet."""
         self._heard: list[bytes] = []
         self._ended = False
-        process = {"process": link.pid} if hasattr(link, "pid") else {}
+        process = {"process": link.pid} if link.pid is not None else {}
         self._number = transcript.add({"begins": {**about, **process}})
         self._in_bytes = link.listen(self)
 
