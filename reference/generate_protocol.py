@@ -27,8 +27,6 @@ PROTO = REPOSITORY / "proto"
 SOURCE = "sds/testee/v1/testee.proto"
 SCHEMAS = "reference/sds_proto/testee/v1/{}.schema.json"
 PAGE = "harness/adapters/PROTOCOL.md"
-_LINK = "../../"
-"""From the page to the repository."""
 
 # Numbers of fields in descriptor.proto, of which paths to comments are made.
 _MESSAGE, _ENUM, _SERVICE, _SYNTAX = 4, 5, 6, 12
@@ -126,8 +124,8 @@ def _page(source: Source) -> Iterator[str]:
     yield "As JSON lines, the default, each message is one line: 64-bit numbers are strings (numbers are taken too),"
     yield "bytes are base64, enums are names. A field at its default may be left out or be `null`. Where the tables say"
     yield "that it may be *unset*, left out is not the same as set to nothing. JSON Schemas (draft 2020-12):"
-    links = [f"[{name}]({_LINK}{SCHEMAS.format(name)})" for name in ("request", "reply")]
-    yield f"{' and '.join(links)}; `sds-conformance smoke --validate` holds a conversation to them."
+    yield "`sds-conformance docs request-schema` and `docs reply-schema`; `sds-conformance smoke --validate` holds a"
+    yield "conversation to them."
     yield "`>` is what the harness sends. What the wire carries in the examples is real: the reference model said it."
     shown = list(examples())
     held: list[tuple[str, str, str, str]] = []

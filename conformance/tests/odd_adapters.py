@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import locale
 import os
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -46,6 +48,21 @@ def hangs_at_start(request: pb.Request, reply: pb.Reply) -> None:
     """hangs-at-start FILE: writes its process number to FILE and never answers."""
     Path(sys.argv[2]).write_text(f"{os.getpid()}\n")
     time.sleep(600)
+
+
+@adapter
+def hangs_late(request: pb.Request, reply: pb.Reply) -> None:
+    """hangs-late N FILE: has a fault, and after N answers none comes any more, whatever is done to it but SIGKILL; its
+    process number and that of a daemon of its own are then added to FILE."""
+    if request.id <= int(sys.argv[2]):
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    with Path(sys.argv[3]).open("a") as out:
+        out.write(f"{os.getpid()} {child.pid}\n")
+    while True:
+        time.sleep(600)
 
 
 @adapter
@@ -106,6 +123,13 @@ def declares_a_dialect_in_colour(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @adapter
+def declares_a_dialect(request: pb.Request, reply: pb.Reply) -> None:
+    """declares-a-dialect NAME"""
+    if request.HasField("hello"):
+        reply.hello.profiles.dialect = sys.argv[2]
+
+
+@adapter
 def names_messages_in_colour(request: pb.Request, reply: pb.Reply) -> None:
     """Signals, log and buffers are full of hostile IDs."""
     invent(reply, HOSTILE)
@@ -155,6 +179,7 @@ class InTheLocalEncoding(Channel):
 
 FAULTY: dict[str, type[Participant]] = {
     "speaks-binary-only": MUTANTS["starts-at-zero"].participant_class,
+    "hangs-late": MUTANTS["upper-case-id"].participant_class,
     "local-time": type("InLocalTimeParticipant", (Participant,), {"channel_class": InLocalTime}),
     "locale": type("InTheLocalEncodingParticipant", (Participant,), {"channel_class": InTheLocalEncoding}),
 }

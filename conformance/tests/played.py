@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from sds_conformance.judging import certification, exercise
+from sds_conformance.judging import exercise, planning
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import CheckFunction, Scenario
@@ -44,7 +44,7 @@ SHORT = tuple(s.name for s in OF_SDS.values() if not s.long and s.function.__mod
 """Those of them that do not play thousands of steps."""
 CHECKS_OF_SDS = {requirement: checks for requirement, checks in CHECKS.items() if requirement.startswith("SDS-")}
 
-plan = partial(certification.plan, rules.RULES)
+plan = partial(planning.plan, rules.RULES)
 certify_reference = partial(exercise.certify_reference, rules.RULES)
 certify_every_revision = partial(exercise.certify_every_revision, rules.RULES)
 examine_mutant = partial(exercise.examine_mutant, rules.RULES, rules.MODEL)
@@ -95,7 +95,7 @@ def certified(
     select: Iterable[str] = (),
     scenarios: Iterable[str] = (),
     environments: Iterable[str] = (PLAIN.name,),
-    dialect: str = "",
+    dialect: str | None = None,
     strict: bool = False,
     profile: str = "full",
     revision: str = CURRENT,

@@ -26,6 +26,7 @@ from sds_harness.sds.generator import ANYTHING, Grammar
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Participant, RepairConfig
 from sds_reference.mutants import MUTANTS
+from sds_reference.testee.dialect import load_dialect
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
@@ -42,18 +43,25 @@ class Model:
     variant: str = ""
     without: frozenset[int] = frozenset()
     """Capabilities that it does not declare."""
+    dialect: str = ""
+    """In which it speaks, and says so."""
 
     def __call__(self, variables: Mapping[str, str]) -> Link:
         config = VARIANTS[self.variant].configure(Config()) if self.variant else Config()
+        dialect = load_dialect(self.dialect) if self.dialect else None
         if self.mutant:
             mutant = MUTANTS[self.mutant]
             options = TesteeOptions(
-                suite_version(), mutant.configure(config), mutant.participant_class, f"mutant {mutant.name}"
+                suite_version(),
+                mutant.configure(config),
+                mutant.participant_class,
+                f"mutant {mutant.name}",
+                dialect=dialect,
             )
         else:
             participant = VARIANTS[self.variant].participant_class if self.variant else Participant
             named = f"the reference {self.variant}".strip()
-            options = TesteeOptions(suite_version(), config, participant, named, without=self.without)
+            options = TesteeOptions(suite_version(), config, participant, named, without=self.without, dialect=dialect)
         return LocalLink(Testee(options).handle)
 
 
@@ -111,9 +119,9 @@ def record_here(folder: Path, order: Order | None = None, *, twins: bool = False
     recording = recording_of(folder, order or order_of(), twins=twins, per_shard=per_shard)
     place, manifest = recording.place, recording.manifest
     prepare(recording, overwrite=False)
-    for shard in range(manifest.shards):
-        record_shard(recording, shard)
-    (place / MANIFEST).write_text(replace(manifest, complete=True).to_json())
+    counts = [record_shard(recording, shard) for shard in range(manifest.shards)]
+    steps, rows = sum(count.steps for count in counts), sum(count.rows for count in counts)
+    (place / MANIFEST).write_text(manifest.finished(steps, rows).to_json())
     (place / SUCCESS).write_text("")
     return folder
 

@@ -27,8 +27,8 @@ ROOMS = (
     ("sds_conformance.telling",),
     ("sds_conformance.drawing",),
     ("sds_conformance.exploration",),
-    ("sds_conformance.interop", "sds_conformance.corpus"),
-    ("sds_conformance.cli",),
+    ("sds_conformance.interop", "sds_conformance.corpus", "sds_conformance.reports"),
+    ("sds_conformance.cli", "sds_conformance.pytest_plugin"),
 )
 """From the bottom up: a room imports itself and those that stand before it, and none beside it."""
 KNOWING = {

@@ -34,7 +34,10 @@ def every_test() -> list[dict[str, Any]]:
 
 
 def asked(
-    start: Callable[[], Handle] = reference, groups: Iterable[str] = (), revision: str = CURRENT, dialect: str = ""
+    start: Callable[[], Handle] = reference,
+    groups: Iterable[str] = (),
+    revision: str = CURRENT,
+    dialect: str | None = None,
 ) -> Examination:
     """What an implementation in this process makes of the vectors."""
     examiner = Examiner(MATERIAL, lambda _: LocalLink(start()), Limits(), revision, dialect)

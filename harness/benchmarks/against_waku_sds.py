@@ -19,6 +19,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # what is installed leaves this folder out
+
 from benchmarks.model_throughput import CHANNEL, START_MS, member
 from sds_reference import HistoryEntry, Message, decode, encode
 

@@ -7,6 +7,7 @@ Other environments have neither the suite nor DuckDB, so each contestant imports
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -205,6 +206,7 @@ CONTESTANTS: dict[str, tuple[Callable[[Job], AbstractContextManager[Run]], tuple
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # Java and what it starts print as they like
 

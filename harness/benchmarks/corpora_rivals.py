@@ -41,6 +41,8 @@ from typing import Any
 
 import psutil
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # what is installed leaves this folder out
+
 from benchmarks.corpora import load
 from benchmarks.corpora_contestant import CONTESTANTS, Job
 from sds_harness.corpus.errors import SparkMissing

@@ -177,6 +177,9 @@ class ClockedLink(Link):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
+    def said(self) -> tuple[str, ...]:
+        return self._link.said()
+
     def close(self) -> None:
         try:
             self._link.close()

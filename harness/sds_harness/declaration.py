@@ -15,6 +15,8 @@ _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 
 def without_controls(text: str, instead: str) -> str:
     """``text`` of a stranger, safe on a terminal: no ANSI sequences, ``instead`` for each other control character."""
+    if text.isprintable():  # as most of it is
+        return text
     return "".join(c if c.isprintable() else instead for c in _ANSI.sub("", text))
 
 
@@ -61,6 +63,8 @@ class Declaration:
     spoken: Language
     outside_clock: OutsideClock | None = None
     """None where nobody moves its time from outside."""
+    alone: bool = False
+    """Two processes of it cannot run at the same time."""
 
     @classmethod
     def unknown(cls, name: str, spoken: Language) -> Declaration:
@@ -83,6 +87,7 @@ class Declaration:
             {name: printable(getattr(hello.profiles, name)) for name in profiles},
             {name: getattr(hello.limits, name) if hello.limits.HasField(name) else None for name in limits},
             spoken,
+            alone=bool(getattr(hello, "alone", False)),
         )
 
     def to_hello(self) -> Any:
@@ -93,6 +98,8 @@ class Declaration:
         hello.version, hello.language, hello.homepage = self.version, self.language, self.homepage
         hello.revisions.extend(self.revisions)
         hello.capabilities.extend(sorted(self.capabilities))
+        if self.alone:
+            hello.alone = True
         if self.profiles:
             hello.profiles.SetInParent()
         if self.limits:
@@ -110,6 +117,11 @@ class Declaration:
     def can_by_name(self, capability: str) -> bool:
         """Is a capability declared, by its short name? Not where the language has none of that name."""
         return self.spoken.number_of(capability) in self.capabilities
+
+    def dialect(self, asked: str | None) -> str:
+        """The private wire layout that is spoken: the one ``asked`` for, "" being that of the text, else the declared
+        one."""
+        return self.profile("dialect") if asked is None else asked
 
     def profile(self, name: str) -> str:
         """What was chosen, "" for nothing that has a name."""

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from sds_testee.rpc import read_token
 
+from .files import FileError, read_bytes
+
 AUTO = "auto"
 """The address of a server that we start, where we find one: a socket in a private folder."""
 _HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 _UNIX = "unix:"
 LONGEST_PATH = 100
 """Bytes in the path of a socket: the kernel takes a few more."""
+_LARGEST_CA = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,9 @@ class Endpoint:
         """Those of ``ca``. Raises ValueError."""
         assert self.ca is not None
         try:
-            found = self.ca.read_bytes()
-        except OSError as error:
-            raise ValueError(f"--grpc-ca {self.ca} cannot be read: {error.strerror}") from None
+            found = read_bytes(self.ca, _LARGEST_CA)
+        except FileError as error:
+            raise ValueError(f"--grpc-ca {self.ca} {error}") from None
         if b"-----BEGIN CERTIFICATE-----" not in found:
             raise ValueError(f"--grpc-ca {self.ca} holds no certificate in PEM format")
         return found

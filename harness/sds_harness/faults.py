@@ -14,7 +14,7 @@ class FaultKind(Enum):
     advice: str
     """The likely question to ask next."""
 
-    NO_START = "no-start", "Does the command run by itself in this folder? Quote it as one word if it has spaces."
+    NO_START = "no-start", "Does the command run by itself in this folder?"
     HANG = (
         "hang",
         "Does the adapter flush stdout after every reply? Raise --timeout, or --start-timeout for hello, if it is only "
@@ -25,8 +25,17 @@ class FaultKind(Enum):
     GARBAGE = "garbage", "Does something print to stdout? Only replies may; logs go to stderr."
     OVERSIZED = "oversized", "Is the length prefix 4 bytes, big-endian? Does the adapter speak the framing asked for?"
     WRONG_ID = "wrong-id", "A reply echoes the id of its request; each request gets exactly one reply, in order."
-    WRONG_ANSWER = "wrong-answer", "See testee.proto for the answer that belongs to each command."
+    WRONG_ANSWER = "wrong-answer", "`sds-conformance docs proto` says which answer belongs to each command."
     OUT_OF_MEMORY = "out-of-memory", "Raise --memory if it really needs that much."
+    TOO_MUCH = (
+        "too-much",
+        "Does a reply repeat what was said before, or grow from step to step? Parts of a run keep less: --scenario, "
+        "--environment.",
+    )
+    OUT_OF_TIME = (
+        "out-of-time",
+        "Each answer came in time, not all of them did: raise --total-timeout if it is only slow.",
+    )
     ERROR = "error", "The adapter itself reports that it could not do its work."
     DISHONEST = "dishonest", "A command that does not exist must be answered `unsupported`."
     REFUSAL = (

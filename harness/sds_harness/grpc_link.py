@@ -50,8 +50,8 @@ _LOST = "Did the server crash, or was it stopped? It was not started here: what 
 _ABSENT = "Is the server started, and does it listen there? `--grpc ADDRESS -- COMMAND` starts one."
 _EARLY = "The server ends a stream when the harness has ended its side of it, and not before."
 _ENDLESS = "The server must end a stream when the harness has ended its side of it."
-_NO_REPLY = "Each message of the stream is one Reply, as protobuf; testee.proto has it."
-_NO_SERVICE = "Is it a server of the testee protocol? testee.proto has the service, and its full name."
+_NO_REPLY = "Each message of the stream is one Reply, as protobuf: `sds-conformance docs proto` has it."
+_NO_SERVICE = "Is it a server of the testee protocol? `sds-conformance docs proto` has the service, and its full name."
 _OUR_LIMIT = f"A reply has at most {MAX_FRAME_BYTES} bytes."
 _ITS_LIMIT = f"Let the server receive messages of {MAX_FRAME_BYTES} bytes: what gRPC allows by default is less."
 _TOKEN = "Name the file with the right token: --grpc-token-file FILE."
@@ -176,7 +176,7 @@ class GrpcLink(Link):
         reached = False
         name = self._endpoint.service
         while True:
-            patience = self._limits.start_s if reached or self._process is not None else self._connect_s
+            patience = self._limits.starting_s if reached or self._process is not None else self._connect_s
             left = began + patience - time.monotonic()
             try:
                 asked = health_pb2.HealthCheckRequest(service=name).SerializeToString()
@@ -199,14 +199,14 @@ class GrpcLink(Link):
                     return
                 if code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
                     self._fail_call("the health check", error)
-            self._fail_if_dead(f"before it served at {self.address}", 0)
+            self._fail_if_dead(f"before it served at {self.address}", 0, at_once=True)
             if time.monotonic() - began + _LOOK_EVERY_S >= patience:
                 self._fail_unready(said, patience, reached=reached)
             time.sleep(_LOOK_EVERY_S)
 
     @property
     def _connect_s(self) -> float:
-        return min(CONNECT_S, self._limits.start_s)
+        return min(CONNECT_S, self._limits.starting_s)
 
     def _fail_unready(self, said: str, patience: float, *, reached: bool) -> NoReturn:
         if reached:
@@ -263,11 +263,11 @@ class GrpcLink(Link):
                 hint = _LOST if self._process is None else ""
                 self._fail(FaultKind.CRASH, f"the connection broke in answer to {what} ({said})", hint)
 
-    def _fail_if_dead(self, when: str, settling_s: float = 0.5) -> None:
+    def _fail_if_dead(self, when: str, settling_s: float = 0.5, *, at_once: bool = False) -> None:
         """If the process that was started has ended, that says more than how the connection did."""
         died = how_it_died(self._process, when, settling_s) if self._process is not None else None
-        if died is not None:
-            self._fail(*died)
+        if self._process is not None and died is not None:
+            self._fail(*died, self._process.why_at_once if at_once and died[0] is FaultKind.CRASH else "")
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()

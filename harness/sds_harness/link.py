@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing, FramingError
@@ -57,6 +59,10 @@ class Link(Protocol):
         """Last words of the other end, if it has any."""
         return ()
 
+    def said(self) -> tuple[str, ...]:
+        """What the other end wrote to its stderr since this was asked last, if that can be heard: some lines."""
+        return ()
+
     def close(self) -> None:
         """End the conversation, where there is anything to end. Raises TesteeFault when the other end does not."""
         return
@@ -78,6 +84,22 @@ class Limits:
     """From the end of stdin to the end of the process."""
     memory_bytes: int = 4 << 30
     """Resident memory of the process and its children."""
+    kept_bytes: int = 1 << 30
+    """What is said to it and by it in one run, which is kept until it is judged."""
+    total_s: float = math.inf
+    """Until the last answer of all."""
+    # By the clock on the wall: the processes that it is handed to may be on other machines.
+    began: float = field(default_factory=time.time, compare=False, repr=False)
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the total time."""
+        return self.began + self.total_s - time.time()
+
+    @property
+    def starting_s(self) -> float:
+        """What is left of the total time for the start."""
+        return max(0.0, min(self.start_s, self.left_s))
 
 
 # A command number and name that no version of the protocol will use.
@@ -121,6 +143,9 @@ class StdioLink(Link):
 
     def stderr_lines(self) -> tuple[str, ...]:
         return self._process.stderr_lines()
+
+    def said(self) -> tuple[str, ...]:
+        return self._process.said()
 
     def close(self) -> None:
         if not self._process.close(self._limits.exit_s):
@@ -171,10 +196,16 @@ class StdioLink(Link):
         if died is None:
             self._fail(FaultKind.EXIT, f"{pipe} closed in answer to {what} while the process runs on")
         kind, detail = died
+        if pipe == "stdin":
+            # It ended without reading, but may have printed before: what is said of that hangs not on who was faster.
+            self._buffer += process.rest()
+            line, end, _ = self._buffer.partition(b"\n")
+            if kind is FaultKind.EXIT and self._framing is Framing.JSON and end and not line.lstrip().startswith(b"{"):
+                self._fail(FaultKind.GARBAGE, f"the answer to {what} is no reply (not a JSON object): {_excerpt(line)}")
         said = f"; stdout had only {_excerpt(self._buffer)}" if self._buffer else ""
         # Nothing was asked yet that could make it crash: the command is wrong, or something is not installed.
         at_once = kind is FaultKind.CRASH and what == "hello"
-        self._fail(kind, f"{detail}{said}", FaultKind.NO_START.advice if at_once else "")
+        self._fail(kind, f"{detail}{said}", process.why_at_once if at_once else "")
 
     def _fail(self, kind: FaultKind, detail: str, hint: str = "") -> NoReturn:
         self.kill()

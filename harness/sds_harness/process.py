@@ -15,13 +15,20 @@ from collections.abc import Mapping, Sequence
 import psutil
 
 from .declaration import without_controls
+from .family import Family, survived
 from .faults import FaultKind, TesteeFault
+from .starting import why_ended_at_once, why_not_started
 
 _STDERR_BYTES = 64 * 1024
 _STDERR_LINES = 12
+_FIRST_WORDS = 4
 _LOOK_EVERY_S = 0.05
 _LAST_WORDS_S = 2.0
 _MEMORY_EVERY_S = 0.25
+_STRAGGLING_S = 0.5
+"""So long children may take to end after the process itself."""
+_ROUNDS = 20
+_PAUSE_S = 0.01
 # What a pipe holds. For a larger buffer malloc would map new pages at every read, which costs more than the read.
 _READ_BYTES = 1 << 16
 
@@ -40,33 +47,45 @@ class TesteeProcess:
         self, command: Sequence[str], environment: Mapping[str, str], memory_bytes: int, *, talks: bool = True
     ) -> None:
         self.failure: FaultKind | None = None
+        self._command = command
         self.memory_bytes = memory_bytes
         self._deadline = float("inf")
         self._stderr: deque[bytes] = deque()
         self._stderr_size = 0
+        self._untold = 0
+        """Bytes of stderr since `said` was asked last."""
+        self._hearing = threading.Lock()
         self._ended = threading.Event()
         self._stopped = False
+        self._family = Family()
         try:
-            self._child = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if talks else subprocess.STDOUT,
-                env={**os.environ, **environment},
-                bufsize=0,
-                start_new_session=True,
-            )
+            with self._family.starting() as mark:
+                self._child = subprocess.Popen(
+                    list(command),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE if talks else subprocess.STDOUT,
+                    env={**os.environ, **environment, **mark},
+                    bufsize=0,
+                    start_new_session=True,
+                )
+                self._family.lead(self._child.pid)
         except (OSError, ValueError) as error:
-            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {error}") from None
+            self._family.end()
+            said = getattr(error, "strerror", None) or error
+            hint = why_not_started(command, error)
+            raise TesteeFault(FaultKind.NO_START, f"cannot start {command[0]!r}: {said}", hint=hint) from None
         assert self._child.stdin
         assert self._child.stdout
         self._stdin = self._child.stdin.fileno()
         self._stdout = self._child.stdout.fileno()
         os.set_blocking(self._stdin, False)
         self._kept = self._child.stderr or self._child.stdout
-        self._readable, self._writable = select.poll(), select.poll()
+        os.set_blocking(self._kept.fileno(), False)
+        self._readable, self._writable, self._unheard = select.poll(), select.poll(), select.poll()
         self._readable.register(self._stdout, select.POLLIN)
         self._writable.register(self._stdin, select.POLLOUT)
+        self._unheard.register(self._kept.fileno(), select.POLLIN)
         self._reader = threading.Thread(target=self._keep_stderr, daemon=True)
         self._reader.start()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -99,6 +118,15 @@ class TesteeProcess:
                 return b""
         return os.read(self._stdout, _READ_BYTES)
 
+    def rest(self) -> bytes:
+        """What can be read of stdout at once, up to what a pipe holds."""
+        return os.read(self._stdout, _READ_BYTES) if self._readable.poll(0) else b""
+
+    @property
+    def why_at_once(self) -> str:
+        """The likely question to ask of one that has failed before it answered anything."""
+        return why_ended_at_once(self._command, self._child.returncode)
+
     def settle_exit(self, seconds: float = 0.5) -> int | None:
         """The exit status after stdout has ended (negative: the signal), None if the process still runs."""
         self._deadline = float("inf")  # a kill now would look like its own end
@@ -111,12 +139,28 @@ class TesteeProcess:
 
     def stderr_lines(self) -> tuple[str, ...]:
         """The last lines of stderr, without control characters."""
-        text = b"".join(self._stderr).decode("utf-8", "replace")
-        lines = [without_controls(line, " ").rstrip()[:300] for line in text.splitlines()]
-        return tuple(line for line in lines if line)[-_STDERR_LINES:]
+        return tuple(_lines(b"".join(self._stderr))[-_STDERR_LINES:])
+
+    def said(self) -> tuple[str, ...]:
+        """What it wrote to stderr since this was asked last: the first lines, the last ones, and how many between."""
+        if self._unheard.poll(0):  # what it wrote before it answered stands in the pipe by now
+            self._hear()
+        with self._hearing:
+            untold, self._untold = self._untold, 0
+            if not untold:
+                return ()
+            text = b"".join(self._stderr)[-untold:]
+        lines = _lines(text)
+        if len(lines) <= _STDERR_LINES:
+            return tuple(lines)
+        more = len(lines) - _STDERR_LINES + 1
+        return (*lines[:_FIRST_WORDS], f"... {more} more lines", *lines[_FIRST_WORDS + more :])
 
     def close(self, grace_s: float) -> bool:
-        """End stdin, wait up to ``grace_s`` seconds, kill what is left of the group. True if it ended by itself."""
+        """End stdin, wait up to ``grace_s`` seconds, kill what is left. True if it ended by itself.
+
+        Then whatever it had started should have ended, too; what has not is kept for ``family.survivors``.
+        """
         if self._ended.is_set():
             return True
         self._deadline = float("inf")
@@ -125,32 +169,54 @@ class TesteeProcess:
         assert self._child.stdout
         with contextlib.suppress(OSError):
             self._child.stdin.close()
+        ended = False
         try:
             if self._kept is not self._child.stdout:
                 # Nobody reads stdout now, so what the process still writes must not keep it waiting.
                 self._child.stdout.close()
             self._child.wait(grace_s)
             ended = True
+            if left := psutil.wait_procs(self._family.others(), _STRAGGLING_S)[1]:
+                survived(left)
         except subprocess.TimeoutExpired:
-            ended = False
-        self.kill()
-        self._ended.set()
+            pass
+        finally:
+            self.kill()
+            self._ended.set()
+            self._family.end()
         return ended
 
     def kill(self) -> None:
         """Kill the process group and every descendant that has left it, and reap the child."""
         self._kill_family()
         self._child.wait()
+        self._kill_family()  # who was started meanwhile
         self._reader.join(_LAST_WORDS_S)
 
     def _keep_stderr(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            while chunk := os.read(self._kept.fileno(), 1 << 16):
-                self._stderr.append(chunk)
-                self._stderr_size += len(chunk)
-                while self._stderr_size > _STDERR_BYTES and len(self._stderr) > 1:
-                    self._stderr_size -= len(self._stderr.popleft())
-        self._kept.close()
+        waiting = select.poll()  # of its own: two threads cannot wait with one
+        waiting.register(self._kept.fileno(), select.POLLIN)
+        while self._hear():
+            waiting.poll()
+
+    def _hear(self) -> bool:
+        """Keep what stands in the pipe of stderr; False at its end."""
+        with self._hearing:
+            try:
+                chunk = os.read(self._kept.fileno(), 1 << 16)
+            except BlockingIOError:
+                return True
+            except (OSError, ValueError):
+                chunk = b""
+            if not chunk:
+                self._kept.close()
+                return False
+            self._stderr.append(chunk)
+            self._stderr_size += len(chunk)
+            self._untold += len(chunk)
+            while self._stderr_size - len(self._stderr[0]) >= _STDERR_BYTES:  # what stays must be that much itself
+                self._stderr_size -= len(self._stderr.popleft())
+            return True
 
     def _watch(self) -> None:
         look_at_memory = 0.0
@@ -173,24 +239,26 @@ class TesteeProcess:
 
     def _resident_bytes(self) -> int:
         total = 0
-        for process in self._family():
+        for process in self._family.living():
             with contextlib.suppress(psutil.Error):
                 total += process.memory_info().rss
         return total
 
     def _kill_family(self) -> None:
-        family = self._family()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._child.pid, signal.SIGKILL)
-        for process in family:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        for _ in range(_ROUNDS):
+            family = self._family.living()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._child.pid, signal.SIGKILL)
+            for process in family:
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            # The child alone is soon gone; others may have started others before they were killed.
+            if not any(process.pid != self._child.pid for process in family):
+                return
+            time.sleep(_PAUSE_S)
 
-    def _family(self) -> list[psutil.Process]:
-        """The child and its descendants, in whatever group they are."""
-        try:
-            # Once the child is reaped, its number may be another's.
-            leader = psutil.Process(self._child.pid) if self._child.returncode is None else None
-            return [leader, *leader.children(recursive=True)] if leader else []
-        except psutil.Error:
-            return []
+
+def _lines(text: bytes) -> list[str]:
+    """Lines of stderr that say something, without control characters, and cut."""
+    lines = (without_controls(line, " ").rstrip()[:300] for line in text.decode("utf-8", "replace").splitlines())
+    return [line for line in lines if line]

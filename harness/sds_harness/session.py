@@ -26,6 +26,9 @@ class Session:
         self._limits = limits
         self._last_id = 0
         self._fault: TesteeFault | None = None
+        if limits.left_s <= 0:
+            total = f"the total time of {limits.total_s:g} s was over before it could be started"
+            raise TesteeFault(FaultKind.OUT_OF_TIME, total)
         self.link = connect()
         try:
             self.declaration = self._handshake(revision)
@@ -44,7 +47,7 @@ class Session:
         self._last_id += 1
         request.id = self._last_id
         try:
-            reply = self.link.call(request, timeout_s or self._limits.command_s, self.language.reply)
+            reply = self._ask(self.link.call, request, timeout_s or self._limits.command_s)
         except TesteeFault as fault:
             self._fault = fault
             raise
@@ -70,10 +73,14 @@ class Session:
         """Send a command that does not exist. Raises TesteeFault unless the answer is a refusal."""
         self._last_id += 1
         request = self.language.request(id=self._last_id)
-        reply = self.link.call_unknown(request, self._limits.command_s, self.language.reply)
+        reply = self._ask(self.link.call_unknown, request, self._limits.command_s)
         answer = reply.WhichOneof("answer")
         if answer not in REFUSALS:
             self._fail(FaultKind.DISHONEST, f"a command that does not exist was answered with {answer or 'nothing'}")
+
+    def break_off(self, kind: FaultKind, detail: str) -> NoReturn:
+        """Blame the implementation for something that only who talks to it can see. Raises TesteeFault."""
+        self._fail(kind, detail)
 
     def close(self) -> None:
         """End the session. Raises TesteeFault if the process does not end."""
@@ -82,6 +89,22 @@ class Session:
     def kill(self) -> None:
         """End the session at once."""
         self.link.kill()
+
+    def _ask(self, ask: Callable[[Any, float, type[Any]], Any], request: Any, timeout_s: float) -> Any:
+        """The answer, within its own time and within the total. Raises TesteeFault."""
+        left_s = self._limits.left_s
+        if left_s <= 0:
+            self._out_of_time(request)
+        try:
+            return ask(request, min(timeout_s, left_s), self.language.reply)
+        except TesteeFault as fault:
+            if fault.breakdown.kind is FaultKind.HANG and self._limits.left_s <= 0:
+                self._out_of_time(request)
+            raise
+
+    def _out_of_time(self, request: Any) -> NoReturn:
+        what = request.WhichOneof("command") or "an unknown command"
+        self._fail(FaultKind.OUT_OF_TIME, f"the total time of {self._limits.total_s:g} s was over at {what}")
 
     def _hold_to_declaration(self, command: str, request: Any, reply: Any) -> None:
         """Is there anything in ``request`` that was not declared? `unsupported` is honest only then."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Generic
+from typing import Any, Generic, NoReturn
 
 from .declaration import VIRTUAL_CLOCK, printable
 from .environment import PLAIN, Environment
-from .faults import TesteeFault
+from .faults import FaultKind, TesteeFault
+from .link import Limits
+from .room import Room
 from .session import Session
 from .trace import S, Trace
 
@@ -60,6 +62,8 @@ class Stage(Generic[S]):
             startMs=trace.start_ms,
         )
         self.trace = trace
+        self.room = Room(Limits.kept_bytes)
+        """What it may keep; who plays many at a time gives each the same."""
         self._begun = step
         self._labels: set[str] = set()
         self._handles: list[tuple[str, int]] = []
@@ -95,6 +99,7 @@ class Stage(Generic[S]):
 
     def close(self) -> None:
         """Free the participants; part of the trace only where that breaks the conversation. Raises TesteeFault."""
+        self._hear()
         for participant, handle in self._handles:
             request = self.session.language.request()
             request.close.now_ms, request.close.handle = self.now_ms - self.ahead_ms, handle
@@ -108,6 +113,7 @@ class Stage(Generic[S]):
     def step(self, participant: str, request: Any) -> S:
         """Carry out one command and keep it in the trace. Raises TesteeFault, with the broken step kept, too."""
         steps = self.trace.steps
+        self._hear()
         if offset := self.environment.offset_ms(len(steps)) - self.ahead_ms:
             command = getattr(request, request.WhichOneof("command") or "")
             if "now_ms" in command.DESCRIPTOR.fields_by_name:
@@ -119,10 +125,29 @@ class Stage(Generic[S]):
         except TesteeFault as fault:
             self.trace.breakdown = fault.breakdown
             raise
+        step.said = self.session.link.said()
+        if not self.room.holds(request, step.reply):
+            self._too_much(step)
+        step.lighten()
         if step.reply is not None and step.answer == "unsupported":
             what = printable(step.reply.unsupported.what, 100)
             raise ScheduleStopped(f"{step.command} was answered `unsupported` ({what or 'nothing named'})")
         return step
+
+    def _hear(self) -> None:
+        """Whoever speaks up late on stderr still speaks of the step before."""
+        late = self.session.link.said()
+        if late and self.trace.steps:
+            self.trace.steps[-1].said += late
+
+    def _too_much(self, step: S) -> NoReturn:
+        came_to = f"over {self.room.limit >> 20:,} MiB at {step.command}"
+        try:
+            self.session.break_off(FaultKind.TOO_MUCH, f"its replies, and what was made of them, came to {came_to}")
+        except TesteeFault as fault:
+            step.reply = None
+            self.trace.breakdown = fault.breakdown
+            raise
 
     def next(self, participant: str, request: Any) -> S:
         """The next step, not answered yet, and no part of the trace."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
-from google.protobuf import json_format
+from sds_testee.protojson import write
 
 from .declaration import Declaration
 from .environment import PLAIN
@@ -33,6 +33,16 @@ class Step:
     request: Any
     reply: Any | None
     """None where the implementation broke down instead of answering."""
+    said: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    """What it wrote to stderr meanwhile: some lines, in its own words."""
+
+    def lighten(self) -> None:
+        """Keep once what is large and the same in other steps. Called when the answer is there."""
+
+    @property
+    def whole_reply(self) -> Any | None:
+        """The reply with all that was in it when it came."""
+        return self.reply
 
     # Checks ask a step the same few things again and again; it does not change once it was answered.
 
@@ -117,23 +127,36 @@ class Trace(Generic[S]):
 
     def to_json_lines(self) -> Iterator[str]:
         """A header, then one line a step: for people and tools that look at a single run."""
-        yield _dump(
-            {
-                "schedule": self.schedule,
-                "implementation": self.declaration.name,
-                "revision": self.revision.name,
-                "steps": len(self.steps),
-            }
-        )
+        about = {
+            "schedule": self.schedule,
+            "implementation": self.declaration.name,
+            "revision": self.revision.name,
+            "steps": len(self.steps),
+            "environment": self.environment,
+            "dialect": self.dialect.name if self.dialect is not None else "",
+            "startMs": self.start_ms,
+            "stopped": self.stopped,
+        }
+        yield _object(**_texts(about), hello=write(self.declaration.to_hello(), compact=True))
         for step in self.steps:
-            row: dict[str, Any] = {"step": step.index, "participant": step.participant}
-            row["request"] = json_format.MessageToDict(step.request)
-            if step.reply is not None:
-                row["reply"] = json_format.MessageToDict(step.reply)
-            yield _dump(row)
+            row = _texts({"step": step.index, "participant": step.participant})
+            row["request"] = write(step.request, compact=True)
+            if (reply := step.whole_reply) is not None:
+                row["reply"] = write(reply, compact=True)
+            if step.said:
+                row["stderr"] = _dump(step.said)
+            yield _object(**row)
         if self.breakdown:
             yield _dump({"breakdown": self.breakdown.kind.value, "detail": self.breakdown.detail})
 
 
-def _dump(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _texts(values: dict[str, Any]) -> dict[str, str]:
+    return {name: _dump(value) for name, value in values.items()}
+
+
+def _object(**texts: str) -> str:
+    """The JSON of an object from those of its values."""
+    return "{" + ",".join(f'"{name}":{text}' for name, text in texts.items()) + "}"

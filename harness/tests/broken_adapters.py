@@ -208,6 +208,12 @@ def crashes_in_colour(right: bytes) -> None:
     os._exit(1)
 
 
+@adapter
+def orders_the_ci_about(right: bytes) -> None:
+    say("::stop-commands::x\n  ::error file=a::x\n##[group]x\n")
+    os._exit(1)
+
+
 def another_process(*, new_session: bool = False, keeps: int | None = None) -> None:
     """Start a process that outlives this one by far, with one of its pipes, and leave its number in FILE."""
     stdin, stdout = (None if keeps == pipe else subprocess.DEVNULL for pipe in (0, 1))

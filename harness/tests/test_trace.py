@@ -53,11 +53,17 @@ def test_a_trace_can_be_written_as_lines_of_json() -> None:
     stage = stage_on(reference())
     stage.open().receive(stage.peer("bob").content(START_MS, content=b"hi"))
     header, opened, received = map(json.loads, stage.trace.to_json_lines())
+    hello = header.pop("hello")
+    assert (hello["name"], "CAPABILITY_OBSERVE" in hello["capabilities"]) == ("sds_reference", True)
     assert header == {
         "schedule": "a schedule",
         "implementation": "sds_reference",
         "revision": "sds-2026-01",
         "steps": 2,
+        "environment": "plain",
+        "dialect": "",
+        "startMs": START_MS,
+        "stopped": "",
     }
     assert (opened["step"], opened["participant"], opened["request"]["open"]["channels"]) == (1, "alice", ["c1"])
     assert received["reply"]["effects"]["events"][0]["delivered"] == {"messageId": "bob-1", "content": "aGk="}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,12 +25,14 @@ class IncomingBuffer:
     """Buffered messages, with an index from each unmet dependency to those that wait for it.
 
     Regular messages are kept by their ID. Others, whose IDs may repeat or collide, get a place of their own.
+
+    What is taken from its front is an OrderedDict: a plain dict walks over all that was taken before.
     """
 
     def __init__(self) -> None:
-        self._entries: dict[str | int, Buffered] = {}
+        self._entries: OrderedDict[str | int, Buffered] = OrderedDict()
         self._waiting: dict[str, dict[str | int, None]] = {}
-        self._ready: dict[str | int, None] = {}
+        self._ready: OrderedDict[str | int, None] = OrderedDict()
         self._serial = 0
 
     def add(self, entry: Buffered) -> None:
@@ -51,10 +54,10 @@ class IncomingBuffer:
 
     def take_ready(self) -> Buffered | None:
         """Remove and return the message that has been ready longest, None if none is."""
-        for key in self._ready:
-            del self._ready[key]
-            return self._entries.pop(key)
-        return None
+        if not self._ready:
+            return None
+        key, _ = self._ready.popitem(last=False)
+        return self._entries.pop(key)
 
     def take_older(self, received_ms: int) -> list[Buffered]:
         """Remove and return what was received at or before ``received_ms`` and still waits."""

@@ -1,7 +1,8 @@
 """Sections "Participant state" and "Resolve Conflicts": the local log of a channel.
 
 All message IDs of the channel, ordered by Lamport timestamp and, where those are equal, by message ID. "Ascending
-order of message ID" is read as the order of the UTF-8 bytes, the one order that all platforms share.
+order of message ID" is read as the order of the UTF-8 bytes, the one order that all platforms share; that of strings
+here, by code points, is the same.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import Any
 
 from sortedcontainers import SortedList
 
+from .values import setters
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, init=False)
 class LogEntry:
     """One message of the log. ``sender_id`` and ``retrieval_hint`` travel in later causal histories."""
 
@@ -23,17 +26,28 @@ class LogEntry:
     sender_id: str
     retrieval_hint: bytes | None = None
 
+    def __init__(
+        self, message_id: str, lamport_timestamp: int, sender_id: str, retrieval_hint: bytes | None = None
+    ) -> None:
+        _set_id(self, message_id)
+        _set_lamport(self, lamport_timestamp)
+        _set_sender(self, sender_id)
+        _set_hint(self, retrieval_hint)
+
+
+_set_id, _set_lamport, _set_sender, _set_hint = setters(LogEntry)
+
 
 class LocalLog:
     """An ordered log; insertion and the last n cost O(log n), membership O(1)."""
 
     def __init__(self) -> None:
-        self._order: SortedList[tuple[Any, bytes]] = SortedList()
-        self._entries: dict[bytes, LogEntry] = {}
+        self._order: SortedList[tuple[Any, str]] = SortedList()
+        self._entries: dict[str, LogEntry] = {}
 
     def insert(self, entry: LogEntry) -> bool:
         """Put ``entry`` in its place; False if its ID is in the log already, which then stays as it was."""
-        key = entry.message_id.encode()
+        key = entry.message_id
         if key in self._entries:
             return False
         self._entries[key] = entry
@@ -45,7 +59,7 @@ class LocalLog:
         return entry.lamport_timestamp
 
     def __contains__(self, message_id: str) -> bool:
-        return message_id.encode() in self._entries
+        return message_id in self._entries
 
     def __len__(self) -> int:
         return len(self._entries)

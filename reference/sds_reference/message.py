@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 from sds_proto.wire.v2026_01 import message_pb2 as pb
 
 from .errors import MalformedMessage
+from .values import setters
 
 MAX_LAMPORT = 2**64 - 1
 """Largest value of the wire's ``uint64 lamport_timestamp``."""
@@ -29,7 +30,7 @@ class Kind(Enum):
     """Neither: the text gives it no meaning."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class HistoryEntry:
     """A reference to an earlier message. Only ``message_id`` is its identity; the rest helps to find it."""
 
@@ -37,8 +38,16 @@ class HistoryEntry:
     retrieval_hint: bytes | None = None
     sender_id: str | None = None
 
+    def __init__(self, message_id: str, retrieval_hint: bytes | None = None, sender_id: str | None = None) -> None:
+        _set_entry_id(self, message_id)
+        _set_hint(self, retrieval_hint)
+        _set_entry_sender(self, sender_id)
 
-@dataclass(frozen=True, slots=True)
+
+_set_entry_id, _set_hint, _set_entry_sender = setters(HistoryEntry)
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Message:
     """An SDS message, with the fields of all revisions; ``None`` is "unset" on the wire."""
 
@@ -51,12 +60,44 @@ class Message:
     repair_request: tuple[HistoryEntry, ...] = ()
     content: bytes | None = None
 
+    def __init__(
+        self,
+        sender_id: str,
+        message_id: str,
+        channel_id: str,
+        lamport_timestamp: int | None = None,
+        causal_history: tuple[HistoryEntry, ...] = (),
+        bloom_filter: bytes | None = None,
+        repair_request: tuple[HistoryEntry, ...] = (),
+        content: bytes | None = None,
+    ) -> None:
+        _set_sender(self, sender_id)
+        _set_id(self, message_id)
+        _set_channel(self, channel_id)
+        _set_lamport(self, lamport_timestamp)
+        _set_history(self, causal_history)
+        _set_filter(self, bloom_filter)
+        _set_request(self, repair_request)
+        _set_content(self, content)
+
     @property
     def kind(self) -> Kind:
         """Unset and zero-length content are the same."""
         if self.lamport_timestamp is None:
             return Kind.EPHEMERAL if self.content else Kind.UNDEFINED
         return Kind.CONTENT if self.content else Kind.SYNC
+
+
+(
+    _set_sender,
+    _set_id,
+    _set_channel,
+    _set_lamport,
+    _set_history,
+    _set_filter,
+    _set_request,
+    _set_content,
+) = setters(Message)
 
 
 def encode(message: Message) -> bytes:

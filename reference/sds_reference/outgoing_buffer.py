@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -35,12 +36,12 @@ class OutgoingBuffer:
     """Own messages by ID, in the order sent.
 
     Their resend times are in a heap, so a sweep costs what it resends; those still *unacknowledged* have an index, so
-    a review of a filter costs what may change by it.
+    a review of a filter costs what may change by it. A plain dict would walk over all that was acknowledged before.
     """
 
     def __init__(self) -> None:
-        self._entries: dict[str, Outgoing] = {}
-        self._unacknowledged: dict[str, Outgoing] = {}
+        self._entries: OrderedDict[str, Outgoing] = OrderedDict()
+        self._unacknowledged: OrderedDict[str, Outgoing] = OrderedDict()
         self._due: list[tuple[int, int, str]] = []
         self._serial = 0
 

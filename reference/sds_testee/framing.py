@@ -5,8 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeVar
 
-from google.protobuf import json_format
+from google.protobuf.json_format import ParseError
 from google.protobuf.message import DecodeError, Message
+
+from . import protojson
 
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 ENVIRONMENT_VARIABLE = "SDS_TESTEE_FRAMING"
@@ -31,7 +33,7 @@ class Framing(Enum):
         if self is Framing.BINARY:
             body = message.SerializeToString()
             return len(body).to_bytes(4, "big") + body
-        return json_format.MessageToJson(message, indent=None, ensure_ascii=False).encode() + b"\n"
+        return protojson.write(message).encode() + b"\n"
 
     def take(self, buffer: bytearray, searched: int = 0) -> bytes | None:
         """Remove the first complete frame from ``buffer`` and return its body; None if there is none yet.
@@ -47,14 +49,14 @@ class Framing(Enum):
                 raise FramingError(f"a frame of {end - 4} bytes; the limit is {MAX_FRAME_BYTES}")
             if len(buffer) < end:
                 return None
-            body = bytes(buffer[4:end])
+            body = bytes(memoryview(buffer)[4:end])
         else:
             end = buffer.find(b"\n", searched) + 1
             if not end:
                 if len(buffer) > MAX_FRAME_BYTES:
                     raise FramingError(f"a line of more than {MAX_FRAME_BYTES} bytes")
                 return None
-            body = bytes(buffer[: end - 1])
+            body = bytes(memoryview(buffer)[: end - 1])
         del buffer[:end]
         return body
 
@@ -69,6 +71,6 @@ class Framing(Enum):
                 return kind.FromString(body)
             if not body.lstrip().startswith(b"{"):
                 raise FramingError("not a JSON object")
-            return json_format.Parse(body, kind(), ignore_unknown_fields=lenient)
-        except (DecodeError, json_format.ParseError, UnicodeDecodeError, RecursionError) as error:
+            return protojson.parse(body, kind, lenient=lenient)
+        except (DecodeError, ParseError, UnicodeDecodeError, RecursionError) as error:
             raise FramingError(str(error).strip().splitlines()[0] if str(error).strip() else "not a frame") from None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from sds_reference import PROFILES, BloomParameters, BloomProfile, RollingBloomFilter, build_filter
@@ -81,6 +84,22 @@ def test_the_wire_bytes_follow_every_insertion() -> None:
     assert those.to_wire() == build_filter(WAKU_SDS_JS, TEN, ["m-0", "m-1"])
     those.insert("m-1")
     assert those.to_wire() == build_filter(WAKU_SDS_JS, TEN, ["m-1", "m-0"])
+
+
+def test_an_id_is_hashed_once_however_often_the_filter_rolls_over() -> None:
+    hashed: Counter[str] = Counter()
+
+    def counted(text: str) -> int:
+        hashed[text] += 1
+        return WAKU_SDS_JS.hash(text)
+
+    profile = replace(WAKU_SDS_JS, hash=counted)
+    parameters = BloomParameters.sized(10_000, 0.001)
+    those = RollingBloomFilter(profile, parameters, 5_000)
+    for n in range(10_001):
+        those.insert(f"m-{n}")
+    assert hashed.total() == 2 * 10_001  # two for double hashing
+    assert those.to_wire() == build_filter(WAKU_SDS_JS, parameters, [f"m-{n}" for n in range(5_000, 10_001)])
 
 
 def test_bytes_already_given_out_do_not_change() -> None:

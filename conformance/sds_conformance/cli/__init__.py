@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-import io
-import signal
+import os
 import sys
-import threading
-from types import FrameType
-from typing import NoReturn
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import click
 
+from sds_harness.family import adopt, naming
+from sds_harness.signals import heeded
+from sds_harness.systems import unsupported
 from sds_testee.version import suite_version
 
 from ..judging.exits import Exit
+from .door import OutputLost, doors
 from .later import Commands
 
 _COMMANDS = {
+    "baseline": "Keep a file of known failures, for --baseline.",
+    "certificate": "Write a certificate on what a run has found, show one, verify one.",
+    "compare": "Set reports side by side: what differs, and what got better and worse.",
     "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
+    "docs": "Print what is written about adapters, the testee protocol, vectors and the rest.",
     "explain": "Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.",
     "fuzz": "Play generated schedules and judge everything in them.",
     "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
     "interop": "See what implementations understand of each other.",
     "new-adapter": "Write an adapter to DIR that runs as it is, for you to fill in.",
     "replay": "Play the schedule in FILE again, on the implementation that it was found with or on any other.",
+    "report": "Tell what stands in DIR, which `run --report` left, or write it in another form.",
     "requirements": "List the requirements, and how each is tested.",
     "run": "Drive an implementation and judge every requirement.",
     "selftest": "Prove that the checks can fail, and that they accept what is legal.",
@@ -35,28 +45,65 @@ _EPILOG = """
 Exit codes:
   0  conformant                  3  the implementation could not be driven
   1  non-conformant              4  nothing was exercised
-  2  wrong use of this command   130  interrupted
+  2  wrong use of this command   70   a fault of this suite
+  130  interrupted               143  terminated, 129 hung up: as interrupted
+                                 141  whoever read this went away
 """
 
 
-EXIT_TERMINATED = 128 + signal.SIGTERM
-
-
 class Suite(Commands):
-    """Commands that end in order when they are interrupted or terminated: no process of an implementation stays."""
+    """Commands that end in order when they are interrupted or terminated: no process of an implementation stays. And
+    no fault of ours ends with the code of a verdict."""
+
+    def main(  # type: ignore[override]  # of two overloads
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **more: Any
+    ) -> Any:
+        """Without arguments to take in their place, those of the command line: this is the whole program."""
+        if why := unsupported():
+            click.echo(why, err=True)
+            sys.exit(Exit.USAGE)
+        if args is None:
+            adopt()
+        _with_stderr()
+        try:
+            with doors():
+                try:
+                    return super().main(args, prog_name, **more)
+                except OutputLost:
+                    raise
+                except Exception:
+                    traceback.print_exc()
+                    click.echo(
+                        "This is a fault of the suite, and no verdict. Please report it, with all of this.", err=True
+                    )
+                    sys.exit(Exit.OURS)
+        except OutputLost as lost:
+            if lost.exit_code is Exit.OURS:
+                with suppress(OSError, ValueError):
+                    click.echo(f"Not all was told: {lost}.", err=True)
+            sys.exit(lost.exit_code)
 
     def invoke(self, ctx: click.Context) -> object:
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _terminate)
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
-            ctx.exit(Exit.INTERRUPTED)
+        with heeded() as ending, naming(partial(click.echo, err=True)):
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                click.echo(f"Ended by {ending.name}." if ending.by_others else "Interrupted.", err=True)
+                ctx.exit(ending.exit_code if ending.number else Exit.INTERRUPTED)
+            except SystemExit as end:
+                # Commands know that they were interrupted, but not by what.
+                sys.exit(ending.exit_code if ending.number and end.code == Exit.INTERRUPTED else end.code)
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(EXIT_TERMINATED)
+def _with_stderr() -> None:
+    """Where whoever started us has closed stderr, the next file that is opened would be in its place, and whatever is
+    started would write to it."""
+    try:
+        os.fstat(2)
+    except OSError:
+        os.open(os.devnull, os.O_WRONLY)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - to the end
 
 
 @click.group(
@@ -71,9 +118,5 @@ def main() -> None:
     """Say, requirement by requirement, whether an implementation is SDS.
 
     SDS is the Scalable Data Sync protocol for distributed logs. An implementation under test is any program that
-    speaks the testee protocol (proto/sds/testee/v1/testee.proto) on stdin and stdout.
+    speaks the testee protocol (`sds-conformance docs proto`) on stdin and stdout.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character gets a question mark, not a traceback.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")

@@ -26,7 +26,7 @@ CLOCK = click.option(
 )
 
 
-def faketime(protocol: Protocol, revision: str, dialect: str, limits: Limits) -> Faketime:
+def faketime(protocol: Protocol, revision: str, dialect: str | None, limits: Limits) -> Faketime:
     """What moves the time of an implementation that is driven in that way. Raises UsageError."""
     language = protocol.rules.language
     if protocol.rules.clock is None or language.number_of(VIRTUAL_CLOCK) is None:
@@ -41,12 +41,11 @@ def faketime(protocol: Protocol, revision: str, dialect: str, limits: Limits) ->
     return Faketime(library, revision, language, partial(_shown, revision, dialect), limits)
 
 
-def _shown(revision: str, asked: str, session: Session) -> Shown:
+def _shown(revision: str, asked: str | None, session: Session) -> Shown:
     """What a session shows of time, in the dialect that was asked for or is declared."""
     rules = protocol_of(revision).rules
     assert rules.clock is not None
-    name = asked or session.declaration.profile("dialect")
     try:
-        return rules.clock(session, rules.dialect(revision, name) if name else None)
+        return rules.clock(session, rules.dialect_in_use(revision, asked, session.declaration))
     except UnknownDialect as error:
         return Shown(clock=str(error))

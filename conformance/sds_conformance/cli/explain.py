@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.files import FileError
 from sds_harness.transcript.reading import NoTranscript, parts, remarks
 
 from ..judging.exits import Exit
@@ -64,8 +65,8 @@ def explain_command(file: Path, participant: str, channel: str, requirement: str
         raise click.UsageError(
             f"{file} is no transcript: {error}. `sds-conformance run --transcript FILE -- COMMAND` writes one."
         ) from None
-    except OSError as error:
-        raise click.UsageError(f"cannot read {file}: {error.strerror}") from None
+    except FileError as error:
+        raise click.UsageError(f"{file} {error}") from None
     for complaint in complaints[:_COMPLAINTS]:
         err.print(f"Not read: {printable(complaint)}", style="yellow", soft_wrap=True)
     if len(complaints) > _COMPLAINTS:

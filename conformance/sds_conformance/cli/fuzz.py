@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-import os
 import sys
+import time
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from sds_harness import signals
+
 from ..exploration.campaign import Order, Tally, explore
 from ..exploration.casting import Casting
-from ..exploration.casts import NotPlayed
-from ..exploration.counterexample import counterexample_of, save
+from ..exploration.casts import NotPlayed, OutOfTime
+from ..exploration.counterexample import Counterexample, counterexample_of, save, save_unshrunk
 from ..exploration.telling import (
     Shrunk,
     as_json,
     last_line,
     plain_story,
+    show_again,
     show_counterexample,
     show_coverage,
+    show_flaky,
     show_head,
-    show_unstable,
+    show_unshrunk,
     svg_of,
 )
-from ..judging.certification import plan
+from ..judging.again import Again
 from ..judging.exits import Exit
+from ..judging.planning import plan
 from ..judging.verdict import RANK
 from ..protocols import protocol_of, protocols, repertoire_of
+from ..reports.baselines.failures import judged
+from ..reports.baselines.matching import Match
 from ..telling.story import show_certificate, show_errors
+from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
-from .options import SAVE, Driven, console, driving, exit_code, judging, which_schedules
+from .limits import Seconds
+from .options import JOBS, SAVE, Driven, console, driving, exit_code, judging, which_schedules
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
 _EPILOG = """
@@ -54,19 +63,14 @@ this or on any other implementation.
 @which_schedules
 @click.option(
     "--time-budget",
-    type=click.FloatRange(min=0.1),
+    type=Seconds(min=0.1),
     metavar="SECONDS",
     help="Begin no further schedule after that time.",
 )
 @judging
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 256),
-    default=os.cpu_count() or 1,
-    metavar="N",
-    help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
-)
+@JOBS
 @SAVE
+@BASELINE
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
 @driving
 @keeping
@@ -83,6 +87,7 @@ def fuzz_command(
     strict: bool,
     jobs: int,
     folder: Path,
+    baseline_file: Path | None,
     json_wanted: bool,
 ) -> None:
     """Play generated schedules and judge everything in them.
@@ -97,6 +102,7 @@ def fuzz_command(
             f"generated schedules are about {' and '.join(scheduled)}. Of {revision} there are the scenarios of `run`: "
             f"{driven.typed('run', '--revision', revision)}"
         )
+    baseline = begun(baseline_file, revision)
     order = Order(
         driven.connect,
         driven.limits,
@@ -114,16 +120,21 @@ def fuzz_command(
     err.print(f"Seed {seed}: {examples:,} schedules", soft_wrap=True)
     with driven_or_ended(err, driven), found_bar(err, "schedules", order.examples) as bar:
         tally = explore(order, lambda tally: bar(tally.schedules, len(tally.found)))
+    found = held(baseline, judged(as_json(tally, order, {}))) if baseline is not None else None
+    if found is not None and not json_wanted:
+        show_gate(out, found, tally.declaration.name)
     if not json_wanted:
         show_certificate(
             out,
             tally.declaration,
-            driven.dialect or tally.declaration.profile("dialect"),
+            tally.declaration.dialect(driven.dialect),
             plan(protocol_of(revision).rules, (), (), profile, revision),
         )
-    shrunk = _tell(out, err, order, tally, driven, folder, quiet=json_wanted)
+    shrunk, unkept = _tell(out, err, order, tally, driven, folder, found, quiet=json_wanted)
+    signals.hold()
+    data = as_json(tally, order, shrunk)
     if json_wanted:
-        print_json(as_json(tally, order, shrunk or {}))
+        print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
         show_coverage(out, tally, order.scope)
         show_errors(out, tally.errors)
@@ -131,44 +142,78 @@ def fuzz_command(
             out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
         name = f"{tally.declaration.name} {tally.declaration.version}".strip()
         out.print(last_line(tally, name))
-    sys.exit(Exit.USAGE if shrunk is None else exit_code(tally))
+        if found is not None and found.requirements:
+            out.print(known_line(found))
+    sys.exit(Exit.USAGE if unkept else gate(found, exit_code(tally)))
 
 
 def _tell(
-    out: Console, err: Console, order: Order, tally: Tally, driven: Driven, folder: Path, *, quiet: bool
-) -> Shrunk | None:
-    """Shrink, keep and tell what was found, the worst first. None if it could not be written."""
-    ordered = sorted(tally.found, key=lambda what: (-RANK[tally.found[what].severity], what))
+    out: Console,
+    err: Console,
+    order: Order,
+    tally: Tally,
+    driven: Driven,
+    folder: Path,
+    gated: Match | None,
+    *,
+    quiet: bool,
+) -> tuple[Shrunk, str]:
+    """Shrink, tell and keep what was found, the worst first and what is known last; and why it could not be kept.
+
+    From an interrupt on nothing is shrunk any more, but all is told and kept.
+    """
+    known = gated.requirements if gated is not None else {}
+    ordered = sorted(tally.found, key=lambda what: (what in known, -RANK[tally.found[what].severity], what))
     shrunk: Shrunk = {}
-    company = order.company()
+    unkept = ""
+    began, company, late = time.monotonic(), order.company(), False
     try:
-        if ordered:
-            company.start()
         for number, what in enumerate(ordered):
             finding = tally.found[what]
-            with shrinking_bar(err, what, number, len(ordered)):
+            example: Counterexample | Again | None = None
+            try:
+                if not tally.interrupted:
+                    with shrinking_bar(err, what, number, len(ordered)):
+                        if not number:
+                            company.start()
+                        example = counterexample_of(order, company, tally.found_at[what], finding)
+            except NotPlayed as reason:
+                late = isinstance(reason, OutOfTime)
+            except KeyboardInterrupt:
+                tally.interrupted = True
+            unshrunk = example is None and tally.interrupted
+            found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
+            with signals.held():
+                small = example if isinstance(example, Counterexample) else None
+                again = example if isinstance(example, Again) else None
+                if again is not None:
+                    tally.flaky[what] = again
+                record(driven, [small.finding if small is not None else finding])
+                # Told first: a disk that is full must not cost what was found.
+                if not quiet and small is not None:
+                    show_counterexample(out, small, tally)
+                elif not quiet:
+                    show_head(out, finding)
+                    if unshrunk:
+                        show_unshrunk(out, finding, found_by)
+                    else:
+                        show_flaky(out, finding, found_by, again, late=late)
+                files: dict[str, Path] = {}
                 try:
-                    example = counterexample_of(order, company, tally.found_at[what], finding)
-                except NotPlayed:
-                    example = None
-            if example is not None:
-                try:
-                    files = save(example, folder, svg_of(example), plain_story(example))
+                    if small is not None and not unkept:
+                        files = save(small, folder, svg_of(small), plain_story(small))
+                    elif unshrunk and not unkept:
+                        files = save_unshrunk(order, tally.found_at[what], finding, folder)
                 except OSError as error:
-                    not_kept(err, folder, error)
-                    return None
-                shrunk[what] = example, files
-                record(driven, [example.finding])
+                    unkept = not_kept(err, folder, error)
+                if small is not None or unshrunk:
+                    shrunk[what] = small, files
                 if not quiet:
-                    show_counterexample(out, example, tally, files, driven.typed("replay", str(files["schedule"])))
-                continue
-            record(driven, [finding])
-            if not quiet:
-                show_head(out, finding)
-                found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
-                show_unstable(out, finding, found_by, "the implementation")
-    except KeyboardInterrupt:
-        tally.interrupted = True
+                    if files:
+                        show_again(out, files, driven.typed("replay", str(files["schedule"])))
+                    out.print()
     finally:
         company.kill()
-    return shrunk
+        tally.shrinking_s = time.monotonic() - began
+        tally.seconds += tally.shrinking_s
+    return shrunk, unkept

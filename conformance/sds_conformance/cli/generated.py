@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import resource
-import signal
 from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,8 @@ def _examined(
 
 
 def _begin(reached: Reached | None = None) -> None:
-    """Who asks us to stop is the one who started us: an interrupt of the terminal reaches all."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    with suppress(OSError, ValueError):  # not every system lets a process bound itself
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if reached is not None:
         protocol, source = derived()
         _examiners[:] = [Examiner(protocol.rules, source, reached, MEANS)]

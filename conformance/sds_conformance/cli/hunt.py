@@ -15,10 +15,11 @@ from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
 from ..protocols import default, repertoire_of
-from ..telling.story import plain_table
+from ..telling.story import plain_table, unbroken
+from .files import refuse_nowhere
 from .options import CURRENT, console, which_seed
 from .showing import print_json
-from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
+from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
@@ -127,7 +128,7 @@ def _as_json(bag: Bag) -> dict[str, object]:
 
 
 def _show(out: Console, bag: Bag) -> None:
-    table = plain_table("Mutant", "Requirement", "Found by", right=("after", "steps"))
+    table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Found by", right=("after", "steps"))
     for catch in _ordered(bag.catches):
         by = Text("NOT FOUND", "bold red")
         if catch not in bag.away:

@@ -82,6 +82,7 @@ def record(driven: Driven, findings: Iterable[Finding]) -> None:
                 "expected": finding.expected,
                 "seen": finding.seen,
                 "position": finding.position,
+                **({"stderr": list(finding.said)} if finding.said else {}),
             },
         )
 

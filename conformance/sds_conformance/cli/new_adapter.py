@@ -11,11 +11,10 @@ from pathlib import Path
 import click
 
 from .options import FOLDER, console, program
+from .shipped import PAGES
 
 DESCRIPTION = "template.json"
 """What makes a folder a template: its language, what that needs, its files, and the commands to build and to run it."""
-_CHECKOUT = Path(__file__).parents[3] / "harness" / "adapters"
-_INSTALLED = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,9 @@ class Template:
         return [*go, *self.build, shlex.join([program(), "smoke", "--", *self.command])]
 
 
-def about_adapters() -> Path:
-    """The folder of what is written about adapters: that of the checkout, else what is installed with the suite."""
-    return _CHECKOUT if _CHECKOUT.is_dir() else _INSTALLED
-
-
 def templates() -> dict[str, Template]:
     """The templates by their LANG."""
-    return {path.parent.name: _read(path) for path in sorted(about_adapters().glob(f"*/{DESCRIPTION}"))}
+    return {path.parent.name: _read(path) for path in sorted(PAGES["adapter"].file.parent.glob(f"*/{DESCRIPTION}"))}
 
 
 def _read(path: Path) -> Template:
@@ -108,4 +102,4 @@ def new_adapter_command(lang: str, folder: Path) -> None:
     out.print(
         f"Then {folder / 'README.md'} says what to do in which order, and the tutorial shows what", soft_wrap=True
     )
-    out.print(f"comes out at each step: {about_adapters() / 'TUTORIAL.md'}", soft_wrap=True)
+    out.print(f"comes out at each step: {PAGES['tutorial'].file}", soft_wrap=True)

@@ -29,8 +29,12 @@ from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
+from ..protocols.properties import GROUP
+from ..telling.report import unusual
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime
+from .door import DoorConsole
+from .limits import LIMITS, as_typed
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""
@@ -42,32 +46,27 @@ PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
 
 
-def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
-    """Bytes, from a number with an optional suffix k, m or g."""
-    text = value.strip().lower().removesuffix("b").removesuffix("i")
-    factor = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:], 1)
-    try:
-        size = int(float(text.rstrip("kmg")) * factor)
-    except (ValueError, OverflowError):
-        raise click.BadParameter(f"{value!r} is no size: write for example 512m or 4g", context, parameter) from None
-    if size < 1 << 20:
-        raise click.BadParameter("less than 1m is not enough for any process", context, parameter)
-    return size
-
-
 @dataclass(frozen=True)
 class Driven:
     """The implementation to drive and how to talk to it, from the command line."""
 
     command: tuple[str, ...]
     framing: Framing
-    dialect: str
+    dialect: str | None
+    """Its private wire layout, "" for that of the text; None for the one that it declares."""
     limits: Limits
     access: Access = field(default_factory=Access)
     endpoint: Endpoint | None = None
     """The server that is talked to instead of stdin and stdout; without a command it runs already."""
     clock: Faketime | None = None
     """Moves its time from outside, None where it takes the time from commands."""
+    bundled: bool = False
+    """Nobody named a command: it is the reference that comes with the suite."""
+
+    def begin(self) -> None:
+        """Say who is driven where nobody was named: not before all that was typed is found to be right."""
+        if self.bundled:
+            console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(self.command)}")
 
     def connect(self, variables: Mapping[str, str]) -> Link:
         """Begin a conversation: with a fresh process, with these environment variables beside those it inherits, or
@@ -84,17 +83,14 @@ class Driven:
     @property
     def options(self) -> list[str]:
         """The options that are not the defaults, as they would be typed."""
-        usual = Limits()
         values = {
             "--framing": (self.framing.value, Framing.JSON.value),
-            "--dialect": (self.dialect, ""),
-            "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
-            "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            "--dialect": (self.dialect, None),
             "--clock": (FAKETIME if self.clock is not None else DECLARED, DECLARED),
-            "--memory": (f"{self.limits.memory_bytes >> 20}m", f"{usual.memory_bytes >> 20}m"),
+            **as_typed(self.limits),
         }
-        typed = [part for name, (value, default) in values.items() if value != default for part in (name, value)]
-        return [*(["--grpc", self.endpoint.address] if self.endpoint is not None else []), *typed, *self.access.options]
+        server = ["--grpc", self.endpoint.address] if self.endpoint is not None else []
+        return [*server, *unusual(values), *self.access.options]
 
     def typed(self, *words: str) -> str:
         """The command line of this program with these words, to drive it in the same way."""
@@ -121,6 +117,13 @@ class Driven:
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=os.cpu_count() or 1,
+    metavar="N",
+    help="Processes that play at the same time, each with an implementation of its own; as many as processors.",
+)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -130,23 +133,6 @@ def together(*options: Decorator) -> Decorator:
     return lambda function: reduce(lambda decorated, option: option(decorated), options, function)
 
 
-def _seconds(name: str, default: float, what: str) -> Decorator:
-    time = click.FloatRange(min=0.05)
-    return click.option(name, type=time, default=default, show_default=True, metavar="SECONDS", help=what)
-
-
-_LIMITS = together(
-    click.option(
-        "--memory",
-        callback=memory_size,
-        metavar="SIZE",
-        default="4g",
-        show_default=True,
-        help="Resident memory the implementation may use.",
-    ),
-    _seconds("--timeout", 10.0, "How long one command may take."),
-    _seconds("--start-timeout", 30.0, "How long the first answer of a fresh process may take."),
-)
 _FRAMING = click.option(
     "--framing",
     type=click.Choice([framing.value for framing in Framing]),
@@ -172,25 +158,29 @@ def talking(function: Callable[..., None], *more: Decorator) -> Callable[..., No
         framing: str,
         start_timeout: float,
         timeout: float,
+        total_timeout: float,
         memory: int,
         grpc_ca: Path | None,
         grpc_token_file: Path | None,
         grpc_insecure: bool,
         **rest: Any,
     ) -> None:
-        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory)
+        limits = Limits(start_s=start_timeout, command_s=timeout, memory_bytes=memory, total_s=total_timeout)
         access = Access(grpc_ca, grpc_token_file, grpc_insecure)
-        function(driven=Driven((), Framing(framing), "", limits, access), **rest)
+        function(driven=Driven((), Framing(framing), None, limits, access), **rest)
 
-    return together(_LIMITS, *reversed(ACCESS), *more, _FRAMING)(collected)
+    return together(*reversed(LIMITS), *reversed(ACCESS), *more, _FRAMING)(collected)
 
 
-def driving(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that drive an implementation, and hand them over as ``driven``."""
+def driving(function: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
+    """Give a command the options that drive an implementation, and hand them over as ``driven``.
+
+    Without a command the bundled reference is driven, or nothing if it cannot be typed ``alone``.
+    """
 
     @wraps(function)
     def collected(
-        driven: Driven, clock: str, grpc: str | None, dialect: str, command: tuple[str, ...], **rest: Any
+        driven: Driven, clock: str, grpc: str | None, dialect: str | None, command: tuple[str, ...], **rest: Any
     ) -> None:
         protocol = spoken(rest.get("revision"))
         if dialect:
@@ -206,8 +196,10 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
             endpoint = driven.access.endpoint(grpc, protocol.rules.language.service, started=started)
             rest = with_server(click.get_current_context(), endpoint, rest)
         if not command and (endpoint is None or endpoint.started):
-            command = (sys.executable, "-m", protocol.model.module)
-            console(stderr=True).print(f"No COMMAND given: driving the bundled reference, {shlex.join(command)}")
+            if not alone:
+                function(driven=driven, **rest)
+                return
+            command, driven = (sys.executable, "-m", protocol.model.module), replace(driven, bundled=True)
         driven = replace(driven, command=command, dialect=dialect, endpoint=endpoint)
         if clock == FAKETIME:
             if driven.running:
@@ -215,12 +207,15 @@ def driving(function: Callable[..., None]) -> Callable[..., None]:
             driven = replace(driven, clock=faketime(protocol, rest.get("revision") or CURRENT, dialect, driven.limits))
         function(driven=driven, **rest)
 
-    dialects = f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file."
+    dialects = (
+        f"Translate a private wire layout: {', '.join(_DIALECTS)}, or a .json file. By default the one that is "
+        "declared, if any; '' translates nothing."
+    )
     return talking(
         collected,
         CLOCK,
         ADDRESS,
-        click.option("--dialect", default="", metavar="NAME", help=dialects),
+        click.option("--dialect", metavar="NAME", help=dialects),
         click.argument("command", nargs=-1, type=click.UNPROCESSED),
     )
 
@@ -296,9 +291,9 @@ def _seed(context: click.Context, parameter: click.Parameter, value: str) -> int
     return seed
 
 
-def which_seed(what: str, metavar: str = "N") -> Decorator:
+def which_seed(what: str, metavar: str = "N", default: str = "0") -> Decorator:
     """The option ``seed``; ``what`` says of what."""
-    return click.option("--seed", callback=_seed, default="0", show_default=True, metavar=metavar, help=what)
+    return click.option("--seed", callback=_seed, default=default, show_default=True, metavar=metavar, help=what)
 
 
 which_schedules = together(
@@ -336,9 +331,10 @@ def exit_code(tally: Tally) -> int:
     if tally.interrupted:
         return Exit.INTERRUPTED
     if not (tally.found or tally.errors or any(tally.exercised.values())):
-        return Exit.NOTHING_EXERCISED
-    bad = tally.errors or any(finding.severity is Verdict.FAIL for finding in tally.found.values())
-    return Exit.NON_CONFORMANT if bad else Exit.CONFORMANT
+        return Exit.NOT_DRIVEN if tally.gave_up else Exit.NOTHING_EXERCISED
+    if tally.gave_up or any(finding.severity is Verdict.FAIL for finding in tally.found.values()):
+        return Exit.NON_CONFORMANT
+    return Exit.OURS if tally.errors else Exit.CONFORMANT
 
 
 def progress_bar(err: Console, width: int = 40) -> Progress:
@@ -355,9 +351,10 @@ def progress_bar(err: Console, width: int = 40) -> Progress:
 
 
 def full_id(glob: str) -> str:
-    """A glob of requirement or position IDs as they are written: in any case, and SDS- may be left out."""
+    """A glob of IDs of requirements, positions or properties as they are written: in any case, and SDS- may be left
+    out."""
     glob = glob.upper()
-    return glob if glob.startswith((*PREFIXES, "*", POSITIONS)) else f"{PREFIXES[0]}-{glob}"
+    return glob if glob.startswith((*PREFIXES, "*", POSITIONS, GROUP)) else f"{PREFIXES[0]}-{glob}"
 
 
 def program() -> str:
@@ -370,7 +367,7 @@ def program() -> str:
 
 def console(*, stderr: bool = False) -> Console:
     """stdout for results, stderr for progress and errors. Without a terminal the width is 80, or COLUMNS."""
-    return Console(
+    return DoorConsole(
         stderr=stderr,
         highlight=False,
         emoji=False,

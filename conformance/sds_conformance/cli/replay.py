@@ -80,12 +80,11 @@ def replay_command(
     notes = dict(schedule.notes)
     cast = casting or notes.get("cast", "")
     refuse_apart(driven.endpoint, cast)
-    known = notes.get("revision", CURRENT)
     order = Order(
         driven.connect,
         driven.limits,
         driven.dialect,
-        revision or (known if known in _SCHEDULED else CURRENT),
+        revision or notes.get("revision") or CURRENT,
         casting=Casting(cast) if cast in {c.value for c in Casting} else Casting.TOGETHER,
         strict=strict,
     )
@@ -119,17 +118,18 @@ def replay_command(
         name = f"{schedule.name or 'a schedule'} on {declared.name} {declared.version}".strip()
         labelled(out, "Playing", Text(name, "bold"))
         _show(out, performance, examples, assessment, noted)
-    bad = assessment.errors or any(finding.severity is Verdict.FAIL for finding in findings)
-    if not assessment.exercised and not bad:
-        sys.exit(Exit.NOTHING_EXERCISED)
-    sys.exit(Exit.NON_CONFORMANT if bad else Exit.CONFORMANT)
+    if any(finding.severity is Verdict.FAIL for finding in findings):
+        sys.exit(Exit.NON_CONFORMANT)
+    if assessment.errors:
+        sys.exit(Exit.OURS)
+    sys.exit(Exit.CONFORMANT if assessment.exercised else Exit.NOTHING_EXERCISED)
 
 
 def _show(
     out: Console, performance: Performance, examples: list[Counterexample], assessment: Assessment, noted: str
 ) -> None:
     """What was played, what was found, and what came of that which is ``noted`` in the file."""
-    show_played(out, performance, examples[0].act if examples else None)
+    show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_head(out, example.finding)
         show_proof(out, example)

@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
+from sds_harness import signals
 from sds_harness.declaration import printable
 from sds_harness.faults import TesteeFault
+from sds_harness.files import try_to_write
 
-from ..judging.certification import Certification, certify, not_driven, plan
+from ..judging.certification import Certification, certify, not_driven
 from ..judging.exits import Exit
+from ..judging.planning import plan
+from ..judging.playing import Keep
+from ..judging.registry import scenario_of
+from ..judging.repeating import repeat
 from ..judging.rules import Rules, UnknownDialect
-from ..protocols import default
+from ..judging.sharing import Sharing
+from ..protocols import default, property_of, rules_of
+from ..reports.baselines.failures import judged
+from ..reports.baselines.matching import Match
+from ..reports.reading import Report, failed_runs, read_report
+from ..telling.conversation import show_conversation
 from ..telling.report import Invocation, report, write_report
 from ..telling.story import (
+    labelled,
     show_breakdown,
+    show_causes,
     show_certificate,
-    show_conversation,
     show_doubts,
     show_findings,
     show_notes,
     show_summary,
 )
+from .files import refused
+from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record, record_judged
-from .options import CURRENT, FOLDER, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .near import did_you_mean
+from .options import CURRENT, FOLDER, JOBS, PREFIXES, Driven, console, driving, full_id, judging, program, spoken
+from .reports import Wanted, reporting
 from .showing import print_json, steps_bar
 
 _EPILOG = """
@@ -56,7 +74,8 @@ the conversation is shown message by message.
     "--select",
     multiple=True,
     metavar="GLOB",
-    help="Judge only these requirement IDs; may be repeated. All is played: --scenario narrows that down.",
+    help="Judge only these requirement IDs, in the scenarios that are for them; may be repeated. "
+    "--scenario and --environment narrow that down, --scenario '*' plays all.",
 )
 @click.option("--deselect", multiple=True, metavar="GLOB", help="Leave these requirement IDs out; may be repeated.")
 @click.option(
@@ -77,7 +96,18 @@ the conversation is shown message by message.
     metavar="DIR",
     help="Write report.json, report.jsonl and traces to DIR.",
 )
+@reporting
+@BASELINE
+@click.option("--fail-fast", is_flag=True, help="End at the first failure, of those that are not known.")
+@click.option(
+    "--since",
+    "last",
+    type=click.Path(path_type=Path),
+    metavar="REPORT",
+    help="Play first what failed last time: the DIR of an earlier --report.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the story.")
+@JOBS
 @driving
 @keeping
 def run_command(
@@ -90,13 +120,18 @@ def run_command(
     revision: str,
     strict: bool,
     report_dir: Path | None,
+    wanted: Wanted,
+    baseline_file: Path | None,
+    fail_fast: bool,
+    last: Path | None,
     as_json: bool,
+    jobs: int,
 ) -> None:
     """Drive an implementation and judge every requirement."""
     out, err = console(), console(stderr=True)
     select, deselect = tuple(map(full_id, select)), tuple(map(full_id, deselect))
     rules = spoken(revision).rules
-    if misfit := rules.misfit(revision, profile, driven.dialect):
+    if misfit := rules.misfit(revision, profile, driven.dialect or ""):
         raise click.UsageError(misfit)
     what = plan(rules, select, deselect, profile, revision, scenarios=scenarios, environments=environments or ("*",))
     for glob in (*select, *deselect):
@@ -110,10 +145,21 @@ def run_command(
         )
     if not what.environments:
         raise click.UsageError(f"no environment matches: there are {', '.join(rules.environments)}")
+    baseline = begun(baseline_file, revision)
+    listed = frozenset(entry.what for entry in baseline.entries) if baseline is not None else frozenset()
+    with refused():
+        before = read_report(last) if last is not None else None
+    there_are = len(what.scenarios)
+    if select and not scenarios:
+        # What failed last time is not mended for not being played.
+        failed = failed_runs(before, what.requirements) if before is not None else ()
+        what = what.of_its_own({scenario_of(run) for run in failed})
     if report_dir is not None:
         _prepare(report_dir)
+    wanted.check()
+    driven.begin()
     try:
-        with steps_bar(err, 34) as bar:
+        with steps_bar(err, 30, 16) as bar:
             outcome = certify(
                 driven.connect,
                 what,
@@ -122,29 +168,59 @@ def run_command(
                 strict=strict,
                 running=driven.running,
                 progress=bar,
+                failing=bar.failing,
+                first=failed_runs(before) if before is not None else (),
+                enough=(lambda what: what not in listed) if fail_fast else None,
+                keep=Keep(plain=len(what.requirements) == 1),  # then a conversation is shown, found fault or not
+                sharing=Sharing(jobs, rules_of),
             )
+            again = lambda what, *of: bar(f"again: {what}", *of)  # noqa: E731
+            repeat(outcome, driven.connect, driven.limits, dialect=driven.dialect, progress=again)
     except TesteeFault as fault:
         name = printable(Path(driven.words[0]).name) or "?"
         outcome = not_driven(what, name, fault, driven.dialect, strict)
     except UnknownDialect as error:
-        sentence = f"The implementation declares a dialect that is not known here: {error}"
-        err.print(sentence, style="bold red", soft_wrap=True)
+        err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
+    signals.hold()
     record(driven, (finding for verdict in outcome.verdicts for finding in verdict.findings))
     record_judged(driven, outcome)
     repeated = [*driven.options, *(["--strict"] if strict else [])]
     repeated += ["--revision", revision] if revision != CURRENT else []
     how = Invocation(driven.command, driven.carried, tuple(repeated), program())
     data = report(outcome, how)
+    found = held(baseline, judged(data)) if baseline is not None else None
+    if found is not None:
+        data["baseline"] = baseline_json(found)
     written = report_dir is None or _write(err, report_dir, data, outcome)
+    ends = wanted.write(err, Report.of(outcome, data))
     if not outcome.driven:
         show_breakdown(err, outcome.breakdowns[0])
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)
     if as_json:
         print_json(data)
     elif outcome.driven:
-        _show(out, outcome, how)
-    sys.exit(outcome.exit_code if written else Exit.USAGE)
+        if found is not None:
+            show_gate(out, found, outcome.declaration.name, report=report_dir)
+        _show(out, outcome, how, found, there_are if select else 0)
+        if before is not None:
+            _show_since(out, before, data)
+    sys.exit((ends or gate(found, outcome.exit_code)) if written else Exit.USAGE)
+
+
+def _show_since(out: Console, before: Report, data: dict[str, Any]) -> None:
+    """What has changed since the last time, in a line each."""
+    then = {row["id"]: row["verdict"] for row in before.requirements()}
+    now = {row["id"]: row["verdict"] for row in data["requirements"]}
+    changes = {
+        "Mended": [what for what, verdict in now.items() if verdict == "pass" and then.get(what) in ("fail", "warn")],
+        "New": [what for what, verdict in now.items() if verdict == "fail" and then.get(what, "fail") != "fail"],
+    }
+    for label, ids in changes.items():
+        if ids:
+            labelled(out, label, Text(", ".join(ids), "green" if label == "Mended" else "bold red"))
+    if not any(changes.values()):
+        labelled(out, "Since", Text(f"nothing that failed in the report of {before.data['started'][:10]} is mended"))
 
 
 def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certification) -> bool:
@@ -159,8 +235,14 @@ def _write(err: Console, folder: Path, data: dict[str, Any], outcome: Certificat
 
 def _nothing_matches(rules: Rules, glob: str, profile: str, revision: str) -> str:
     requirement = rules.catalogue.requirements.get(glob)
+    if property_of(glob) is not None:
+        return f"{glob} is a property of the group, which generated schedules show: `sds-conformance fuzz` judges it"
     if requirement is None:
-        return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs"
+        elsewhere = [known for known in rules.judged(revision, rules.full) if fnmatchcase(known.id, glob)]
+        if elsewhere:
+            return f"{glob!r} matches nothing that is in the profile {profile}: leave --profile out"
+        meant = did_you_mean(glob, rules.catalogue.requirements)
+        return f"no requirement matches {glob!r}: `sds-conformance requirements` lists the IDs.{meant}"
     if requirement.id not in rules.register.checks:
         return f"{glob} has no check: `sds-conformance requirements {glob}` says why"
     if not requirement.stated_in(revision):
@@ -172,22 +254,45 @@ def _prepare(folder: Path) -> None:
     """Find out before a long run, not after it, that the report cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / "report.json.tmp"
-        probe.touch()
-        probe.unlink()
+        try_to_write(folder)
     except OSError as error:
         raise click.UsageError(f"cannot write a report to {folder}: {error.strerror}. Name another DIR.") from None
 
 
-def _show(out: Console, outcome: Certification, how: Invocation) -> None:
+def _show(out: Console, outcome: Certification, how: Invocation, found: Match | None, there_are: int) -> None:
+    """The stories and the summary; ``there_are`` so many scenarios of which a selection may have left some out."""
+    known = (
+        {
+            what: f"{entry.reason} ({entry.link})" if entry.link else entry.reason
+            for what, entry in found.requirements.items()
+        }
+        if found is not None
+        else {}
+    )
     show_certificate(out, outcome.declaration, outcome.dialect, outcome.plan)
-    show_doubts(out, outcome.plan.revision, outcome.traces.values())
+    show_doubts(out, outcome.plan.revision, outcome.heard)
+    if len(outcome.causes) > 1:
+        show_causes(out, outcome, how, known)
     if len(outcome.plan.requirements) == 1:
         show_conversation(out, outcome.plan.requirements[0], outcome)
-    show_findings(out, outcome, how)
+    show_findings(out, outcome, how, known)
     show_notes(out, outcome)
+    if outcome.ended_early:
+        out.print("The rest was not played: --fail-fast ended the run at the first failure.\n", style="yellow")
     if outcome.gave_up:
-        out.print("The rest was not played: the implementation broke down too often in a row.\n", style="yellow")
+        why = (
+            f"{outcome.used_up} was used up" if outcome.used_up else "the implementation broke down too often in a row"
+        )
+        out.print(f"The rest was not played: {why}.\n", style="yellow")
+    played = len(outcome.plan.scenarios)
+    if played < there_are:
+        those = f"the {played} scenarios" if played > 1 else "the one scenario"
+        said = (
+            f"Narrowed to {those} for what was selected, of {there_are}. Others can show faults of it, too: --scenario"
+        )
+        out.print(f"{said} '*' plays all.\n", style="yellow")
     show_summary(out, outcome)
+    if found is not None and found.requirements:
+        out.print(known_line(found))
     if outcome.exit_code == Exit.NOTHING_EXERCISED:
         out.print("Look at the reasons above: capabilities are declared in the handshake.")

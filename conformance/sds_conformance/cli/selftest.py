@@ -14,15 +14,19 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.files import FileError, read_text
+
 from ..judging.catalogue import Requirement
 from ..judging.exercise import Acceptance, Kill, examine_mutant, examine_variant, outdated, unguarded, unproven
+from ..judging.observing import Known
 from ..judging.registry import Check
 from ..protocols import Protocol, protocols
-from ..telling.story import plain_table
+from ..telling.story import plain_table, unbroken
+from .files import refuse_nowhere
 from .generated import generated_faults
 from .options import FILE, console, which_seed
 from .showing import print_json
-from .tables import ONLY, markdown_rows, matching, processes, refuse_nowhere, tabled, tracked, write_tables
+from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
 
 _CAPABILITIES = dict.fromkeys(
     name for p in protocols() for name, number in p.rules.language.capabilities.items() if number
@@ -157,14 +161,18 @@ def examined(
     return Proof(kills, acceptances, open_ends, unproved, past)
 
 
+_KNOWN = Known()
+"""In each process that plays: most of what mutants and variants do, the reference does as well."""
+
+
 def _mutant(name: str, without: frozenset[str]) -> Kill:
     protocol = next(p for p in protocols() if name in p.model.mutants)
-    return examine_mutant(protocol.rules, protocol.model, name, _numbers(protocol, without))
+    return examine_mutant(protocol.rules, protocol.model, name, _numbers(protocol, without), _KNOWN)
 
 
 def _variant(name: str, without: frozenset[str]) -> Acceptance:
     protocol = next(p for p in protocols() if name in p.model.variants)
-    return examine_variant(protocol.rules, protocol.model, name, _numbers(protocol, without))
+    return examine_variant(protocol.rules, protocol.model, name, _numbers(protocol, without), _KNOWN)
 
 
 def _numbers(protocol: Protocol, names: Iterable[str]) -> frozenset[int]:
@@ -189,14 +197,14 @@ def _as_json(proof: Proof) -> dict[str, object]:
 
 
 def _show(out: Console, proof: Proof) -> None:
-    table = plain_table("Mutant", "Requirement", "Verdict", "Others")
+    table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Verdict", right=("Others",))
     for kill in sorted(proof.kills, key=lambda k: (not k.alive, k.killed, k.requirement)):
         style = "green" if kill.killed else "dim" if kill.skipped else "bold red"
         table.add_row(kill.mutant, kill.requirement, Text(_said(kill), style), str(len(kill.also) or "·"))
     if proof.kills:
         out.print(table)
         out.print()
-    table = plain_table("Legal variant", "Passed", "Verdict")
+    table = plain_table(unbroken("Legal variant"), unbroken("Passed"), "Verdict")
     for acceptance in proof.acceptances:
         style = "bold red" if acceptance.refused else "green"
         table.add_row(acceptance.variant, str(acceptance.passed), Text(_answer(acceptance), style))
@@ -324,10 +332,9 @@ def _requirements() -> dict[str, Requirement]:
 def _is_current(err: Console, file: Path, expected: str) -> bool:
     """Does the file say what the run gives? If not, what differs is told, and what to type."""
     try:
-        found = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        err.print(f"Cannot read {file}: {reason}.", style="bold red")
+        found = read_text(file, 4 << 20)
+    except FileError as error:
+        err.print(f"{file} {error}.", style="bold red")
         found = ""
     if found == expected:
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,34 +10,50 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import Progress
 from rich.text import Text
 
 from sds_harness.faults import TesteeFault
-from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError
+from sds_harness.schedules import Performance, Schedule, ScheduleFileError
 
 from ..drawing.proof import story
 from ..exploration.counterexample import Counterexample, load
-from ..exploration.telling import proof_of
+from ..exploration.telling import proof_of, story_of
 from ..judging.exits import Exit
 from ..judging.runner import BrokenRun
-from ..telling.story import labelled, lines_labelled, show_breakdown
+from ..telling.story import labelled, lines_labelled, show_breakdown, show_said
+from .door import shown_json
 from .options import Driven, progress_bar
 
 
 def print_json(data: object, told: Callable[[Any], object] | None = None) -> None:
     """The outcome for programs, on stdout; ``told`` says what JSON does not know."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=told))
+    click.echo(shown_json(data, default=told))
+
+
+class StepsBar:
+    """Says what is done now, in so many characters unless they are 0."""
+
+    def __init__(self, bar: Progress, chars: int) -> None:
+        self._bar, self._chars = bar, chars
+        self._task = bar.add_task("starting", total=None)
+        self._failed = ""
+
+    def __call__(self, what: str, number: int, total: int) -> None:
+        """What is done now, its number and how many there are."""
+        told = f"{what[: self._chars or None]:<{self._chars}}{self._failed}"
+        self._bar.update(self._task, description=told, completed=number, total=total)
+
+    def failing(self, number: int) -> None:
+        """How many requirements fail so far, which is told from the next step on."""
+        self._failed = f" {number} failed" if number else ""
 
 
 @contextmanager
-def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says what is done now, in so many characters unless they are 0; it takes that, its number and how
-    many there are."""
+def steps_bar(err: Console, chars: int = 0, width: int = 40) -> Iterator[StepsBar]:
+    """A bar over what is done step by step, its name in so many characters."""
     with progress_bar(err, width) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda what, number, total: bar.update(
-            task, description=f"{what[: chars or None]:<{chars}}", completed=number, total=total
-        )
+        yield StepsBar(bar, chars)
 
 
 @contextmanager
@@ -62,6 +77,7 @@ def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 4
 @contextmanager
 def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
     """Ends the command where the implementation cannot be driven, with what broke and the exit code for that."""
+    driven.begin()
     try:
         yield
     except TesteeFault as fault:
@@ -91,9 +107,9 @@ def not_kept(err: Console, folder: Path, error: OSError) -> str:
     return said
 
 
-def show_played(out: Console, performance: Performance, blamed: Act | None) -> None:
-    """The story of a schedule that was played once, and what was left out of it."""
-    lines_labelled(out, "Story", story(performance, blamed))
+def show_played(out: Console, performance: Performance, example: Counterexample | None) -> None:
+    """The story of a schedule that was played once, with what was found in it first, and what was left out of it."""
+    lines_labelled(out, "Story", story(performance) if example is None else story_of(example))
     for index, reason in performance.left_out.items():
         what = performance.schedule.operations[index].op if index >= 0 else "opening"
         labelled(out, "Left out", Text(f"{what}: {reason}", "yellow"))
@@ -103,6 +119,7 @@ def show_played(out: Console, performance: Performance, blamed: Act | None) -> N
 def show_proof(out: Console, example: Counterexample) -> None:
     """The proof of one that has not been shrunk."""
     lines_labelled(out, "Proof", proof_of(example))
+    show_said(out, example.finding.said)
     out.print()
 
 

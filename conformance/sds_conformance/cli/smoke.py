@@ -9,8 +9,8 @@ from rich.text import Text
 
 from sds_harness.faults import TesteeFault
 
-from ..judging.certification import plan
 from ..judging.exits import Exit
+from ..judging.planning import plan
 from ..judging.rules import UnknownDialect
 from ..judging.runner import BrokenRun, Runner
 from ..telling.story import hanging, show_breakdown, show_certificate, show_doubts
@@ -50,9 +50,10 @@ def smoke_command(driven: Driven, validate: bool) -> None:
     runner = Runner(
         validation.connect if validation else driven.connect, driven.limits, what.rules, what.revision, driven.dialect
     )
+    driven.begin()
     try:
         declared = runner.start()
-        show_certificate(out, declared, driven.dialect or declared.profile("dialect"), what)
+        show_certificate(out, declared, declared.dialect(driven.dialect), what)
         for _, trace in runner.play(what.runs):
             traces.append(trace)
             out.print(Text(f"\n{trace.schedule}", "bold"))
@@ -70,12 +71,12 @@ def smoke_command(driven: Driven, validate: bool) -> None:
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         sys.exit(Exit.NOT_DRIVEN)
     except UnknownDialect as error:
-        err.print(f"The implementation declares a dialect that is not known here: {error}", style="bold red")
+        err.print(str(error), style="bold red", soft_wrap=True)
         sys.exit(Exit.NOT_DRIVEN)
     finally:
         runner.kill()
     out.print()
-    show_doubts(out, what.revision, traces)
+    show_doubts(out, what.revision, map(what.rules.heed, traces))
     for broken in runner.breakdowns:
         show_breakdown(out, broken)
     valid = validation is None or validation.show(out)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +16,10 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from sds_harness.signals import follow_parent
+
+from ..judging.exits import Exit
+from .files import write_file
 from .options import FILE, animated, together
 
 R = TypeVar("R")
@@ -38,17 +44,43 @@ def matching(names: Iterable[str], only: tuple[str, ...]) -> list[str]:
     return [name for name in names if not only or any(fnmatchcase(name, glob) for glob in only)]
 
 
+class WorkerLost(click.ClickException):
+    """A process of ours was killed: no verdict."""
+
+    exit_code = Exit.OURS
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a process of the suite ended before its work was done: was it killed, or was there too little memory? "
+            "Nothing is proven. Try fewer --jobs"
+        )
+
+
 @contextmanager
 def processes(
     jobs: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """So many processes; an interrupt waits for what is running and for nothing else. Each may ``begin`` with what is
-    ``given`` to all."""
-    pool = ProcessPoolExecutor(jobs, initializer=begin, initargs=given)
+    """So many processes, which end with this one. Each may ``begin`` with what is ``given`` to all."""
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(jobs, initializer=_begin, initargs=(begin, given))
     try:
         yield pool
+    except BaseException as error:
+        # Nobody waits for what they are at.
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.kill()
+        if isinstance(error, BrokenProcessPool):
+            raise WorkerLost from None
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    follow_parent()
+    if begin is not None:
+        begin(*given)
 
 
 def tracked(err: Console, what: str, results: Iterator[R], total: int) -> Iterable[R]:
@@ -65,18 +97,7 @@ def markdown_rows(title: str, columns: tuple[str, ...], rows: Iterable[tuple[str
     return [f"## {title}", "", line(columns), line("---" for _ in columns), *(line(row) for row in rows), ""]
 
 
-def refuse_nowhere(write: Path | None) -> None:
-    """Find out before a long run, not after it, that a file has no folder. Raises UsageError."""
-    if write and not write.absolute().parent.is_dir():
-        raise click.UsageError(
-            f"cannot write {write}: there is no folder {write.parent}. Make it, or name another FILE"
-        )
-
-
 def write_tables(write: Path | None, markdown: Callable[[], str]) -> None:
     """Write the tables to the file that was asked for. Raises UsageError."""
     if write:
-        try:
-            write.write_text(markdown(), "utf-8")
-        except OSError as error:
-            raise click.UsageError(f"cannot write {write}: {error.strerror}. Name another FILE") from None
+        write_file(write, markdown())

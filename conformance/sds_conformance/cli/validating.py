@@ -14,8 +14,8 @@ from sds_testee.framing import Framing
 
 from ..judging.quoting import counted
 from ..telling.story import labelled
-from .new_adapter import about_adapters
 from .options import Driven
+from .shipped import PAGES
 
 
 class Validation:
@@ -64,7 +64,7 @@ def _show(out: Console, complaint: Complaint) -> None:
     labelled(out, "Wrong", Text(complaint.said))
     if complaint.more:
         labelled(out, "", Text(f"and {complaint.more} more like it", "dim"))
-    page = about_adapters() / "PROTOCOL.md"
+    page = PAGES["protocol"].file
     mend = f"What does {page} say of it?" if adapter else "This is a fault of ours: please report it."
     labelled(out, "Ask", Text(mend))
     out.print()

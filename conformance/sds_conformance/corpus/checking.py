@@ -7,29 +7,34 @@ What comes to the driver is as long as the catalogue, however large the corpus i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from sds_harness.corpus.jobs import Progress, failures_told, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, in_schedules, over, watched
 from sds_harness.corpus.manifest import WORDS, Corpus
 from sds_harness.corpus.reading import Stored, hold_to_manifest, stored_in, twins_of
 from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.recording import Replay, insisting
-from sds_harness.corpus.shards import DamagedFile
+from sds_harness.corpus.shards import DamagedFile, hold_to_count
+from sds_harness.corpus.verifying import twin_for, verify_folders, verify_shard
 from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance, Schedule
 
 from ..exploration.campaign import Played, Tally
 from ..exploration.casting import Casting, under_test
-from ..exploration.judging import Scope, assess
+from ..exploration.judging import Scope, assess, judged_revision
 from ..judging.verdict import RANK, Finding, Verdict
+from .company import compare_twins
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+COUNTED = "counted"
+"""What was verified, beside what was judged."""
 _ROWS = "kind string, what string, schedules long, rank long, first long, told string"
 
 
@@ -39,9 +44,15 @@ class Checker:
 
     corpus: Corpus
     scope: Scope
+    everything: bool = False
+    """All that is stored is read and verified before it is judged."""
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
         tally, found = Tally(declaration_in(self.corpus)), []
+        if self.everything:
+            compare = partial(compare_twins, judged_revision(self.corpus.manifest.revision))
+            count = verify_shard(self.corpus, shard, self.hold_to_manifest, compare)
+            yield pa.RecordBatch.from_pylist([_row(COUNTED, what, getattr(count, what)) for what in ("steps", "rows")])
         for stored in stored_in(self.corpus, shard):
             found.append(stored.schedule)
             tally.add(self.judge(shard, stored))
@@ -67,11 +78,7 @@ class Checker:
             yield from twins_of(self.corpus, shard, of.schedule)
 
         def play(schedule: Schedule) -> Performance:
-            stored = next(twins, None)
-            if stored is None or stored.side["json"] != self.corpus.kind.dumps(schedule):
-                raise DamagedFile(
-                    f"{of.where}: what schedule {of.schedule} has to be compared with is not in the corpus."
-                )
+            stored = twin_for(self.corpus, of, next(twins, None), schedule)
             rebuilt = stored.performance(schedule)
             self.hold_to_manifest(stored, rebuilt)
             return rebuilt.performance
@@ -96,18 +103,40 @@ class Checker:
 _CASTINGS = frozenset(casting.value for casting in Casting)
 
 
-def check(spark: SparkSession, corpus: Corpus, scope: Scope, progress: Progress = lambda done, of: None) -> Tally:
-    """Judge all of a corpus. Raises CorpusError where it is damaged."""
-    tally = Tally(declaration_in(corpus))
-    with watched(spark, progress), failures_told():
+def check(
+    spark: SparkSession,
+    corpus: Corpus,
+    scope: Scope,
+    progress: Progress = lambda done, of: None,
+    *,
+    everything: bool = False,
+) -> Tally:
+    """Judge all of a corpus; before, read and verify ``everything`` in it, if that is wanted. Raises CorpusError where
+    it is damaged."""
+    (verify_folders if everything else hold_to_count)(corpus)
+    tally, counted = Tally(declaration_in(corpus)), dict[str, int]()
+    manifest = corpus.manifest
+    with watched(spark, in_schedules(progress, manifest.shards, manifest.schedules)), failures_told():
         from pyspark.sql import functions as f
 
-        rows = over(spark, range(corpus.manifest.shards), Checker(corpus, scope), _ROWS)
+        rows = over(spark, range(manifest.shards), Checker(corpus, scope, everything), _ROWS)
         # The worst, and of these the first; of errors of ours the one that comes first in the alphabet.
         worst = f.min(f.struct(-f.col("rank"), f.col("first"), f.col("told"))).alias("worst")
         for row in rows.groupBy("kind", "what").agg(f.sum("schedules").alias("schedules"), worst).collect():
-            _take(tally, row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"])
+            if row.kind == COUNTED:
+                counted[row.what] = row.schedules
+            else:
+                _take(tally, row.kind, row.what, row.schedules, row.worst["first"], row.worst["told"])
+    hold_counts(corpus, counted)
     return tally
+
+
+def hold_counts(corpus: Corpus, counted: Mapping[str, int]) -> None:
+    """Hold the manifest to what was counted. Raises DamagedFile."""
+    for what, count in counted.items():
+        if count != getattr(corpus.manifest, what):
+            said = f"the manifest says {getattr(corpus.manifest, what):,}"
+            raise DamagedFile(f"{corpus.place.shown} is damaged: it has {count:,} {what}, and {said}.")
 
 
 def declaration_in(corpus: Corpus) -> Declaration:
@@ -131,20 +160,21 @@ def declaration_in(corpus: Corpus) -> Declaration:
     )
 
 
-def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
-    def row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
-        return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
+def _row(kind: str, what: str, schedules: int, rank: int = 0, first: int = 0, told: str = "") -> dict[str, Any]:
+    return {"kind": kind, "what": what, "schedules": schedules, "rank": rank, "first": first, "told": told}
 
+
+def _rows(tally: Tally) -> Iterator[dict[str, Any]]:
     for kind in ("schedules", "steps"):
-        yield row(kind, "", getattr(tally, kind))
+        yield _row(kind, "", getattr(tally, kind))
     for kind in ("exercised", "situations"):
         for what, count in getattr(tally, kind).items():
-            yield row(kind, what, count)
+            yield _row(kind, what, count)
     for what, finding in tally.found.items():
         told = json.dumps(asdict(finding) | {"severity": finding.severity.value})
-        yield row("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
+        yield _row("found", what, tally.found_in[what], RANK[finding.severity], tally.found_at[what], told)
     for what, error in tally.errors.items():
-        yield row("error", what, 1, told=error)
+        yield _row("error", what, 1, told=error)
 
 
 def _take(tally: Tally, kind: str, what: str, schedules: int, first: int, told: str) -> None:

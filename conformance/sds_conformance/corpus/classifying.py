@@ -14,6 +14,7 @@ from sds_harness.corpus.rebuilding import Rebuilt
 from sds_harness.corpus.schema import Row
 from sds_harness.corpus.shards import DamagedFile
 from sds_harness.declaration import printable
+from sds_harness.schedules import Schedule
 
 from ..exploration.judging import Assessment, Scope, assess, in_time
 from ..judging.verdict import Finding, Verdict
@@ -39,6 +40,7 @@ class Class(Enum):
     TRUNCATED = "truncated", "#6d4c41", "steps that were recorded are not in the corpus"
     DUPLICATE = "duplicate", "#455a64", "a schedule or a step stands twice in the corpus"
     DAMAGED = "damaged", "#000000", "what is stored does not fit together"
+    ERROR = "error", "#ad1457", "a fault of this suite: there is no verdict"
     LEGAL = "legal", "#2e7d4f", "neither violates anything, and the text leaves open what differs"
 
     colour: str
@@ -97,7 +99,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     same_plan = a.side["json"] == b.side["json"]
     for name, stored, scope in zip("AB", (a, b), scopes, strict=True):
         try:
-            rebuilt = stored.performance(sides[0][0].performance.schedule if sides and same_plan else None)
+            rebuilt = without_dialect(stored, sides[0][0].performance.schedule if sides and same_plan else None)
         except DamagedFile as error:
             return Classified(divergence, Class.DAMAGED, f"damaged in {name}", str(error))
         sides.append((rebuilt, assess(rebuilt.performance, scope, rebuilt.judged)))
@@ -105,7 +107,7 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     out = Classified(divergence, Class.LEGAL, "", "", violated_a, violated_b, finding_a, finding_b)
     for name, (_, assessment) in zip("AB", sides, strict=True):
         for ours in assessment.errors.values():
-            out.kind, out.cause, out.reason = Class.UNEXPLAINED, "a fault of the suite", f"{name}: {printable(ours)}"
+            out.kind, out.cause, out.reason = Class.ERROR, "a fault of ours", f"{name}: {printable(ours)}"
             return out
     if finding_a is not None and finding_b is not None:
         both = dict.fromkeys((finding_a.requirement, finding_b.requirement))  # often the same one
@@ -126,6 +128,14 @@ def judged(divergence: Divergence, a: Stored, b: Stored, scopes: tuple[Scope, Sc
     else:
         out.kind, out.cause = Class.UNEXPLAINED, where(divergence)
     return out
+
+
+def without_dialect(stored: Stored, plan: Schedule | None = None) -> Rebuilt:
+    """What was played, as if whoever speaks a dialect spoke the layout of the text: what the layout violates, it
+    violates in every schedule, and would be said of whatever else differs. Raises DamagedFile."""
+    rebuilt = stored.performance(plan)
+    stored.corpus.kind.translate(rebuilt.performance)
+    return rebuilt
 
 
 def freedoms_of(divergence: Divergence, stored: Stored, a: Rebuilt, b: Rebuilt) -> tuple[Freedom, ...]:

@@ -16,6 +16,14 @@ from ..exploration.casts import NotPlayed
 from ..protocols import repertoire_of
 
 
+def compare_twins(revision: str, performance: Performance, replay: Replay) -> None:
+    """Ask for whatever the properties want to compare a performance with. What they say of it is not asked here; one
+    that fails will fail in the same place when it is."""
+    properties = repertoire_of(revision).properties
+    with insisting(replay) as played, contextlib.suppress(Exception):
+        properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
+
+
 class Tireless:
     """A company that is made anew when its implementation broke so often that it was given up.
 
@@ -48,11 +56,7 @@ class Tireless:
         return self._company.judged(schedule)
 
     def compare(self, performance: Performance, replay: Replay) -> None:
-        """Whatever the properties want to compare it with. What they say of it is not asked here; one that fails will
-        fail in the same place when it is."""
-        properties = repertoire_of(self._order.revision).properties
-        with insisting(replay) as played, contextlib.suppress(Exception):
-            properties.examine(performance, played, [name for name, entry in properties.items() if entry.twin])
+        compare_twins(self._order.revision, performance, replay)
 
     def kill(self) -> None:
         self._company.kill()

@@ -8,6 +8,7 @@ all rows read, and compared themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,13 @@ def divergences(
             yield from first_steps(reader_a, reader_b, different[start : start + SCHEDULES_PER_ROW_GROUP], unseen)
 
 
+def differing(a: Corpus, b: Corpus, schedules: range, most: int) -> int:
+    """How many schedules of a range differ by their digests; no more than ``most`` are counted. Raises CorpusError."""
+    with RangeReader(a, schedules) as reader_a, RangeReader(b, schedules) as reader_b:
+        found = _by_digest(a, b, reader_a.digests(), reader_b.digests(), schedules)
+        return sum(1 for _ in islice(found, most))
+
+
 def _by_digest(a: Corpus, b: Corpus, one: pa.Table, other: pa.Table, wanted: range) -> Iterator[Divergence]:
     same = one.num_rows == other.num_rows and one["schedule"].equals(other["schedule"]) and _ascends(one["schedule"])
     if same:
@@ -78,13 +86,13 @@ def _by_number(
     """Where some schedules are missing, or stand twice: one after the other. Those that both have are left out if they
     were ``compared`` already."""
     rows_a, rows_b = by_schedule(one), by_schedule(other)
-    for number in wanted:
+    for expected, number in zip_longest(wanted, sorted(rows_a.keys() | rows_b.keys())):
+        if number != expected:
+            where = a.place.shown if expected < a.manifest.schedules else b.place.shown
+            raise CorpusError(f"{where} is damaged: schedule {expected} is not in it, although it is complete.")
         those, others = rows_a.get(number, []), rows_b.get(number, [])
         if len(those) > 1 or len(others) > 1:
             yield Divergence(number, TWICE, side="A" if len(those) > 1 else "B")
-        elif not those and not others:
-            where = a.place.shown if number < a.manifest.schedules else b.place.shown
-            raise CorpusError(f"{where} is damaged: schedule {number} is not in it, although it is complete.")
         elif not those or not others:
             mine, theirs = (those[0]["steps"] if those else 0), (others[0]["steps"] if others else 0)
             yield Divergence(number, MISSING if those else EXTRA, steps=(mine, theirs))

@@ -2,7 +2,8 @@
 
 What a task finds goes straight into a Parquet file of its own, one row a schedule; to the driver comes its sum. There
 are as many ranges as tasks were wanted, however large the corpora are. It is one job of one stage: every other one
-would cost a second at the start, and nothing is shuffled.
+would cost a second at the start, and nothing is shuffled. Where there is little to do, the same tasks run in this
+process, one after the other.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ import pyarrow as pa
 from pyarrow import parquet as pq
 
 from sds_harness.corpus.errors import CorpusError
-from sds_harness.corpus.jobs import Progress, failures_told, over, watched
+from sds_harness.corpus.jobs import Progress, failures_told, faults_named, over, watched
 from sds_harness.corpus.manifest import Corpus
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import Stored, stored_in
 from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
-from sds_harness.corpus.shards import DamagedFile
+from sds_harness.corpus.shards import DamagedFile, hold_to_count
+from sds_harness.declaration import printable
 
 from ..exploration.judging import Scope
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
-from .comparing import divergences
+from .comparing import differing, divergences
 from .ranges import DIFFERENT, Divergence
 from .summing import Cause, Sum
 
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
 DIVERGENCES = "divergences"
 """The folder of the Parquet with all divergences."""
 _ROW_GROUP = 8192
+MOST_HERE = 1 << 17
+"""Schedules, ten million rows, whose digests are compared in a second."""
+FEW_HERE, MANY_HERE = 24, 256
+"""Schedules that differ, and are judged, or told without, while Spark would still be starting its workers."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,19 @@ class Differ:
     @property
     def ranges(self) -> int:
         """How many there are."""
-        return -(-max(self.a.manifest.schedules, self.b.manifest.schedules) // self.per_range)
+        return -(-self.most // self.per_range)
+
+    @property
+    def most(self) -> int:
+        """Schedules of the larger corpus."""
+        return max(self.a.manifest.schedules, self.b.manifest.schedules)
+
+    def range_of(self, number: int) -> range:
+        """The schedules of a range."""
+        return range(number * self.per_range, min(self.most, (number + 1) * self.per_range))
 
     def __call__(self, number: int) -> Iterator[pa.RecordBatch]:
-        most = max(self.a.manifest.schedules, self.b.manifest.schedules)
-        wanted = range(number * self.per_range, min(most, (number + 1) * self.per_range))
+        wanted = self.range_of(number)
         found = Sum()
         # A task that is tried again writes what the first try would have written, under the same name.
         file = self.out / DIVERGENCES / f"part-{number:06}.parquet"
@@ -143,6 +157,16 @@ class Difference:
         return self.divergent - sum(cause.schedules for cause in self.causes)
 
     @property
+    def translated(self) -> list[str]:
+        """A sentence on each side whose private layout was translated, so that its faults are not told here."""
+        return [
+            f"{name} speaks the dialect {printable(corpus.manifest.dialect, 40)}, which is translated here: what that "
+            "layout violates is not told of each schedule, but by `corpus check`."
+            for name, corpus in (("A", self.a), ("B", self.b))
+            if corpus.manifest.dialect
+        ]
+
+    @property
     def same(self) -> bool:
         """Is there nothing but legal differences?"""
         return set(self.classes) <= {Class.LEGAL}
@@ -178,17 +202,48 @@ def comparable(a: Corpus, b: Corpus) -> None:
 
 def diff(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
     """Compare, and write the divergences. Raises CorpusError."""
-    (differ.out / DIVERGENCES).make()
+    return diff_here(differ) or diff_by_spark(spark, differ, progress)
+
+
+def diff_here(differ: Differ) -> Difference | None:
+    """Compare in this process, where that is sooner done than Spark has its workers ready: where corpora are of some
+    ten million rows at most and little differs. None, and nothing is said, where they are not. Raises CorpusError."""
+    if differ.verify or differ.read_all or differ.most > MOST_HERE:
+        return None
+    _prepare(differ)
+    found, left = Sum(), FEW_HERE if differ.checks else MANY_HERE
+    for number in range(differ.ranges):
+        left -= differing(differ.a, differ.b, differ.range_of(number), left + 1)
+        if left < 0:
+            return None
+        with faults_named():
+            for batch in differ(number):
+                found.merge(pickle.loads(batch.column(0)[0].as_py()))
+    return _said(differ, found)
+
+
+def diff_by_spark(spark: SparkSession, differ: Differ, progress: Progress = lambda done, of: None) -> Difference:
+    """Compare in a job of Spark. Raises CorpusError."""
+    _prepare(differ)
     found = Sum()
     with watched(spark, progress), failures_told():
         for row in over(spark, range(differ.ranges), differ, "found binary").collect():
             found.merge(pickle.loads(row.found))
-    a, b = differ.a, differ.b
+    return _said(differ, found)
+
+
+def _prepare(differ: Differ) -> None:
+    for corpus in (differ.a, differ.b):
+        hold_to_count(corpus)
+    (differ.out / DIVERGENCES).make()
+
+
+def _said(differ: Differ, found: Sum) -> Difference:
     divergent = found.classes.total()
-    identical = max(a.manifest.schedules, b.manifest.schedules) - divergent
+    identical = differ.most - divergent
     if divergent and not identical and set(found.classes) <= {Class.MISSING, Class.EXTRA}:
         raise CorpusError("The corpora have no schedule in common, so nothing was compared.")
-    return Difference(a, b, identical, divergent, found)
+    return Difference(differ.a, differ.b, identical, divergent, found)
 
 
 def range_size(a: Corpus, b: Corpus, tasks: int) -> int:

@@ -111,7 +111,7 @@ def _sorted_rows(table: pa.Table) -> pa.Table:
 def _bounds(schedule: Numbers) -> dict[int, tuple[int, int]]:
     """By schedule: where its rows begin and end, where they stand together."""
     numbers, starts = np.unique(schedule, return_index=True)
-    ends = [*starts[1:].tolist(), len(schedule)]
+    ends = [*starts[1:].tolist(), len(schedule)][: len(starts)]  # of no schedule there is no end
     return dict(zip(numbers.tolist(), zip(starts.tolist(), ends, strict=True), strict=True))
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.kind import Kind
 
-from ..exploration.judging import judged_revision
+from ..exploration.judging import UnknownRevision, judged_revision
 from ..protocols import protocol_of
 from ..protocols.corpora import Corpora
 
 
 def corpora_of(revision: str) -> Corpora:
     """Those of the protocol by which a corpus of that revision is judged. Raises CorpusError if it has none."""
-    protocol = protocol_of(judged_revision(revision))
+    try:
+        protocol = protocol_of(judged_revision(revision))
+    except UnknownRevision as error:
+        raise CorpusError(str(error)) from None
     if protocol.corpora is None:
         raise CorpusError(f"There are no corpora of {protocol.name}.")
     return protocol.corpora()

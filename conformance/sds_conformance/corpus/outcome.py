@@ -120,5 +120,6 @@ def _told(corpus: Corpus) -> dict[str, Any]:
         "steps": manifest.steps,
         "revision": printable(manifest.revision),
         "cast": printable(manifest.casting),
+        "dialect": printable(manifest.dialect),
         "suite": printable(manifest.suite_version),
     }

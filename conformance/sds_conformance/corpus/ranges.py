@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sds_harness.corpus.manifest import Corpus
-from sds_harness.corpus.reading import Stored, rows_by_schedule
+from sds_harness.corpus.reading import RowsOf, Stored
 from sds_harness.corpus.schema import DIGESTS, Row
 from sds_harness.corpus.shards import DamagedFile, ShardFile, file_name, pair_of
 
@@ -106,10 +106,10 @@ class RangeReader(ExitStack):
     def whole(self, schedules: Sequence[int]) -> Iterator[Stored]:
         """All that is stored of some schedules, in the order in which they stand."""
         for side, steps in self._shards:
-            known = side.read(None, schedules).to_pylist()
-            rows = rows_by_schedule(steps, schedules) if known else {}
-            for one in known:
-                those = sorted(rows.get(one["schedule"], []), key=lambda row: row["position"])
+            known = side.read(None, schedules)
+            rows = RowsOf(steps.read(None, schedules if known.num_rows else ()))
+            for one in known.to_pylist():
+                those = sorted(rows.of(one["schedule"]), key=lambda row: row["position"])
                 yield Stored(self.corpus, one, those, self.corpus.place.shown)
 
     def rows(self, schedules: Sequence[int], columns: Sequence[str]) -> pa.Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.rebuilding import Rebuilt
@@ -15,7 +16,7 @@ from ..exploration.counterexample import Counterexample
 from ..exploration.judging import Scope, assess, in_time
 from ..exploration.telling import in_words, proof_of
 from ..judging.verdict import Verdict
-from .classifying import AND, VIOLATIONS, Class
+from .classifying import AND, VIOLATIONS, Class, without_dialect
 from .comparing import divergences
 from .diffing import Difference, stored
 from .ranges import Divergence
@@ -37,8 +38,8 @@ class Sample:
     schedule: int
     file: str
     """Relative to the folder of the diff."""
-    picture: str = ""
-    """A space-time diagram, if it is drawn: SVG."""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """Space-time diagrams, if it is drawn: SVG, by side, A before B."""
     story: str = ""
     """Where the two part, in a sentence."""
     proof: tuple[str, ...] = ()
@@ -60,9 +61,9 @@ def write_samples(difference: Difference, scopes: tuple[Scope, Scope], out: Plac
             sample = Sample(cause, number, f"{name}.json")
             if not rank and pictures < MOST_PICTURES and cause.kind in _JUDGED:
                 sample = _drawn(difference, scopes, sample)
-                pictures += bool(sample.picture)
-                if sample.picture:
-                    (out / f"{name}.svg").write_text(sample.picture)
+                pictures += bool(sample.pictures)
+                for side, picture in sample.pictures.items():
+                    (out / f"{name}-{side}.svg").write_text(picture)
             samples.append(sample)
     return samples
 
@@ -88,30 +89,36 @@ def _plan(difference: Difference, cause: Cause, number: int) -> Schedule | None:
     return None
 
 
-_JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED)
+_JUDGED = (*VIOLATIONS, Class.LEGAL, Class.UNEXPLAINED, Class.ERROR)
 
 
 def _drawn(difference: Difference, scopes: tuple[Scope, Scope], sample: Sample) -> Sample:
-    """With a picture of the side that is to blame, or else of B. Marked is the step that violates something, or at
-    which the two part."""
+    """With a picture of either side, as far as it has the schedule whole. Marked is the step that violates something,
+    and on a side that does not, the one at which the two part."""
     number, kind = sample.schedule, sample.cause.kind
     found = [d for d in divergences(difference.a, difference.b, range(number, number + 1)) if d.schedule == number]
-    side = "A" if kind is Class.A_VIOLATES else "B"
-    corpus, scope = (difference.a, scopes[0]) if side == "A" else (difference.b, scopes[1])
-    try:
-        rebuilt = next(stored(corpus, [number])).performance()
-    except DamagedFile:
-        return sample
-    story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
-    title = f"{side} ({corpus.manifest.name}), schedule {number}"
-    violated = sample.cause.cause.split(AND)[-1]
-    if kind in VIOLATIONS and (example := _example(rebuilt, scope, violated)) is not None:
-        picture = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
-        return replace(sample, picture=picture, story=story, proof=tuple(proof_of(example)))
-    row = (found[0].a if side == "A" else found[0].b) if found else None
-    step = row["step"] if row is not None else sample.cause.least_step
-    act = next(iter(rebuilt.compared[:step][-1:]), None)  # or its last, where it has no such step
-    return replace(sample, picture=spacetime_svg(rebuilt.performance, act, title, story), story=story)
+    blamed = "A" if kind is Class.A_VIOLATES else "B"
+    pictures: dict[str, str] = {}
+    for side, corpus, scope in (("A", difference.a, scopes[0]), ("B", difference.b, scopes[1])):
+        try:
+            rebuilt = without_dialect(next(stored(corpus, [number])))
+        except DamagedFile:
+            continue
+        story = sentence(found[0], corpus.kind.columns.opaque) if found else ""
+        title = f"{side} ({corpus.manifest.name}), schedule {number}"
+        violated = sample.cause.cause.split(AND)[-1]
+        example = _example(rebuilt, scope, violated) if side == blamed and kind in VIOLATIONS else None
+        if example is not None:
+            pictures[side] = spacetime_svg(rebuilt.performance, example.act, title, in_words(example))
+            sample = replace(sample, proof=tuple(proof_of(example)))
+        else:
+            row = (found[0].a if side == "A" else found[0].b) if found else None
+            step = row["step"] if row is not None else sample.cause.least_step
+            act = next(iter(rebuilt.compared[:step][-1:]), None)  # or its last, where it has no such step
+            pictures[side] = spacetime_svg(rebuilt.performance, act, title, story)
+        if side == blamed:
+            sample = replace(sample, story=story)
+    return replace(sample, pictures=pictures)
 
 
 def _example(rebuilt: Rebuilt, scope: Scope, what: str) -> Counterexample | None:

@@ -5,7 +5,7 @@ What is told and what is drawn both rest on this, so that they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,7 +13,7 @@ from sds_harness.declaration import printable
 from sds_harness.schedules import Act, Loss, Packet, Performance
 from sds_harness.stage import START_MS
 
-from ..judging.quoting import clock, short
+from ..judging.quoting import clock, foremost, short
 from ..protocols.reading import ACKNOWLEDGED, DELIVERED, Item, Key, Signal, Sort
 from .names import Names, reading_of
 
@@ -56,10 +56,12 @@ class LogAt:
 class Course:
     """The facts of a performance."""
 
-    def __init__(self, performance: Performance) -> None:
+    def __init__(self, performance: Performance, *, by_id: bool = False, about: str = "") -> None:
+        """``by_id`` as in `Names`; ``about`` is what a finding says: what that mentions comes first in long lists."""
         self.performance = performance
         self.reading = reading_of(performance)
-        self.names = Names(performance)
+        self.names = Names(performance, by_id=by_id)
+        self._foremost: Collection[str] = {self.names.of(key) for key in self.names.mentioned(about)}
         self.items: dict[int, Item | None] = {}
         """What stands in each packet, by its number."""
         self.broadcasts: dict[int, list[Packet]] = {}
@@ -82,6 +84,8 @@ class Course:
         """By packet number."""
         self.heard: dict[int, list[Act]] = {}
         """By packet number: the acts that received it from the network."""
+        self._asked: set[tuple[str, Key]] = set()
+        """What participants were asked for, and have not broadcast since."""
         self.told = len({id(trace) for trace in performance.traces}) > 1
         """Several implementations take part."""
         for packet in performance.packets:
@@ -113,9 +117,15 @@ class Course:
                 self.heard.setdefault(act.packet.number, []).append(act)
             if item is not None:
                 self.arrivals.setdefault(item.key, []).append(act)
+                self._asked |= {(act.who, key) for key in item.asks}
                 known = {item.key} if (act.who, item.key) in self.had else known
         for packet in self.broadcasts.get(act.number, ()):
             sent = self.items[packet.number]
+            if sent is not None and (act.who, sent.key) in self._asked:
+                self._asked.remove((act.who, sent.key))
+                # Whoever sent it first answers at once, long before it would be time to send it again unasked.
+                if packet.number in self.copies and self.reading.answers(self.performance.parties[act.who]):
+                    self.copies[packet.number] = self.reading.copies[1]
             if act.step.command == "send" and sent is not None and sent.sort is Sort.CONTENT:
                 self.had.setdefault((act.who, sent.key), act)
         delivered = set[Key]()
@@ -157,8 +167,9 @@ class Course:
         return clock(START_MS + milliseconds)
 
     def listed(self, names: list[str], limit: int = SHOWN) -> str:
-        more = f" and {len(names) - limit} more" if len(names) > limit else ""
-        return ", ".join(names[:limit]) + more
+        """A few names, first those that the finding is about, and how many more there are."""
+        shown, more = foremost(names, self._foremost.__contains__, limit)
+        return ", ".join(shown) + (f" and {more} more" if more else "")
 
     def named(self, keys: Sequence[Key]) -> str:
         """Messages by name, in a list."""

@@ -31,8 +31,10 @@ def reading_of(performance: Performance) -> Reading:
 class Names:
     """What each message of a performance is called."""
 
-    def __init__(self, performance: Performance) -> None:
+    def __init__(self, performance: Performance, *, by_id: bool = False) -> None:
+        """``by_id``: by its ID, as stories of scenarios have it, and not by its label or a running name."""
         self._reading = reading_of(performance)
+        self._by_id = by_id
         self._names: dict[Key, str] = {}
         self._packets: dict[int, str] = {}
         """Names of packets that have none by their message."""
@@ -59,7 +61,7 @@ class Names:
         item = self._reading.item(packet.wire)
         name = self.of(item.key) if item is not None else "?"
         label = short(packet.label)
-        return f"{label} (ID of {name})" if label and not name.startswith(label) else name
+        return f"{label} (ID of {name})" if label and not self._by_id and not name.startswith(label) else name
 
     def mentioned(self, text: str, channel_id: str = "") -> list[Key]:
         """The messages whose IDs a text quotes, in the order of the text."""
@@ -105,7 +107,7 @@ class Names:
 
     def _call(self, key: Key, name: str) -> None:
         if key not in self._names:
-            self._names[key] = self._free(name)
+            self._names[key] = self._free(identifier(key[1])[1:-1] if self._by_id and key[1] else name)
 
     def _free(self, name: str) -> str:
         """A name that no other message has: labels may be the same once they are shortened."""

@@ -6,6 +6,7 @@ bears on the other, so that the copies of one broadcast arrive side by side. Ste
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from sds_harness.schedules import Act, Loss, Packet, Performance
@@ -71,16 +72,23 @@ class Flight:
     """It has no beginning in the diagram."""
 
 
-def columns_of(course: Course) -> list[str]:
-    """Participants, and scripted peers after them."""
-    peers = [p.sender for packets in course.said.values() for p in packets if course.items[p.number] is not None]
-    return list(dict.fromkeys([*course.performance.schedule.names, *peers]))
+def columns_of(course: Course, only: Collection[int] | None = None) -> list[str]:
+    """Participants, and scripted peers after them; ``only`` those that take part in these operations."""
+    show = course.performance
+    said = (p for number, packets in course.said.items() if only is None or number in only for p in packets)
+    peers = [p.sender for p in said if course.items[p.number] is not None]
+    acting = {act.who for act in show.acts if only is None or act.operation in only}
+    names = [name for name in show.schedule.names if only is None or name in acting]
+    return list(dict.fromkeys([*names, *peers]))
 
 
 class Placement:
     """Rows, spots in them, and flights between spots."""
 
-    def __init__(self, course: Course, blamed: Act | None, label_width: int) -> None:
+    def __init__(
+        self, course: Course, blamed: Act | None, label_width: int, only: Collection[int] | None = None
+    ) -> None:
+        """``only`` these operations are drawn, all by default; a line says where some are left out."""
         self.course = course
         self.show: Performance = course.performance
         self.rows: list[Row] = [Row()]
@@ -97,13 +105,16 @@ class Placement:
         """Steps that are not drawn because there are too many."""
         self._blamed = blamed
         self._width = label_width
+        self._only = only
         self._last: dict[int, int] = {}
         self._next = 0
         self._cut_since = -1
+        self._skipped = False
+        """Operations before the next one that shows something are left out."""
         self._quiet: list[Packet] = []
         self._folded: set[int] = set()
         self.members = list(self.show.schedule.names)
-        self.columns = columns_of(course)
+        self.columns = columns_of(course, only)
         self._column = {name: number for number, name in enumerate(self.columns)}
         self._place()
 
@@ -126,6 +137,8 @@ class Placement:
     def _window(self) -> range:
         """The numbers of the acts that are drawn."""
         count = len(self.show.acts)
+        if self._only is not None:
+            return range(1, count + 1)
         shown = [act.number for act in self.show.acts if self._shows(act) and not self._is_folded(act)]
         if len(shown) <= MAX_STEPS:
             return range(1, count + 1)
@@ -158,25 +171,32 @@ class Placement:
     def _place(self) -> None:
         self._fold()
         window = self._window()
-        acts = [self.show.acts[number - 1] for number in window]
+        acts = [act for number in window if self._draws((act := self.show.acts[number - 1]).operation)]
         first = acts[0].operation if self.dropped and acts else -1
         last = acts[-1].operation if self.dropped and acts else len(self.show.schedule.operations)
         for column, name in enumerate(self.columns):
             late = name in self.members and any(m.late for m in self.show.schedule.members if m.name == name)
             if not late or (self.dropped and name in self.show.parties):
                 self.lives[column] = [0]
-        at = 0
+        at, before = 0, -1
         for number in sorted({*self.show.began, *(act.operation for act in acts)}):
-            if not first <= number <= last:
+            if not first <= number <= last or not self._draws(number):
                 continue
+            if self._only is not None and number - before > 1:
+                self._skipped = True
+            before = number
             if number >= 0:
                 self._place_operation(number, self.show.schedule.operations[number])
             while at < len(acts) and acts[at].operation == number:
                 self._place_act(acts[at])
                 at += 1
+        self._skipped = False
         self._end_quiet()
         if self._cut_since >= 0:
             self.shades.append((self._cut_since, len(self.rows) - 1))
+
+    def _draws(self, operation: int) -> bool:
+        return self._only is None or operation in self._only
 
     def _row(self, row: int, at_ms: int, above: int = 0, below: int = 0, number: int = 0) -> Row:
         while len(self.rows) <= row:
@@ -198,6 +218,10 @@ class Placement:
         return row
 
     def _end_quiet(self) -> None:
+        """Whatever is placed next stands below a line on what came before it."""
+        if self._skipped:
+            self._skipped = False
+            self._note("…", self.rows[-1].at_ms)
         if not self._quiet:
             return
         quiet, self._quiet = self._quiet, []

@@ -21,6 +21,7 @@ FEW = 4
 MOST_OF_ONE = 15
 """Lines of what one operation led to."""
 MOST_FACTS = 8
+MOST_CAUSES = 3
 LONGEST_LINE = 600
 MOST_LINES = 500
 """Of a longer story, what is told is around the step that is blamed."""
@@ -30,12 +31,16 @@ QUIET_LINES = 3
 
 def proof(performance: Performance, act: Act, expected: str, seen: str) -> list[str]:
     """What a finding at ``act`` rests on: what was wrong, then a line of facts for each message that it is about."""
-    return [printable(line, LONGEST_LINE) for line in _Proof(Course(performance), act, expected, seen).lines()]
+    course = Course(performance, about=f"{expected} {seen}")
+    return [printable(line, LONGEST_LINE) for line in _Proof(course, act, expected, seen).lines()]
 
 
-def story(performance: Performance, act: Act | None = None) -> list[str]:
-    """What was done and what came out, a line each; ``act``, the step that is blamed, is marked with ">"."""
-    lines = [printable(line, LONGEST_LINE) for line in _Story(Course(performance), act).lines()]
+def story(performance: Performance, act: Act | None = None, about: str = "") -> list[str]:
+    """What was done and what came out, a line each; ``act``, the step that is blamed, is marked with ">".
+
+    ``about`` is what the finding says, for nothing to be left out that it mentions.
+    """
+    lines = [printable(line, LONGEST_LINE) for line in _Story(Course(performance, about=about), act).lines()]
     if len(lines) <= MOST_LINES:
         return lines
     marked = next((number for number, line in enumerate(lines) if line.startswith(">")), 0)
@@ -61,12 +66,14 @@ class _Proof:
         words = course.names.in_words
         where = f"step {act.number}, at {course.at(act.at_ms)}"
         causes = self._causes()
-        out = [line for _, line in causes] or [f"{where}: {_Story(course, None).of_act(act)}"]
+        out = [line for _, line in causes[:MOST_CAUSES]]
+        out += [f"and {len(causes) - MOST_CAUSES} more like that:"] if len(causes) > MOST_CAUSES else []
+        out = out or [f"{where}: {_Story(course, None).of_act(act)}"]
         if self._expected:
             out.append(f"expected: {words(self._expected, self._channel)}")
         if self._seen:
             out.append(f"seen: {words(self._seen, self._channel)}")
-        about = [*self._about, *(key for pair, _ in causes for key in pair)] or self._touched()
+        about = [*self._about, *(key for pair, _ in causes[:MOST_CAUSES] for key in pair)] or self._touched()
         keys = list(dict.fromkeys(about))
         out += [f"- {self._facts(key)}" for key in keys[:MOST_FACTS]]
         return out + ([f"- and {len(keys) - MOST_FACTS} more messages"] if len(keys) > MOST_FACTS else [])
@@ -94,7 +101,7 @@ class _Proof:
                         f"although {name}'s {course.reading.history} names {before}{later}:",
                     )
                 )
-        return out[:3]
+        return out
 
     def _item(self, key: Key) -> Item | None:
         return next((self._course.items[p.number] for p in self._course.packets.get(key, ())), None)
@@ -276,8 +283,12 @@ class _Story:
         out = [f"which {fate.value}"] if fate in KEPT else []
         out += ["which it has already"] if fate is Fate.AGAIN else []
         out += [text for _, text in self._course.signals(act)]
-        if sent or act.step.command not in ("send", *self._course.reading.does):
-            out += [f"{verb} {self._course.name(packet)}" for packet, verb in self._course.sends(act)][:6]
+        # Of what an operation itself sends, the first is told with it.
+        untold = self._course.sends(act)[not sent and act.step.command in ("send", *self._course.reading.does) :]
+        verbs: dict[str, list[str]] = {}
+        for packet, verb in untold:
+            verbs.setdefault(verb, []).append(self._course.name(packet))
+        out += [f"{verb} {self._course.listed(names)}" for verb, names in verbs.items()]
         return out + ([self._course.refusal(act)] if self._course.refusal(act) else [])
 
     def _line(self, text: str, act: Act | None = None, at: str = "") -> str:

@@ -5,6 +5,7 @@ What an implementation says (names, IDs, contents) is hostile: it is cut, cleare
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import cache
 from math import hypot
 
@@ -29,6 +30,8 @@ STRAIGHT_AFTER = 170
 """Pixels from a broadcast down to a late arrival after which the arrow takes the straight way."""
 LONGEST_TITLE = 300
 """Characters of what is shown on hovering."""
+MAX_COLUMNS, FEWEST_DOTS = 8, 2
+"""Of an excerpt: so many participants at most, and so many marks at least where there is no arrow."""
 UNLIKE = "≠"
 _LOG_SHOWN = 80
 _LOG_REPEATED = 10
@@ -51,12 +54,36 @@ def spacetime_svg(performance: Performance, blamed: Act | None = None, title: st
     ``blamed`` is the step that a finding speaks of, ``caption`` what is wrong with it: IDs that it quotes are replaced
     by the names that the messages have in the diagram.
     """
-    return _template().render(
-        drawing=draw(performance, blamed, title, caption),
-        title=printable(title, 200) or "Space-time diagram",
-        summary=_summary(performance, blamed),
-        gutter=GUTTER,
-    )
+    lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
+    what = f"{len(performance.packets)} broadcasts between {_listed(performance.schedule.names)}{lost}"
+    drawing = draw(performance, blamed, title, caption)
+    return _svg(drawing, printable(title, 200) or "Space-time diagram", what, blamed, styled=True)
+
+
+def excerpt_svg(course: Course, blamed: Act, only: Collection[int]) -> str:
+    """Some operations of a performance as SVG for a page that has `stylesheet`: without title, caption and logs.
+
+    "" where there is nothing to see, or more than fits.
+    """
+    columns = columns_of(course, only)
+    if not 0 < len(columns) <= MAX_COLUMNS or blamed.who not in columns:
+        return ""
+    drawing = _Artist(course, blamed, only).excerpt()
+    if not drawing.arrows and len(drawing.dots) < FEWEST_DOTS:
+        return ""
+    return _svg(drawing, "Space-time diagram", f"What goes on between {_listed(columns)}", blamed, styled=False)
+
+
+def stylesheet() -> str:
+    """What excerpts look like, as CSS: on a light page, and on a dark one."""
+    light, dark = (environment(__package__ or "").get_template(f"spacetime{x}.css").render() for x in ("", "-dark"))
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+
+
+def _svg(drawing: Drawing, title: str, what: str, blamed: Act | None, *, styled: bool) -> str:
+    marked = f" Step {blamed.number} of {short(blamed.who)} is marked." if blamed is not None else ""
+    summary = f"{what}; time runs down.{marked}"
+    return _template().render(drawing=drawing, title=title, summary=summary, gutter=GUTTER, styled=styled)
 
 
 @cache
@@ -64,11 +91,8 @@ def _template() -> Template:
     return environment(__package__ or "").get_template("spacetime.svg.j2")
 
 
-def _summary(performance: Performance, blamed: Act | None) -> str:
-    names = ", ".join(short(name) for name in performance.schedule.names[:12])
-    lost = f", {len(performance.losses)} copies lost" if performance.losses else ""
-    what = f"{len(performance.packets)} broadcasts between {names}{lost}; time runs down."
-    return what + (f" Step {blamed.number} of {short(blamed.who)} is marked." if blamed is not None else "")
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(short(name) for name in names[:12])
 
 
 def draw(performance: Performance, blamed: Act | None = None, title: str = "", caption: str = "") -> Drawing:
@@ -79,12 +103,12 @@ def draw(performance: Performance, blamed: Act | None = None, title: str = "", c
 class _Artist:
     """Makes one drawing."""
 
-    def __init__(self, course: Course, blamed: Act | None) -> None:
+    def __init__(self, course: Course, blamed: Act | None, only: Collection[int] | None = None) -> None:
         self._course = course
         self._blamed = blamed
-        count = len(columns_of(course))
+        count = len(columns_of(course, only))
         self._pitch = max(122, min(230, 1060 // max(1, count)))
-        self._plan = Placement(course, blamed, self._pitch - 24)
+        self._plan = Placement(course, blamed, self._pitch - 24, only)
         self._marked = {s.act.number for s in self._plan.spots if s.act is not None and s.shape != "none"}
         """Acts with a mark, at which arrows have to stop."""
         self._out = Drawing(max(640, GUTTER + 44 + count * self._pitch))
@@ -94,6 +118,20 @@ class _Artist:
         out = self._out
         y = self._write(printable(title, 200), 14, 30, "title", 11.2, 24) if title else 12
         y = self._caption(caption, y)
+        self._picture(y)
+        self._logs()
+        self._legend()
+        return out
+
+    def excerpt(self) -> Drawing:
+        """Without what stands around the picture."""
+        self._picture(0)
+        self._out.height = self._out.foot + 12
+        self._legend()
+        return self._out
+
+    def _picture(self, y: int) -> None:
+        out = self._out
         out.top = y + HEADER
         self._lay_rows(out.top)
         self._frame()
@@ -102,9 +140,6 @@ class _Artist:
         for spot in self._plan.spots:
             self._mark(spot)
         self._gutter()
-        self._logs()
-        self._legend()
-        return out
 
     # ---- rows and lines --------------------------------------------------------------------------------------------
 

@@ -6,17 +6,12 @@ number. So a campaign says the same on every machine, and an interrupted one say
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import os
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import cached_property
 from multiprocessing.synchronize import Event
-from queue import Empty
 from typing import Any
 
 from sds_harness.declaration import Declaration
@@ -24,8 +19,11 @@ from sds_harness.faults import Breakdown, TesteeFault
 from sds_harness.link import Limits
 from sds_harness.schedules import Schedule
 
+from ..judging.again import Again
+from ..judging.garbage import rarely_collecting
 from ..judging.runner import Connect
 from ..judging.verdict import RANK, Finding
+from ..judging.workers import workers
 from ..protocols import default, repertoire_of
 from .casting import Casting, Company
 from .casts import NotPlayed
@@ -33,7 +31,6 @@ from .judging import Assessment, Scope, assess
 
 TWINS_EVERY = 8
 """Every so many schedules are played a second time in another way, to compare: that costs as much as a new one."""
-PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Order:
 
     connect: Connect
     limits: Limits = field(default_factory=Limits)
-    dialect: str = ""
+    dialect: str | None = None
     revision: str = field(default_factory=lambda: default().rules.current)
     profile: str = "full"
     casting: Casting = Casting.TOGETHER
@@ -98,8 +95,12 @@ class Tally:
     """By requirement or property: in how many schedules."""
     situations: Counter[str] = field(default_factory=Counter)
     """In how many schedules each arose."""
+    flaky: dict[str, Again] = field(default_factory=dict)
+    """What of it does not come back each time that its schedule is played again."""
     errors: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    shrinking_s: float = 0.0
+    """Of these, what it took to shrink and prove what was found."""
     interrupted: bool = False
     out_of_time: bool = False
     gave_up: str = ""
@@ -134,7 +135,7 @@ def explore(order: Order, progress: Progress = lambda tally: None) -> Tally:
     company = order.company()
     try:
         tally = Tally(company.start())
-        alone = order.jobs <= 1
+        alone = order.jobs <= 1 or tally.declaration.alone
         source = _played_here(order, company, tally, began) if alone else _played_by_workers(order, tally, began)
         if not alone:
             company.kill()
@@ -177,56 +178,37 @@ def _late(order: Order, began: float) -> bool:
 
 
 def _played_by_workers(order: Order, tally: Tally, began: float) -> Generator[Played, None, None]:
-    # A fresh interpreter for each: a fork of this one would share its pipes and its threads.
-    context = multiprocessing.get_context("spawn")
-    results, stop = context.Queue(), context.Event()
-    workers = [context.Process(target=_work, args=(order, worker, results, stop)) for worker in range(order.jobs)]
-    for worker in workers:
-        worker.start()
-    running = order.jobs
-    try:
+    with workers() as others:
+        stop = others.context.Event()
+        for worker in range(order.jobs):
+            others.start(_work, order, worker, stop)
+        running = order.jobs
         while running:
             if _late(order, began) and not stop.is_set():
                 tally.out_of_time = True
                 stop.set()
-            try:
-                got = results.get(timeout=0.2)
-            except Empty:
-                running = sum(worker.is_alive() for worker in workers)
-                continue
-            if isinstance(got, Played):
+            got = others.report()
+            if got is None:
+                running = others.alive
+            elif isinstance(got, Played):
                 yield got
             else:
                 running -= 1
                 tally.gave_up = got or tally.gave_up
-        for worker in workers:
-            worker.join(PATIENCE_S)
-            if worker.exitcode:
-                tally.errors["worker"] = f"a worker ended with exit code {worker.exitcode}"
-    finally:
-        stop.set()
-        for worker in workers:
-            worker.join(PATIENCE_S)
-            if worker.is_alive():
-                worker.terminate()
-        results.cancel_join_thread()
+        for code in others.lost():
+            tally.errors["worker"] = f"a worker ended with exit code {code}"
 
 
-def _work(order: Order, worker: int, results: Any, stop: Event) -> None:
+def _work(results: Any, order: Order, worker: int, stop: Event) -> None:
     """Play every so manieth schedule; at the end, or when the implementation was given up, say so."""
-    # The one who is asked to stop is the one who started us: an interrupt of the terminal reaches all of us.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A performance is many objects that live and die together: looking through them again and again for garbage took
-    # a fifth of the time.
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
-    company, reason, parent = order.company(), "", os.getppid()
+    company, reason = order.company(), ""
     try:
         company.start()
-        for index in range(worker, order.examples, order.jobs):
-            if stop.is_set() or os.getppid() != parent:
-                break
-            results.put(play_one(order, company, index))
+        with rarely_collecting():
+            for index in range(worker, order.examples, order.jobs):
+                if stop.is_set():
+                    break
+                results.put(play_one(order, company, index))
     except NotPlayed as error:
         reason = str(error)
     except TesteeFault as fault:

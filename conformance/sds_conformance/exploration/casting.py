@@ -42,7 +42,7 @@ class Company:
         limits: Limits,
         casting: Casting = Casting.TOGETHER,
         revision: str = "",
-        dialect: str = "",
+        dialect: str | None = None,
     ) -> None:
         self.casting = casting
         revision = revision or default().rules.current

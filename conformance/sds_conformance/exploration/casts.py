@@ -16,6 +16,7 @@ from sds_harness.declaration import VIRTUAL_CLOCK, Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits
+from sds_harness.room import Room
 from sds_harness.schedules import Performance, Schedule
 from sds_harness.session import Session
 from sds_harness.stage import Stage
@@ -34,8 +35,8 @@ class Implementation:
     """What it is called here, whatever it calls itself."""
     connect: Connect
     limits: Limits = field(default_factory=Limits)
-    dialect: str = ""
-    """Its private wire layout; without one, that which it declares."""
+    dialect: str | None = None
+    """Its private wire layout, "" for that of the text; None for the one that it declares."""
 
 
 class NotPlayed(Exception):
@@ -46,6 +47,17 @@ class NotPlayed(Exception):
         self.name = name
         """The implementation."""
         self.reason = reason
+
+
+class OutOfTime(NotPlayed):
+    """One was not played to its end, because the total time was over: the same holds for all after it."""
+
+
+def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
+    """Why an implementation that broke takes no part: the time, or else what it is called."""
+    if breakdown.kind is FaultKind.OUT_OF_TIME:
+        return OutOfTime(name, f"ran out of time: {breakdown.detail}")
+    return NotPlayed(name, otherwise)
 
 
 class Cast:
@@ -85,7 +97,7 @@ class Cast:
             except TesteeFault as fault:
                 self.undriven[name] = fault.breakdown
             except UnknownDialect as error:
-                unknown = TesteeFault(FaultKind.WRONG_ANSWER, f"hello names a dialect that is not known here: {error}")
+                unknown = TesteeFault(FaultKind.WRONG_ANSWER, str(error))
                 self.undriven[name] = unknown.breakdown
             else:
                 try:
@@ -102,8 +114,8 @@ class Cast:
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""
-        dialect = self.implementations[name].dialect or self.declarations[name].profile("dialect")
-        return self._protocol.rules.dialect(self.revision, dialect) if dialect else None
+        asked, declared = self.implementations[name].dialect, self.declarations[name]
+        return self._protocol.rules.dialect_in_use(self.revision, asked, declared)
 
     def play(self, schedule: Schedule, roles: Mapping[str, str], *, translated: bool = True) -> Performance:
         """Play a schedule; ``roles`` says by its name which implementation each member is made of.
@@ -112,6 +124,10 @@ class Cast:
         performance, which says so, and is started again for the next one. Raises NotPlayed.
         """
         stages = self._stages(schedule, roles, translated)
+        # What is made of all of them together is kept until it is judged, and no longer.
+        room = Room(max(one.limits.kept_bytes for one in self.implementations.values()))
+        for stage in stages.values():
+            stage.room = room
         try:
             show = repertoire_of(self.revision).play(
                 schedule, {member: stages[roles[member]] for member in schedule.names}
@@ -125,6 +141,9 @@ class Cast:
                 self._broke(name, schedule.name, stage.trace, breakdown)
             else:
                 self._in_a_row[name] = 0
+        for name, stage in stages.items():
+            if stage.trace.breakdown is not None and stage.trace.breakdown.kind is FaultKind.OUT_OF_TIME:
+                raise not_played(name, stage.trace.breakdown, "")
         return show
 
     def play_afresh(self, schedule: Schedule, roles: Mapping[str, str]) -> Performance:
@@ -169,14 +188,15 @@ class Cast:
         stages: dict[str, Stage[Any]] = {}
         for name in dict.fromkeys(roles[member] for member in schedule.names):
             if name in self.undriven:
-                raise NotPlayed(name, "could not be driven")
+                raise not_played(name, self.undriven[name], "could not be driven")
             if self._in_a_row.get(name, 0) >= PATIENCE:
                 raise NotPlayed(name, f"broke down {PATIENCE} times in a row and was given up")
             try:
                 session = self._session(name)
             except TesteeFault as fault:
                 self._broke(name, "handshake", None, fault.breakdown)
-                raise NotPlayed(name, f"could not be started again: {fault.breakdown.detail}") from None
+                why = f"could not be started again: {fault.breakdown.detail}"
+                raise not_played(name, fault.breakdown, why) from None
             dialect = self.dialect(name) if translated else None
             stages[name] = self._protocol.rules.stage(session, schedule.name, dialect, PLAIN)
         # One of them on its own clock, and the timestamps of the others would be months away from its own.

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from sds_harness.files import write_whole
 from sds_harness.schedules import Act, Performance, Schedule, ScheduleFileError, dumps
 from sds_harness.schedules.files import read
 
+from ..judging.again import ENOUGH, TIMES, Again, played_again
 from ..judging.verdict import RANK, Finding
 from ..protocols import repertoire_of
 from ..protocols.schedules import Repertoire
-from ..telling.report import write_whole
 from .campaign import Order
 from .casting import Company
 from .judging import BREAKDOWN, assess, judged_revision
@@ -52,13 +53,18 @@ class Counterexample:
     @property
     def slug(self) -> str:
         """Name for files."""
-        return re.sub(r"[^A-Za-z0-9-]+", "-", self.what)
+        return slug_of(self.what)
 
     @classmethod
     def unshrunk(cls, finding: Finding, performance: Performance, **more: Any) -> Self:
         """What was found in a schedule, which is as small as it is."""
         schedule = performance.schedule
         return cls(finding.requirement, finding, schedule, performance, schedule, 0, **more)
+
+
+def slug_of(what: str) -> str:
+    """Name for the files of what was found."""
+    return re.sub(r"[^A-Za-z0-9-]+", "-", what)
 
 
 def same(found: Finding, findings: Iterable[Finding]) -> Finding | None:
@@ -95,9 +101,9 @@ def smallest(
 
 def counterexample(
     order: Order, company: Company, schedule: Schedule, found: Finding, max_attempts: int = MAX_ATTEMPTS
-) -> Counterexample | None:
-    """Shrink a schedule on which ``found`` was found; None if it is not found again, which is a finding of its own:
-    the implementation does not do the same twice.
+) -> Counterexample | Again:
+    """Shrink a schedule on which ``found`` was found, and prove it in fresh processes; or how often it was found again,
+    if that was not each time, which is a finding of its own: the implementation does not do the same twice.
 
     Raises NotPlayed when the implementation was given up.
     """
@@ -112,15 +118,33 @@ def counterexample(
         finding = same(found, assess(performance, scope, company.judged(candidate), replay).findings)
         return (performance, finding) if finding is not None else None
 
+    last: list[tuple[Performance, Finding]] = []
+
+    def shown_afresh(candidate: Schedule) -> bool:
+        company.kill()
+        seen = shown(candidate)
+        last[:] = [seen] if seen is not None else last
+        return seen is not None
+
+    at_all = played_again(lambda: shown_afresh(schedule), 1)
+    if at_all.flaky:
+        return at_all
     repertoire = order.scope.repertoire
     declared = company.declaration
     implementation = f"{declared.name} {declared.version}".strip()
     notes = noted(found, schedule, order.revision, cast=order.casting.value, implementation=implementation)
-    return smallest(schedule, shown, lambda _: notes, repertoire, max_attempts)
+    small = smallest(schedule, shown, lambda _: notes, repertoire, max_attempts)
+    if small is not None and all(shown_afresh(small.schedule) for _ in range(ENOUGH)):
+        performance, finding = last[0]
+        return replace(small, performance=performance, finding=finding)
+    # What was shrunk may rest on what the process had played before: then the whole schedule is what is proven.
+    whole = replace(schedule, notes=notes)
+    again = played_again(lambda: shown_afresh(whole), TIMES, at_all)
+    return again if again.flaky else Counterexample(found.requirement, last[0][1], whole, last[0][0], schedule, 0)
 
 
-def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | None:
-    """Shrink the schedule of that number; None if its fault does not show again. Raises NotPlayed."""
+def counterexample_of(order: Order, company: Company, index: int, found: Finding) -> Counterexample | Again:
+    """Shrink the schedule of that number, or say how often its fault showed again. Raises NotPlayed."""
     return counterexample(order, company, order.schedule(index), found)
 
 
@@ -143,7 +167,7 @@ def load(path: Path) -> Schedule:
     notes = data.get("notes") if isinstance(data, dict) else None
     noted = notes.get("revision") if isinstance(notes, dict) else None
     try:
-        notation = repertoire_of(judged_revision(str(noted))).notation
+        notation = repertoire_of(judged_revision("" if noted is None else str(noted))).notation
     except ValueError as error:
         raise ScheduleFileError(str(error)) from None
     return notation.from_json(data)
@@ -163,3 +187,11 @@ def save(example: Counterexample, folder: Path, svg: str, story: str) -> dict[st
     for what, (suffix, text) in texts.items():
         out[what] = write_whole(folder / f"{example.slug}{suffix}", text)
     return out
+
+
+def save_unshrunk(order: Order, index: int, found: Finding, folder: Path) -> dict[str, Path]:
+    """Write the schedule of that number to ``folder``, as it was found in, for a replay. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    schedule = order.schedule(index)
+    kept = replace(schedule, notes=noted(found, schedule, order.revision, cast=order.casting.value))
+    return {"schedule": write_whole(folder / f"{slug_of(found.requirement)}.json", dumps(kept))}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sds_harness.schedules import Schedule
 
+from ..judging.again import Again
 from ..judging.exercise import NOTHING, Fault
 from ..judging.verdict import OBSERVE, Finding, Verdict
 from ..protocols import Protocol, default, repertoire_of
@@ -77,7 +78,7 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
             which = index % 2
             schedule = orders[which].schedule(index)
             small = counterexample(orders[which], companies[which], schedule, finding)
-            if small is None or finding.requirement == BREAKDOWN:
+            if isinstance(small, Again) or finding.requirement == BREAKDOWN:
                 continue
             return replace(
                 missed,

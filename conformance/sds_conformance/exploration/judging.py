@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from sds_harness.declaration import printable
+from sds_harness.declaration import Declaration, printable
 from sds_harness.schedules import Performance
 from sds_harness.trace import Trace
 
 from ..judging.catalogue import Requirement
+from ..judging.garbage import garbage_waits
 from ..judging.judgement import Outcome
-from ..judging.registry import Check
+from ..judging.looking import told_of
+from ..judging.observing import Applicable, Sight, looked
 from ..judging.rules import Rules, View
 from ..judging.verdict import MAX_TEXT, RANK, Finding, Verdict, finding_of, severity_of
 from ..protocols import default, protocol_of, repertoire_of, revisions
 from ..protocols.properties import GlobalProperty, Replay, Sighting
 from ..protocols.schedules import Repertoire
+from .casts import OutOfTime
 
 BREAKDOWN = "breakdown"
 """Stands for a requirement in a finding about an implementation that hung, crashed or answered nonsense."""
@@ -26,10 +30,21 @@ STORM = "storm"
 """And about participants that never stop to answer each other."""
 
 
+class UnknownRevision(ValueError):
+    """Something stored names a revision that nobody knows; the message says which."""
+
+
 def judged_revision(recorded: str) -> str:
-    """The revision by which something stored is judged: the one that it names, or else the current one. By a revision
-    that nobody knows nothing would be required."""
-    return recorded if recorded in revisions() else default().rules.current
+    """The revision by which something stored is judged: the one that it names, or the current one where it names none.
+
+    Raises UnknownRevision: by another one than it was played by, it would be accused of what was right.
+    """
+    if recorded and recorded not in revisions():
+        raise UnknownRevision(
+            f"{printable(repr(recorded), 60)} is a revision that this suite does not know (it knows "
+            f"{', '.join(revisions())}): use the suite that wrote it, or a newer one"
+        )
+    return recorded or default().rules.current
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,10 @@ class Scope:
     strict: bool = False
     told: bool = False
     """What is told and not reproached, a deviation from a MAY, counts as a finding, too."""
+    _known: dict[frozenset[int], Applicable] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[type[Scope], tuple[object, ...]]:
+        return Scope, (self.revision, self.requirements, self.properties, self.strict, self.told)
 
     @classmethod
     def of(cls, profile: str = "", revision: str = "", *, strict: bool = False, told: bool = False) -> Scope:
@@ -58,6 +77,18 @@ class Scope:
     @property
     def repertoire(self) -> Repertoire:
         return repertoire_of(self.revision)
+
+    @cached_property
+    def by_id(self) -> dict[str, Requirement]:
+        return {requirement.id: requirement for requirement in self.requirements}
+
+    def applicable(self, declared: Declaration) -> Applicable:
+        """The checks of it that have what they need."""
+        known = self._known.get(declared.capabilities)
+        if known is None:
+            applicable = Applicable(self.rules.register, self.by_id, declared)
+            known = self._known[declared.capabilities] = applicable
+        return known
 
     def only(self, what: str) -> Scope:
         """Narrowed down to one requirement or property."""
@@ -91,19 +122,20 @@ def assess(
 ) -> Assessment:
     """Judge a performance. ``judged`` are the participants under test, all if empty; with ``replay`` the properties
     are examined, too, that compare it with another one."""
+    with garbage_waits():
+        return _assess(performance, scope, judged or performance.schedule.names, replay)
+
+
+def _assess(performance: Performance, scope: Scope, judged: Collection[str], replay: Replay | None) -> Assessment:
     out = Assessment()
-    judged = judged or performance.schedule.names
     name = performance.schedule.name
     views: list[View] = []
     if scope.requirements:
         for trace in performance.traces:
             those = [view for view in _views(trace, scope, out) if view.party.name in judged]
             views += those
-            for requirement in scope.requirements if those else ():
-                for check in scope.rules.register.checks[requirement.id]:
-                    if all(map(trace.declaration.can, check.needs)):
-                        for view in those:
-                            _apply(check, requirement, view, scope, out)
+            for sight in looked(scope.applicable(trace.declaration), [(view, None) for view in those]):
+                _tell(sight, trace, scope, out)
     if scope.properties:
         _examine(performance, scope, judged, replay, out)
     if performance.breakdown is not None and (not performance.broken or performance.broken in judged):
@@ -135,20 +167,20 @@ def _views(trace: Trace[Any], scope: Scope, out: Assessment) -> Iterable[View]:
         return ()
 
 
-def _apply(check: Check, requirement: Requirement, view: View, scope: Scope, out: Assessment) -> None:
+def _tell(sight: Sight, trace: Trace[Any], scope: Scope, out: Assessment) -> None:
+    requirement = scope.by_id[sight.check.requirement]
     told: set[Verdict] = set()
-    try:
-        for observation in check.function(view):
-            out.exercised[requirement.id] += 1
-            if observation.outcome is Outcome.HELD:
-                continue
-            severity = severity_of(requirement, observation, strict=scope.strict)
-            if severity in told or (severity is Verdict.PASS and not scope.told):
-                continue
-            told.add(severity)
-            out.findings.append(finding_of(check, view, requirement, observation, severity))
-    except Exception as error:  # as above
-        out.errors[check.name] = f"{type(error).__name__}: {error}"
+    if sight.places:
+        out.exercised[requirement.id] += sight.places
+    for observation in sight.told:
+        severity = severity_of(requirement, observation, strict=scope.strict)
+        if severity in told or (severity is Verdict.PASS and not scope.told):
+            continue
+        told.add(severity)
+        seen = told_of(sight, observation, trace)
+        out.findings.append(finding_of(requirement, seen, severity, trace.schedule, trace.environment, trace.recorded))
+    if sight.wrong:
+        out.errors[sight.check.name] = sight.wrong
 
 
 def _examine(
@@ -156,6 +188,8 @@ def _examine(
 ) -> None:
     try:
         examined = scope.repertoire.properties.examine(performance, replay, scope.properties)
+    except OutOfTime:
+        raise
     except Exception as error:  # as above
         out.errors["global properties"] = f"{type(error).__name__}: {error}"
         return
@@ -191,6 +225,7 @@ def _finding(entry: GlobalProperty, sighting: Sighting, severity: Verdict) -> Fi
         sighting.position,
         severity,
         act.trace.recorded,
+        act.step.said,
     )
 
 

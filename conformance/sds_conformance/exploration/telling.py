@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Column
 from rich.text import Text
 
 from ..drawing.proof import proof, story
 from ..drawing.spacetime import spacetime_svg
+from ..judging.again import Again
 from ..judging.quoting import counted
 from ..judging.verdict import RANK, Finding, Verdict
 from ..protocols import property_of, repertoire_of, stating
-from ..telling.story import headline, labelled, lines_labelled, plain_table, show_softened
+from ..telling.said import quoted
+from ..telling.story import headline, labelled, lines_labelled, plain_table, show_said, show_softened
+from ..telling.story import show_flaky as told_flaky
 from .campaign import Order, Tally
 from .counterexample import Counterexample
 from .judging import BREAKDOWN, STORM, Scope
 
-Shrunk = dict[str, tuple[Counterexample, dict[str, Path]]]
-"""By requirement or property: the counterexample, and the files that it is kept in."""
+SCHEMA_ID = "sds-conformance/fuzz/1"
+Shrunk = dict[str, tuple[Counterexample | None, dict[str, Path]]]
+"""By requirement or property: the counterexample, None if an interrupt came first, and the files that it is kept in."""
 RARE_PERCENT = 2
 """What fewer of a hundred schedules reach is told."""
 
@@ -51,6 +55,11 @@ def in_words(example: Counterexample) -> str:
     return f"Expected: {finding.expected}. Seen: {finding.seen}."
 
 
+def story_of(example: Counterexample) -> list[str]:
+    """What was done and what came out, line by line."""
+    return story(example.performance, example.act, f"{example.finding.expected} {example.finding.seen}")
+
+
 def proof_of(example: Counterexample) -> list[str]:
     """Why it is a violation, line by line."""
     act = example.act
@@ -60,31 +69,54 @@ def proof_of(example: Counterexample) -> list[str]:
 def plain_story(example: Counterexample) -> str:
     """Story and proof as the text of a file."""
     where, rule = rule_of(example.what)
-    head = [f"{example.finding.severity.value.upper()} {example.what} ({where})", rule, ""]
-    told = [*story(example.performance, example.act), "", *proof_of(example)]
+    finding = example.finding
+    head = [f"{finding.severity.value.upper()} {example.what} ({where})", rule, ""]
+    said = [f"stderr  {line}" for line in quoted(finding.said, 110)]
+    told = [*story_of(example), "", *proof_of(example), *said]
     return "\n".join([*head, *told]) + "\n"
 
 
-def show_counterexample(
-    console: Console, example: Counterexample, tally: Tally, files: Mapping[str, Path], again: str
-) -> None:
-    """One finding: the rule, the shrunk story, the proof, and how to see it again."""
+def how_found(example: Counterexample, schedules: int) -> str:
+    """By what it was found, what that was shrunk to, and how many schedules show it."""
+    before, after = len(example.original.operations), len(example.schedule.operations)
+    found = f"by {example.original.name or 'a schedule'} of {counted(before, 'step')}"
+    shrunk = f"shrunk to {counted(after, 'step')}" if after else "and shown without any of them"
+    return f"{found}, {shrunk}; shown by {counted(schedules, 'schedule')} in all"
+
+
+def show_counterexample(console: Console, example: Counterexample, tally: Tally) -> None:
+    """One finding: the rule, the shrunk story and the proof."""
     finding = example.finding
     show_head(console, finding)
-    before, after = len(example.original.operations), len(example.schedule.operations)
-    found = f"by {example.original.name or 'a schedule'} of {before} steps, shrunk to {counted(after, 'step')}"
-    labelled(console, "Found", Text(f"{found}; shown by {tally.found_in[example.what]:,} schedules in all"))
-    lines_labelled(console, "Story", story(example.performance, example.act))
+    labelled(console, "Found", Text(how_found(example, tally.found_in[example.what])))
+    lines_labelled(console, "Story", story_of(example))
     lines_labelled(console, "Proof", proof_of(example))
+    show_said(console, finding.said)
     show_softened(console, finding)
-    show_again(console, files, again)
-    console.print()
 
 
 def show_again(console: Console, files: Mapping[str, Path], again: str) -> None:
-    """Where the picture of a counterexample is kept, and what to type to see it again."""
-    labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
+    """Where the picture of a counterexample is kept, if there is one, and what to type to see it again."""
+    if "picture" in files:
+        labelled(console, "Picture", Text(str(files["picture"]), "blue"), whole=True)
     labelled(console, "Again", Text(again, "blue"), whole=True)
+
+
+def show_unshrunk(console: Console, finding: Finding, found_by: str) -> None:
+    """What stands under the head of a finding that an interrupt left as it was found."""
+    labelled(console, "Found", Text(f"by {found_by}, and not shrunk: there was an interrupt"))
+    show_seen(console, finding)
+
+
+def show_flaky(console: Console, finding: Finding, found_by: str, again: Again | None, *, late: bool = False) -> None:
+    """What stands under the head of a finding that did not come back each time, or could not be played ``again``, be it
+    that the total time was over, if it is ``late``."""
+    labelled(console, "Found", Text(f"by {found_by}"))
+    if again is None:
+        why = "the total time was over" if late else "the implementation could not be started to play it again"
+        labelled(console, "", Text(f"Not shrunk: {why}."))
+    told_flaky(console, again, " So nothing could be shrunk.")
+    show_seen(console, finding)
 
 
 def show_unstable(console: Console, finding: Finding, found_by: str, who: str) -> None:
@@ -99,6 +131,7 @@ def show_seen(console: Console, finding: Finding) -> None:
     """What was expected, and what was seen instead."""
     labelled(console, "Expected", Text(finding.expected or "-"))
     labelled(console, "Seen", Text(finding.seen, "bold"))
+    show_said(console, finding.said)
 
 
 def show_head(console: Console, finding: Finding) -> None:
@@ -112,7 +145,7 @@ def show_coverage(console: Console, tally: Tally, scope: Scope) -> None:
     """What the schedules reached: situations as a table, requirements and properties that few or none reached."""
     if not tally.schedules:
         return
-    table = plain_table(Column("Reached", no_wrap=True), right=("schedules", ""))
+    table = plain_table("Reached", right=("schedules", ""))
     for key, words in scope.repertoire.situations.items():
         count = tally.situations[key]
         percent = 100 * count / tally.schedules
@@ -139,17 +172,22 @@ def last_line(tally: Tally, name: str) -> Text:
     failed = sum(f.severity is Verdict.FAIL for f in tally.found.values())
     warned = sum(f.severity is Verdict.WARN for f in tally.found.values())
     played = f"{tally.schedules:,} schedules, {tally.steps:,} steps, {tally.seconds:.1f} s"
+    if tally.shrinking_s >= 0.1:
+        played += f", {tally.shrinking_s:.1f} s of them to shrink"
     if tally.interrupted:
         played += ", interrupted"
     if tally.out_of_time:
         played += ", as many as the time allowed"
     if not tally.schedules:
         return Text(f"Nothing was played: no verdict on {name} ({played}).", "magenta")
-    if tally.errors:
-        return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
     warnings = f"; {warned} warn" if warned else ""
     if failed:
-        return Text(f"{name} does not conform: {failed} failed{warnings} ({played}).", "bold red")
+        flaky = sum(tally.found[what].severity is Verdict.FAIL for what in tally.flaky)
+        of = f", {flaky} of them flaky" if flaky else ""
+        but = ". Besides, there are faults of ours" if tally.errors else ""
+        return Text(f"{name} does not conform: {failed} failed{of}{warnings} ({played}){but}.", "bold red")
+    if tally.errors:
+        return Text(f"A fault of ours: no verdict on {name} ({played}).", "bold white on red")
     if not (tally.found or tally.interrupted or any(tally.exercised.values())):
         return Text(f"Nothing was exercised: no verdict on {name} ({tally.schedules:,} schedules).", "magenta")
     return Text(f"Nothing was found against {name}{warnings} ({played}).", "bold green")
@@ -202,8 +240,10 @@ def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
     for what in worst_first(tally):
         example, files = shrunk.get(what, (None, {}))
         told = {**finding_json(tally, what), **_example_json(example, tally.found[what])}
+        told |= {"again": asdict(again)} if (again := tally.flaky.get(what)) is not None else {}
         findings.append({**told, "files": {key: str(path) for key, path in files.items()}})
     return {
+        "schema": SCHEMA_ID,
         **head_json(tally, order.revision, order.profile, order.casting.value, order.seed),
         "interrupted": tally.interrupted,
         "out_of_time": tally.out_of_time,
@@ -215,12 +255,18 @@ def as_json(tally: Tally, order: Order, shrunk: Shrunk) -> dict[str, Any]:
     }
 
 
+def said_json(finding: Finding) -> dict[str, Any]:
+    """What the implementation wrote to stderr, where it did."""
+    return {"stderr": list(finding.said)} if finding.said else {}
+
+
 def _example_json(example: Counterexample | None, found: Finding) -> dict[str, Any]:
     if example is None:
-        return {"expected": found.expected, "seen": found.seen, "reproduced": False}
+        return {"expected": found.expected, "seen": found.seen, **said_json(found), "reproduced": False}
     return {
         "expected": example.finding.expected,
         "seen": example.finding.seen,
+        **said_json(example.finding),
         "reproduced": True,
         "operations": len(example.schedule.operations),
         "shrunk_from": len(example.original.operations),

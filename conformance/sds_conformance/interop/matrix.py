@@ -12,7 +12,7 @@ from sds_harness.schedules import Performance
 
 from ..exploration.casts import Cast, NotPlayed
 from ..judging.exits import Exit
-from ..judging.runner import SOFT_FAULTS, BrokenRun
+from ..judging.runner import BrokenRun, tolerated
 from ..protocols import exchanges_of
 from ..protocols.exchanges import RECEIVER, Cell, Exchange, Exchanges, Mark, Pair, Side, left_open, no
 
@@ -55,6 +55,7 @@ class Interop:
     breakdowns: list[tuple[str, BrokenRun]] = field(default_factory=list)
     performances: int = 0
     steps: int = 0
+    interrupted: bool = False
 
     @property
     def notes(self) -> list[str]:
@@ -70,10 +71,12 @@ class Interop:
     @property
     def exit_code(self) -> int:
         """0 all is understood, 1 something is not, 3 an implementation could not be driven, 4 nothing got through
-        although nothing went wrong."""
+        although nothing went wrong, 130 interrupted."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
         if self.undriven:
             return Exit.NOT_DRIVEN
-        hard = [run for _, run in self.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
+        hard = {run.breakdown.kind.value for _, run in self.breakdowns} - tolerated()
         if hard or any(meeting.misunderstood for meeting in self.meetings.values()):
             return Exit.NON_CONFORMANT
         return Exit.CONFORMANT if not self.misunderstandings else Exit.NOTHING_EXERCISED
@@ -111,6 +114,7 @@ class Interop:
             ],
             "performances": self.performances,
             "steps": self.steps,
+            "interrupted": self.interrupted,
             "exit_code": self.exit_code,
         }
 
@@ -129,7 +133,10 @@ class Interop:
 
 
 def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
-    """Start a cast, let each ordered pair of it play all exchanges, and close it."""
+    """Start a cast, let each ordered pair of it play all exchanges, and close it.
+
+    An interrupt ends the playing; what was played counts.
+    """
     cast.start()
     dialects = {name: cast.dialect(name) for name in cast.driven}
     sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
@@ -141,10 +148,19 @@ def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -
         names = (pair.sender.name, pair.receiver.name)
         progress(f"{names[0]} → {names[1]}: {exchange.name}", number, total)
         meeting = out.meetings.setdefault(names, Meeting(pair, exchanges.through))
-        meeting.cells |= _met(cast, pair, exchange, out)
+        try:
+            meeting.cells |= _met(cast, pair, exchange, out) if not out.interrupted else _unplayed(exchange)
+        except KeyboardInterrupt:
+            out.interrupted = True
+            cast.kill()
+            meeting.cells |= _unplayed(exchange)
     cast.close()
     progress("done", total, total)
     return out
+
+
+def _unplayed(exchange: Exchange) -> dict[str, Cell]:
+    return dict.fromkeys(exchange.judges, left_open("not played: there was an interrupt"))
 
 
 def _met(cast: Cast, pair: Pair, exchange: Exchange, out: Interop) -> dict[str, Cell]:

@@ -161,7 +161,7 @@ class Mixed:
     @property
     def failing(self) -> bool:
         """Does anything fail?"""
-        return bool(self.errors) or any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
+        return any(d.finding.severity is Verdict.FAIL for d in self.discoveries.values())
 
     @property
     def ordered(self) -> list[Discovery]:

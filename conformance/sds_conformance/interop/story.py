@@ -11,7 +11,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ..judging.exits import Exit
-from ..judging.runner import SOFT_FAULTS, BrokenRun
+from ..judging.runner import BrokenRun, tolerated
 from ..protocols.exchanges import Mark, Side
 from ..telling.story import hanging, show_breakdown
 from .matrix import Interop
@@ -140,7 +140,11 @@ class InteropStory:
         played = f"{outcome.performances} schedules, {outcome.steps} steps, {seconds:.1f} s"
         for name in outcome.undriven:
             self._console.print(Text(f"{name} could not be driven: nothing was learnt of it.", "bold red"))
-        hard = [name for name, run in outcome.breakdowns if run.breakdown.kind not in SOFT_FAULTS]
+        if outcome.interrupted:
+            said = f"Interrupted ({played}): no verdict on who understands whom."
+            self._console.print(Text(said, "yellow"), soft_wrap=True)
+            return
+        hard = [name for name, run in outcome.breakdowns if run.breakdown.kind.value not in tolerated()]
         if not outcome.misunderstandings and not hard and outcome.exit_code != Exit.NOT_DRIVEN:
             number = len(outcome.names)
             who = _NUMBERS.get(number, f"All {number}")

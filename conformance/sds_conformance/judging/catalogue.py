@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Requirement:
     """The position that makes a violation a warning, "" if none does."""
     revisions: tuple[str, ...]
     """The revisions of the text that state it, the current one first if that does."""
+    link: str = ""
+    """Where the public text has it, as near as one can link to; "" where none is known that states it."""
 
     @property
     def binding(self) -> bool:
@@ -109,7 +112,8 @@ class Consequence:
 def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
     """The catalogue in the JSON files ``names`` of a package, one for each text, and its ``positions.json``.
 
-    A row is of all revisions of its text unless it names some. ``consequences.json`` may stand beside them.
+    A row is of all revisions of its text unless it names some. ``consequences.json`` may stand beside them. ``text`` is
+    the address of the first revision, and where that is ``anchored``, its headings can be linked to.
     """
     texts = [json.loads(files(package).joinpath(name).read_text("utf-8")) for name in names]
     requirements = [
@@ -118,6 +122,7 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
             positions=tuple(row["positions"]),
             softened=row.get("softened", ""),
             revisions=tuple(row.get("revisions", data["revisions"])),
+            link=_link(data, row),
         )
         for data in texts
         for row in data["requirements"]
@@ -131,3 +136,9 @@ def read_catalogue(package: str, names: Sequence[str]) -> Catalogue:
         {row["id"]: Position(**row) for row in positions},
         tuple(Consequence(tuple(row["of"]), tuple(row["fail"]), row["because"]) for row in consequences),
     )
+
+
+def _link(data: dict[str, Any], row: dict[str, Any]) -> str:
+    if "text" not in data or data["revision"] not in row.get("revisions", data["revisions"]):
+        return ""
+    return f"{data['text']}#{row['anchor']}" if data["anchored"] else str(data["text"])

@@ -3,53 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from datetime import UTC, datetime
 from typing import Any
 
 from sds_harness.declaration import Declaration
-from sds_harness.environment import PLAIN, Environment
 from sds_harness.faults import TesteeFault
 from sds_harness.link import Limits
-from sds_harness.revision import Revision
+from sds_harness.signals import held
 from sds_harness.trace import Trace
 
-from .catalogue import Catalogue
+from .causes import Cause, causes
 from .exits import Exit
-from .registry import Run, Scenario, scenario_of
-from .rules import Rules
-from .runner import SOFT_FAULTS, BrokenRun, Connect, Runner
+from .garbage import rarely_collecting
+from .gathering import Gathering
+from .keeping import dumps
+from .observing import Known
+from .planning import Plan, left_out
+from .playing import EVERYTHING, Keep, Player
+from .registry import Run, scenario_of
+from .runner import BrokenRun, Connect, Runner, tolerated
+from .sharing import Alone, Lost, Order, Shared, Sharing, Source, units_of
 from .verdict import Judge, RequirementVerdict, Verdict
+from .ways import WayShown
+from .workers import workers
 
 Progress = Callable[[str, int, int], None]
 """Called with the run that starts, its number and how many there are."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is judged and what is played for it."""
-
-    rules: Rules
-    revision: str
-    profile: str
-    requirements: tuple[str, ...]
-    scenarios: tuple[Scenario, ...]
-    environments: tuple[Environment, ...] = (PLAIN,)
-
-    @property
-    def catalogue(self) -> Catalogue:
-        return self.rules.catalogue
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """Every scenario in every environment, one environment after the other; long ones in the first only."""
-        return tuple(
-            Run(scenario, environment)
-            for number, environment in enumerate(self.environments)
-            for scenario in self.scenarios
-            if not (number and scenario.long)
-        )
 
 
 @dataclass
@@ -62,8 +44,11 @@ class Certification:
     strict: bool
     verdicts: list[RequirementVerdict] = field(default_factory=list)
     breakdowns: list[BrokenRun] = field(default_factory=list)
-    traces: dict[str, Trace[Any]] = field(default_factory=dict)
-    """By the name of the run: those in the plain environment, and those in which something was found."""
+    traces: Mapping[str, Trace[Any]] = field(default_factory=dict)
+    """By the name of the run: those that findings and breakdowns are told from, and of the plain environment as far as
+    they were to be kept."""
+    heard: list[Any] = field(default_factory=list)
+    """What is remembered of runs to say what is in doubt."""
     played: list[str] = field(default_factory=list)
     """The names of the runs that were played, in order."""
     steps: int = 0
@@ -71,9 +56,20 @@ class Certification:
     """Environments that were not entered, with the reason."""
     sightings: dict[str, dict[str, int]] = field(default_factory=dict)
     """By requirement: the runs that exercised it, with the number of observations."""
+    causes: list[Cause] = field(default_factory=list)
+    """What fails and warns, with what fails because of it."""
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    ways: dict[str, list[WayShown]] = field(default_factory=dict)
+    """By position, of all that a run can tell: which ways the implementation goes, none where no run told it."""
+    way_errors: dict[str, str] = field(default_factory=dict)
+    """By position: what went wrong in the suite while it was looked at."""
     seconds: float = 0.0
     gave_up: bool = False
-    """The implementation broke down so often that the rest was not played."""
+    """The implementation broke down so often that the rest was not played, or something was used up."""
+    used_up: str = ""
+    """What there was no more of for the rest, "" if nothing."""
+    ended_early: bool = False
+    """It ended at the first failure, as was asked for."""
     interrupted: bool = False
     driven: bool = True
     """The implementation got through the handshake."""
@@ -92,55 +88,15 @@ class Certification:
 
     @property
     def exit_code(self) -> int:
-        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 130 interrupted."""
+        """0 conformant, 1 not, 3 could not be driven, 4 nothing was exercised, 70 our fault, 130 interrupted."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        hard = [b for b in self.breakdowns if b.breakdown.kind not in SOFT_FAULTS or self.strict]
+        hard = {b.breakdown.kind.value for b in self.breakdowns} - tolerated(strict=self.strict)
         if not any(v.exercised for v in self.verdicts):
             return Exit.NOT_DRIVEN if hard else Exit.NOTHING_EXERCISED
-        bad = self.count(Verdict.FAIL) + self.count(Verdict.ERROR)
-        return Exit.NON_CONFORMANT if bad or hard else Exit.CONFORMANT
-
-
-def plan(
-    rules: Rules,
-    select: Iterable[str] = (),
-    deselect: Iterable[str] = (),
-    profile: str = "",
-    revision: str = "",
-    scenarios: Iterable[str] = (),
-    environments: Iterable[str] = (PLAIN.name,),
-) -> Plan:
-    """The requirements that match the globs and have checks, and what to play, in which environments.
-
-    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
-    leaves out all that they are for, or the text of the revision says nothing of it. Without a profile everything is
-    judged, without a revision the current one.
-    """
-    profile, revision = profile or rules.full, revision or rules.current
-    known = rules.catalogue.requirements
-    select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
-    chosen = tuple(
-        requirement.id
-        for requirement in rules.judged(revision, profile)
-        if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
-        if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
-    )
-    spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
-    within = {requirement for requirement in spoken if rules.in_profile(known[requirement], profile)}
-    return Plan(
-        rules,
-        revision,
-        profile,
-        chosen,
-        tuple(
-            s
-            for s in rules.register.scenarios.values()
-            if spoken.intersection(s.exercises)
-            if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
-        ),
-        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
-    )
+        if self.count(Verdict.FAIL) or hard:
+            return Exit.NON_CONFORMANT
+        return Exit.OURS if self.count(Verdict.ERROR) else Exit.CONFORMANT
 
 
 def certify(
@@ -148,79 +104,125 @@ def certify(
     what: Plan,
     limits: Limits,
     *,
-    dialect: str = "",
+    dialect: str | None = None,
     strict: bool = False,
     running: bool = False,
     progress: Progress = lambda name, number, total: None,
+    first: Collection[str] = (),
+    enough: Callable[[str], bool] | None = None,
+    keep: Keep = EVERYTHING,
+    known: Known | None = None,
+    failing: Callable[[int], None] = lambda requirements: None,
+    sharing: Sharing | None = None,
 ) -> Certification:
     """Play and judge. Raises TesteeFault if the implementation cannot be driven at all.
 
     One that is ``running`` already is not started anew: environments that are about the process are left out.
-    An interrupt (Ctrl-C) ends the playing; what was played is judged.
+    The runs ``first`` are played before the others. With ``enough`` the playing ends after the first run in which
+    something fails, a requirement or the conversation (``breakdown``), for which that is true. What to ``keep``
+    beside verdicts says what is kept of each run, and what checks are ``known`` to say of a trace is not worked out
+    again. ``failing`` is told after each run how many requirements fail so far. With ``sharing`` several processes
+    play, and the outcome is the same. An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the playing; what was played is
+    judged.
     """
-    started = time.monotonic()
+    began = time.monotonic()
     runner = Runner(connect, limits, what.rules, what.revision, dialect)
-    judge = Judge(what.rules, what.requirements, strict=strict)
     try:
         declaration = runner.start()
         used = runner.dialect
         out = Certification(what, declaration, used.name if used else "", strict)
-        out.left_out = _left_out(what.environments, declaration, what.rules.revisions[what.revision], running)
+        out.left_out = left_out(what.environments, declaration, what.rules.revisions[what.revision], running)
         runs = [run for run in what.runs if run.environment.name not in out.left_out]
-        try:
-            for run, trace in runner.play(_announced(runs, progress)):
-                found = judge.add(trace, run)
-                out.played.append(run.name)
-                out.steps += len(trace.steps)
-                # What nobody will ask for again would only fill the memory.
-                if found or trace.breakdown is not None or run.environment is PLAIN:
-                    out.traces[run.name] = trace
-                progress(run.name, len(out.played), len(runs))
-        except KeyboardInterrupt:
-            out.interrupted = True
-            runner.kill()
-        runner.close()
-        out.gave_up = runner.gave_up
-        why = "not played, because the run was interrupted" if out.interrupted else "not played: too many breakdowns"
-        played = set(out.played)
-        for run in runs:
-            if run.name not in played:
-                judge.unplayed(run, why)
+        units = units_of([run for run in runs if run.name in first])
+        units += units_of([run for run in runs if run.name not in first])
+        got = Gathering(what.rules, what.requirements, runs, strict=strict)
+        told = _Told(progress, len(runs))
+        player = Player(runner, what.rules, what.requirements, keep, known=known, announced=told.begun)
+        with ExitStack() as stack:
+            source: Source = Alone(player, units)
+            if sharing is not None and (jobs := sharing.jobs_for(units)) > 1 and not declaration.alone:
+                others = stack.enter_context(workers())
+                order = Order(connect, limits, what.revision, dialect, dumps(declaration), what.requirements, keep)
+                source = Shared(player, units, others, what.rules.language, told.ended)
+                source.begin(order, sharing.rules_of, jobs)
+            stack.enter_context(rarely_collecting())
+            try:
+                for result in source.results():
+                    if isinstance(result, Lost):
+                        got.lost(result, declaration)
+                        continue
+                    got.take(result)
+                    if result.run:
+                        told.taken(result.run)
+                        failing(len(got.judge.failed))
+                    if got.gave_up:
+                        break
+                    if result.run and enough is not None and got.fails(enough):
+                        out.ended_early = len(got.played) < len(runs)
+                        got.take(player.end())
+                        break
+            except KeyboardInterrupt:
+                out.interrupted = True
+                with held():
+                    for result in source.rest():
+                        got.take(result)
     finally:
         runner.kill()
-    out.verdicts = judge.verdicts()
-    out.sightings = {requirement: judge.sightings(requirement) for requirement in what.requirements}
-    out.breakdowns = runner.breakdowns
-    out.seconds = time.monotonic() - started
+    with held():
+        _conclude(out, got, runs)
+        out.seconds = time.monotonic() - began
     return out
 
 
-def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str, strict: bool) -> Certification:
+def _conclude(out: Certification, got: Gathering, runs: Iterable[Run]) -> None:
+    """What all that came says in the end."""
+    out.gave_up, out.used_up = got.gave_up, got.used_up
+    why = f"not played: {out.used_up} was used up" if out.used_up else "not played: too many breakdowns"
+    if out.interrupted:
+        why = "not played, because the run was interrupted"
+    elif out.ended_early:
+        why = "not played, because the run ended at the first failure"
+    played = set(got.played)
+    for run in runs:
+        if run.name not in played:
+            got.judge.unplayed(run, why)
+    out.verdicts = got.judge.verdicts()
+    out.ways, out.way_errors = got.ways.told(), got.ways.errors
+    out.sightings = {requirement: got.judge.sightings(requirement) for requirement in out.plan.requirements}
+    out.causes = causes(out.plan.rules, out.verdicts, out.sightings)
+    out.breakdowns, out.traces, out.heard = got.breakdowns, got.traces, got.heard
+    out.played, out.steps = got.played, got.steps
+
+
+class _Told:
+    """Tells how far a run is."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done: set[str] = set()
+
+    def begun(self, run: str) -> None:
+        """One starts here."""
+        self._progress(run, len(self._done), self._total)
+
+    def ended(self, run: str) -> None:
+        """One was played, here or elsewhere."""
+        self._done.add(run)
+        self._progress(run, len(self._done), self._total)
+
+    def taken(self, run: str) -> None:
+        """What one shows was taken in."""
+        if run not in self._done:
+            self.ended(run)
+
+
+def not_driven(what: Plan, name: str, fault: TesteeFault, dialect: str | None, strict: bool) -> Certification:
     """The outcome for an implementation that does not get through the handshake; ``name`` is what is known of it."""
-    out = Certification(what, Declaration.unknown(name, what.rules.language), dialect, strict, driven=False)
+    out = Certification(what, Declaration.unknown(name, what.rules.language), dialect or "", strict, driven=False)
     judge = Judge(what.rules, what.requirements, strict=strict)
     for run in what.runs:
         judge.unplayed(run, "not played: the implementation could not be driven")
     out.verdicts = judge.verdicts()
     out.breakdowns = [BrokenRun.at("handshake", fault.breakdown)]
-    return out
-
-
-def _announced(runs: list[Run], progress: Progress) -> Iterator[Run]:
-    for number, run in enumerate(runs):
-        progress(run.name, number, len(runs))
-        yield run
-
-
-def _left_out(
-    environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
-) -> dict[str, str]:
-    out: dict[str, str] = {}
-    for environment in environments:
-        if unfit := environment.unfit(revision):
-            out[environment.name] = unfit
-        elif running and environment.variables:
-            out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
-        elif lacking := declared.lacking(environment.needs):
-            out[environment.name] = declared.why_skipped(lacking)
     return out

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from sds_harness.link import Limits, Link
 
 from .alterations.source import Source
-from .catalogue import Consequence
-from .certification import Certification, Progress, certify, plan
+from .causes import consequences
+from .certification import Certification, Progress, certify
 from .judgement import Outcome
+from .observing import Known
+from .planning import plan
+from .playing import EVERYTHING, VERDICTS, Keep
 from .registry import Check
 from .rules import Rules
 from .verdict import OBSERVE, RequirementVerdict, Verdict
@@ -77,6 +81,8 @@ class Model:
     """The revisions, with the profile, in which a variant makes a difference."""
     source: Source | None = None
     """Where its own source stands, for faults to be derived from it; None if none are."""
+    kept_in: str = ""
+    """The package that keeps where the reference exercises what, see ``sightings``; "" if nothing was kept."""
 
 
 def certify_reference(
@@ -86,10 +92,13 @@ def certify_reference(
     scenarios: Iterable[str] = (),
     revision: str = "",
     profile: str = "",
+    *,
+    keep: Keep = EVERYTHING,
+    known: Known | None = None,
 ) -> Certification:
     """The model that is started, judged without a process of its own."""
     what = plan(rules, profile=profile, scenarios=scenarios, revision=revision)
-    return certify(lambda _: start(), what, Limits(), progress=progress)
+    return certify(lambda _: start(), what, Limits(), progress=progress, keep=keep, known=known)
 
 
 def certify_every_revision(
@@ -142,17 +151,19 @@ class Acceptance:
     """The other requirements whose verdict is not pass, with it."""
 
 
-def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Kill:
+def examine_mutant(
+    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
+) -> Kill:
     """Run the mutant; it is killed if the check of its requirement, by name, rejects it. A crash is no kill.
 
     Played are the scenarios of its part of the protocol and of its requirement; long ones for the latter alone. It runs
-    without declaring the capabilities ``without``.
+    without declaring the capabilities ``without``. What checks are ``known`` to say is not worked out again.
     """
     mutant, whole = model.mutants[name], not without
     observe = rules.language.number_of(OBSERVE)
     without |= {observe} if mutant.unseen and observe is not None else NOTHING
-    known = rules.catalogue.requirements
-    violated = known[mutant.requirement]
+    requirements = rules.catalogue.requirements
+    violated = requirements[mutant.requirement]
     outcome = certify_reference(
         rules,
         lambda: model.mutant(name, without),
@@ -160,9 +171,11 @@ def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int
             s.name
             for s in rules.register.scenarios.values()
             if violated.id in s.exercises
-            or (not s.long and any(rules.part_of(known[r]) == rules.part_of(violated) for r in s.exercises))
+            or (not s.long and any(rules.part_of(requirements[r]) == rules.part_of(violated) for r in s.exercises))
         ],
         revision=violated.revisions[0],
+        keep=VERDICTS,
+        known=known,
     )
     verdicts = {v.requirement.id: v for v in outcome.verdicts}
     own = verdicts.get(mutant.requirement)
@@ -179,52 +192,32 @@ def examine_mutant(rules: Rules, model: Model, name: str, without: frozenset[int
         (rejected or told) and not outcome.breakdowns,
         tuple(also),
         len(outcome.breakdowns),
-        _rejecting(rules, own, outcome) if own is not None and (rejected or told) else (),
+        _rejecting(rules, own) if own is not None and (rejected or told) else (),
         own.reason if own is not None and skipped else "",
         tuple(other for other in also if whole and not consequences(rules, mutant.requirement, other)),
     )
 
 
-def _rejecting(rules: Rules, verdict: RequirementVerdict, outcome: Certification) -> tuple[str, ...]:
-    """The checks behind a verdict. Its findings are too few to tell: only the first are kept."""
-    checks = rules.register.checks[verdict.requirement.id]
-    if len(checks) == 1:
-        return (checks[0].name,)
-    views = [view for trace in outcome.traces.values() for view in rules.views(trace)]
-    against = (Outcome.VIOLATED,) if verdict.verdict is not Verdict.PASS else (Outcome.VIOLATED, Outcome.NOTED)
-    return tuple(
-        check.name
-        for check in checks
-        if any(
-            observation.outcome in against
-            for view in views
-            if not view.trace.declaration.lacking(check.needs)
-            for observation in check.function(view)
-        )
-    )
+def _rejecting(rules: Rules, verdict: RequirementVerdict) -> tuple[str, ...]:
+    """The checks behind a verdict: where that is a pass, those that told anything at all."""
+    against = set(verdict.told_by.get(Outcome.VIOLATED, ()))
+    if verdict.verdict is Verdict.PASS:
+        against |= verdict.told_by.get(Outcome.NOTED, set())
+    return tuple(check.name for check in rules.register.checks[verdict.requirement.id] if check.name in against)
 
 
-def consequences(rules: Rules, cause: str, effect: str) -> list[Consequence]:
-    """What is declared of a fault in ``cause`` that fails ``effect`` as well.
-
-    What is declared of requirements holds of those of other texts that say the same; two that the same check judges
-    say the same themselves.
-    """
-    causes, effects = rules.register.said_by(cause), rules.register.said_by(effect)
-    declared = rules.catalogue.consequences
-    found = [row for row in declared if any(row.explains(c, e) for c in causes for e in effects)]
-    return found or [Consequence((cause,), (effect,), f"both say what {c} says") for c in causes if c in effects]
-
-
-def examine_variant(rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING) -> Acceptance:
+def examine_variant(
+    rules: Rules, model: Model, name: str, without: frozenset[int] = NOTHING, known: Known | None = None
+) -> Acceptance:
     """Run the legal variant; every requirement must pass that can be judged without the capabilities ``without``.
 
     It is run under every revision of the texts in which its choice makes a difference. What it leaves out may warn, and
     something may not be exercised then.
     """
     variant = model.variants[name]
+    start = partial(model.variant, name, without)
     runs = [
-        certify_reference(rules, lambda: model.variant(name, without), revision=revision, profile=profile)
+        certify_reference(rules, start, revision=revision, profile=profile, keep=VERDICTS, known=known)
         for revision, profile in model.chosen_in(name)
     ]
     accepted = (Verdict.PASS, Verdict.SKIPPED) if without else (Verdict.PASS,)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from itertools import count
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 V = TypeVar("V")
 T = TypeVar("T")
 
 
+_NUMBERS = count()
+
+
 def once(function: Callable[[V], T]) -> Callable[[V], T]:
-    """``function`` with its answers kept for as long as the view lives, which does not change."""
-    known: WeakKeyDictionary[V, T] = WeakKeyDictionary()
+    """``function`` with its answers kept in the view, which does not change, and for as long as that lives."""
+    name = f"{function.__qualname__} #{next(_NUMBERS)}"  # no attribute, and no other function, is called that
 
     @wraps(function)
     def asked(view: V) -> T:
-        if view not in known:
-            known[view] = function(view)
-        return known[view]
+        kept = view.__dict__
+        if name not in kept:
+            kept[name] = function(view)
+        answer: T = kept[name]
+        return answer
 
     return asked

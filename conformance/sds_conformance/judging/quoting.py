@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from sds_harness.declaration import printable
 from sds_harness.stage import START_MS
@@ -11,6 +13,10 @@ LONGEST_NAME = 20
 """Characters of a label or of a participant's name that are shown."""
 LONG_ID = 40
 """Characters above which an ID is shortened."""
+MOST = 12
+"""Of many things so many are shown where all of them matter."""
+
+T = TypeVar("T")
 
 
 def clock(milliseconds: int, start_ms: int = START_MS) -> str:
@@ -32,9 +38,18 @@ def identifier(message_id: str) -> str:
     return repr(f"{shown[:8]}…{shown[-4:]}" if len(shown) > LONG_ID else shown)
 
 
-def counted(number: int, what: str) -> str:
-    """So many of something, in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def counted(number: int, what: str, several: str = "") -> str:
+    """So many of something, in words; ``several`` is what more than one are called, if that does not end in s."""
+    return f"{number} {what if number == 1 else several or f'{what}s'}"
+
+
+def foremost(items: Sequence[T], matters: Callable[[T], bool], few: int, most: int = MOST) -> tuple[list[T], int]:
+    """A few of many things, and how many are left out. Those that matter come first, ``most`` of them even if few are
+    wanted; and never is a single one left out, whose place would be taken by the words for it."""
+    mine = [item for item in items if matters(item)]
+    number = max(few, min(len(mine), most))
+    number += len(items) == number + 1
+    return [*mine, *(item for item in items if not matters(item))][:number], max(0, len(items) - number)
 
 
 def short(name: str) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 
 from sds_harness.environment import PLAIN, Environment
 
+from .asking import Facts
 from .judgement import Observation
 
 CheckFunction = Callable[[Any], Iterator[Observation]]
 """Takes a view of a trace, of the kind that its protocol reads traces as."""
+WayFunction = Callable[[Any], Iterator[tuple[Any, str]]]
+"""Takes such a view, and gives the steps that prove which way was gone, each with the name of the way."""
 ScenarioFunction = Callable[[Any], None]
 """Takes a stage, of the kind that its protocol is played on."""
 
@@ -24,6 +27,8 @@ class Check:
     function: CheckFunction
     needs: tuple[int, ...]
     """Capabilities without which it has nothing to look at."""
+    of: tuple[str, ...] = ()
+    """What must be in a view for it to say anything at all; it is not asked of others."""
 
     @property
     def name(self) -> str:
@@ -32,6 +37,22 @@ class Check:
     @property
     def summary(self) -> str:
         return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a position leaves to implementations, and how a view tells which way one goes."""
+
+    position: str
+    ways: Mapping[str, str]
+    """What there is to choose, by name, each in a few words."""
+    function: WayFunction
+    of: tuple[str, ...] = ()
+    """As with a check."""
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
 
 
 @dataclass(frozen=True)
@@ -69,10 +90,14 @@ class Run:
     environment: Environment = PLAIN
 
     @property
+    def plain(self) -> bool:
+        """Is it in the simplest environment?"""
+        return self.environment.name == PLAIN.name
+
+    @property
     def name(self) -> str:
         """Name of the scenario, with that of the environment unless it is the plain one."""
-        plain = self.environment.name == PLAIN.name
-        return self.scenario.name if plain else f"{self.scenario.name}{IN}{self.environment.name}"
+        return self.scenario.name if self.plain else f"{self.scenario.name}{IN}{self.environment.name}"
 
 
 IN = "@"
@@ -87,21 +112,38 @@ def scenario_of(run: str) -> str:
 class Register:
     """The checks and scenarios of a protocol."""
 
-    def __init__(self, prefix: str, *others: str) -> None:
-        """``prefix`` is how the IDs of requirements begin, unless with one of the ``others``, of other texts."""
-        self._prefix, self._others = prefix, others
+    def __init__(self, prefix: str, *others: str, facts: Facts | None = None) -> None:
+        """``prefix`` is how the IDs of requirements begin, unless with one of the ``others``, of other texts. ``facts``
+        is what checks may be about."""
+        self.prefix, self._others = prefix, others
+        self.facts: Facts = facts or {}
         self.checks: dict[str, list[Check]] = {}
         """By requirement."""
         self.scenarios: dict[str, Scenario] = {}
         """By name."""
         self.counterparts: dict[str, list[str]] = {}
         """By requirement: those of other texts that say the same, in part at least."""
+        self.choices: dict[str, list[Choice]] = {}
+        """By position: what implementations may choose, as far as a run can tell."""
 
-    def check(self, requirement: str, *needs: int) -> Callable[[CheckFunction], CheckFunction]:
-        """Register a check of ``requirement``; without the capabilities ``needs`` it has nothing to look at."""
+    def check(self, requirement: str, *needs: int, of: str = "") -> Callable[[CheckFunction], CheckFunction]:
+        """Register a check of ``requirement``; without the capabilities ``needs`` it has nothing to look at, nor in a
+        view that lacks any of the facts named in ``of``."""
+        about = self._about(of)
 
         def register(function: CheckFunction) -> CheckFunction:
-            self.checks.setdefault(requirement, []).append(Check(requirement, function, needs))
+            self.checks.setdefault(requirement, []).append(Check(requirement, function, needs, about))
+            return function
+
+        return register
+
+    def way(self, position: str, ways: Mapping[str, str], *, of: str = "") -> Callable[[WayFunction], WayFunction]:
+        """Register a function that tells which of the ``ways`` an implementation goes at a position; ``of`` as with
+        checks."""
+        about = self._about(of)
+
+        def register(function: WayFunction) -> WayFunction:
+            self.choices.setdefault(position, []).append(Choice(position, ways, function, about))
             return function
 
         return register
@@ -111,7 +153,7 @@ class Register:
         known = {registered.function: registered for checks in self.checks.values() for registered in checks}
         for function in functions:
             original = known[function]
-            self.checks.setdefault(requirement, []).append(Check(requirement, function, original.needs))
+            self.checks.setdefault(requirement, []).append(Check(requirement, function, original.needs, original.of))
             self.counterpart(original.requirement, requirement)
 
     def counterpart(self, requirement: str, other: str) -> None:
@@ -119,6 +161,12 @@ class Register:
         alike = self.counterparts.setdefault(requirement, [])
         if other not in alike:
             alike.append(other)
+
+    def _about(self, of: str) -> tuple[str, ...]:
+        names = tuple(of.split())
+        if unknown := [name for name in names if name not in self.facts]:
+            raise ValueError(f"nobody knows of {unknown[0]!r}; known are {', '.join(self.facts)}")
+        return names
 
     def said_by(self, requirement: str) -> set[str]:
         """The requirement, and those that it is a counterpart of."""
@@ -137,7 +185,7 @@ class Register:
             name = function.__name__.replace("_", "-")
             if name in self.scenarios:
                 raise ValueError(f"two scenarios are called {name}")
-            ids = tuple(short if short.startswith(self._others) else f"{self._prefix}{short}" for short in exercises)
+            ids = tuple(short if short.startswith(self._others) else f"{self.prefix}{short}" for short in exercises)
             self.scenarios[name] = Scenario(name, function, ids, long, of_one_text, self.counterparts)
             return function
 

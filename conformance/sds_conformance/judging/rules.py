@@ -51,21 +51,38 @@ class Rules:
     differs_in: Mapping[str, str] = field(default_factory=dict)
     """Revisions that say the same as the current one but for a profile."""
     dialect: Callable[[str, str], Dialect | None] = lambda revision, name: None
-    """The wire dialect of that name, None where the revision has no such thing. Raises UnknownDialect."""
+    """The wire dialect that the user asks for, by its name or in a file, None where the revision has no such thing.
+    Raises UnknownDialect."""
     dialects: tuple[str, ...] = ()
     """Names of the dialects that ship."""
     misfit: Callable[[str, str, str], str] = lambda revision, profile, dialect: ""
     """What is wrong with judging a profile of a revision, in a dialect or in none (""), and what to type instead."""
     heard: Callable[[Any], bool | None] = lambda view: True
     """Did a participant take anything of what it was sent? None if nothing tells, or there was nothing to take."""
+    heed: Callable[[Any], Any] = lambda trace: None
+    """What is to be remembered of a trace that is let go, for `Words.doubts` to tell from; plain data."""
     clock: Callable[[Session, Any], Shown] | None = None
     """What a session shows of time in an implementation, in a dialect or in none; None if nothing does."""
     excuse: Callable[[str, Declaration], str] = lambda requirement, declared: ""
     """Why a requirement that was not exercised does not concern an implementation, "" if it does."""
+    untold: Mapping[str, str] = field(default_factory=dict)
+    """Positions of which no run can tell which way an implementation goes, with the reason."""
 
     @property
     def catalogue(self) -> Catalogue:
         return self.load()
+
+    def dialect_in_use(self, revision: str, asked: str | None, declared: Declaration) -> Dialect | None:
+        """The wire dialect that the user asks for, "" being none, else the one that is declared. Raises
+        UnknownDialect."""
+        name = declared.dialect(asked)
+        # Only the user names files: what an implementation calls its dialect must not make us open any.
+        if asked is None and name and name not in self.dialects:
+            raise UnknownDialect(
+                f"The implementation declares a dialect that is not known here: {name!r}. Known are "
+                f"{', '.join(self.dialects) or 'none'}; --dialect FILE describes another"
+            )
+        return self.dialect(revision, name) if name else None
 
     @property
     def current(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,17 @@ from sds_harness.declaration import Declaration
 from sds_harness.environment import PLAIN
 from sds_harness.faults import Breakdown, FaultKind, TesteeFault
 from sds_harness.link import Limits, Link
+from sds_harness.room import Room
 from sds_harness.session import Session
-from sds_harness.stage import ScheduleStopped
+from sds_harness.stage import ScheduleStopped, Stage
 from sds_harness.trace import Dialect, Trace
 
+from .again import Again
 from .registry import Run
 from .rules import Rules
 
+END = "end of the session"
+"""Where a process breaks that does not end."""
 PATIENCE = 4
 """So many breakdowns in a row, each of a fresh process, end the run: there is nothing more to learn."""
 
@@ -33,6 +38,8 @@ class BrokenRun:
     step: int
     command: str
     breakdown: Breakdown
+    again: Again | None = None
+    """What came of playing the run again, None if it was not."""
 
     @classmethod
     def at(cls, where: str, breakdown: Breakdown, trace: Trace[Any] | None = None) -> BrokenRun:
@@ -44,7 +51,10 @@ class BrokenRun:
 class Runner:
     """One implementation under test and everything that is needed to talk to it again after it broke."""
 
-    def __init__(self, connect: Connect, limits: Limits, rules: Rules, revision: str, dialect: str = "") -> None:
+    def __init__(
+        self, connect: Connect, limits: Limits, rules: Rules, revision: str, dialect: str | None = None
+    ) -> None:
+        """Without ``dialect`` it is the one that is declared, "" is none."""
         self._connect = connect
         self._variables: Mapping[str, str] = {}
         self._limits = limits
@@ -54,7 +64,7 @@ class Runner:
         self._session: Session | None = None
         self.breakdowns: list[BrokenRun] = []
         self.declaration: Declaration | None = None
-        self.gave_up = False
+        self._in_a_row = 0
 
     def start(self) -> Declaration:
         """Handshake and honesty probe. Raises TesteeFault if the implementation cannot be driven at all."""
@@ -69,42 +79,67 @@ class Runner:
     @property
     def dialect(self) -> Dialect | None:
         """The wire dialect in use: asked for, or declared. Raises UnknownDialect."""
-        name = self._asked_dialect or (self.declaration.profile("dialect") if self.declaration else "")
-        return self._rules.dialect(self._revision, name) if name else None
+        if self.declaration is None:  # nobody was started: it is said what is spoken, or nothing special is
+            return self._rules.dialect(self._revision, self._asked_dialect) if self._asked_dialect else None
+        return self._rules.dialect_in_use(self._revision, self._asked_dialect, self.declaration)
+
+    def begin(self) -> None:
+        """Whatever broke before, those that are played now get all the patience there is."""
+        self._in_a_row = 0
 
     def play(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Trace[Any]]]:
         """The trace of each run, as far as it got."""
-        in_a_row = 0
         for run in runs:
-            try:
-                session = self._open(run.environment.variables)
-            except TesteeFault as fault:
-                self._broke("handshake", None, fault)
-                in_a_row += 1
-                if in_a_row >= PATIENCE:
-                    self.gave_up = True
-                    return
-                continue
-            stage = self._rules.stage(session, run.name, self.dialect, run.environment)
-            stage.go_ahead()
-            try:
-                try:
-                    run.scenario.function(stage)
-                    in_a_row = 0
-                except ScheduleStopped as stopped:
-                    stage.trace.stopped = str(stopped)
-                    in_a_row = 0 if stage.trace.steps else in_a_row
-                stage.close()
-            except TesteeFault as fault:
-                self._broke(run.name, stage.trace, fault)
-                in_a_row += 1
-            except Exception as error:  # a fault of ours in one scenario must not cost the others
-                stage.trace.suite_error = f"{run.name}: {type(error).__name__}: {error}"
-                self.kill()
-            yield run, stage.trace
-            if in_a_row >= PATIENCE:
-                self.gave_up = True
+            trace = self.trace_of(run)
+            if trace is not None:
+                yield run, trace
+            if self.gave_up:
                 return
+
+    def trace_of(self, run: Run) -> Trace[Any] | None:
+        """The trace of a run, as far as it got; None where the implementation did not get through the handshake."""
+        stage = self.stage(run)
+        if stage is None:
+            return None
+        with self.playing(stage):
+            run.scenario.function(stage)
+        return stage.trace
+
+    def stage(self, run: Run) -> Stage[Any] | None:
+        """The stage for a run; None where the implementation did not get through the handshake again."""
+        try:
+            session = self._open(run.environment.variables)
+        except TesteeFault as fault:
+            self._broke("handshake", None, fault)
+            self._in_a_row += 1
+            return None
+        stage = self._rules.stage(session, run.name, self.dialect, run.environment)
+        stage.room = Room(self._limits.kept_bytes)
+        stage.go_ahead()
+        return stage
+
+    @contextmanager
+    def playing(self, stage: Stage[Any]) -> Iterator[None]:
+        """What a schedule is played in: what ends it early is kept in its trace, and goes no further."""
+        try:
+            try:
+                yield
+                self._in_a_row = 0
+            except ScheduleStopped as stopped:
+                stage.trace.stopped = str(stopped)
+                self._in_a_row = 0 if stage.trace.steps else self._in_a_row
+            stage.close()
+        except TesteeFault as fault:
+            self._broke(stage.trace.schedule, stage.trace, fault)
+            self._in_a_row += 1
+        except Exception as error:  # a fault of ours in one scenario must not cost the others
+            stage.trace.suite_error = f"{stage.trace.schedule}: {type(error).__name__}: {error}"
+            self.kill()
+
+    @property
+    def gave_up(self) -> bool:
+        """It broke down so often in a row that nothing more is to be learnt, or nothing more can be played."""
+        return self._in_a_row >= PATIENCE or bool(used_up(self.breakdowns))
 
     def close(self) -> None:
         """End the session; a process that does not end is noted as a breakdown."""
@@ -113,7 +148,7 @@ class Runner:
             try:
                 session.close()
             except TesteeFault as fault:
-                self.breakdowns.append(BrokenRun.at("end of the session", fault.breakdown))
+                self.breakdowns.append(BrokenRun.at(END, fault.breakdown))
 
     def kill(self) -> None:
         """End the session at once."""
@@ -138,5 +173,16 @@ class Runner:
         self.breakdowns.append(BrokenRun.at(where, fault.breakdown, trace))
 
 
+def used_up(breakdowns: Iterable[BrokenRun]) -> str:
+    """What there is no more of after these, "" if there is enough of everything."""
+    over = any(broken.breakdown.kind is FaultKind.OUT_OF_TIME for broken in breakdowns)
+    return "the total time" if over else ""
+
+
 SOFT_FAULTS = (FaultKind.NEVER_EXITS,)
 """Breakdowns that are reported and cost nobody his conformance: nothing of the protocol was at stake."""
+
+
+def tolerated(*, strict: bool = False) -> frozenset[str]:
+    """The kinds of breakdowns that do not make an implementation fail: none where the judgement is strict."""
+    return frozenset() if strict else frozenset(kind.value for kind in SOFT_FAULTS)

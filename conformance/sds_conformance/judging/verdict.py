@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -13,10 +12,13 @@ from sds_harness.environment import PLAIN
 from sds_harness.stage import NEEDS
 from sds_harness.trace import Trace
 
+from .again import Again
 from .catalogue import Requirement
 from .judgement import Observation, Outcome
-from .registry import Check, Run, scenario_of
-from .rules import Rules, View
+from .looking import Looker, Shown, Told
+from .registry import Run, scenario_of
+from .rules import Rules
+from .tally import Kind, Tally, wording
 
 OBSERVE = "observe"
 """The capability to show the state, in every language that has it."""
@@ -65,6 +67,8 @@ class Finding:
     """FAIL, WARN, or PASS for a note."""
     recorded: int = field(default=0, compare=False)
     """The line of the transcript with which its trace begins, 0 without one."""
+    said: tuple[str, ...] = field(default=(), compare=False)
+    """What the implementation wrote to stderr at that step, in its own words."""
 
     @property
     def scenario(self) -> str:
@@ -82,22 +86,24 @@ def severity_of(requirement: Requirement, observation: Observation, *, strict: b
 
 
 def finding_of(
-    check: Check, view: View, requirement: Requirement, observation: Observation, severity: Verdict
+    requirement: Requirement, told: Told, severity: Verdict, run: str, environment: str, recorded: int
 ) -> Finding:
-    """What a check has observed, with its place."""
+    """What a check has observed in a run, ``recorded`` from that line of a transcript on."""
+    observation = told.observation
     return Finding(
-        check.requirement,
-        check.name,
-        view.trace.schedule,
-        view.trace.environment,
-        view.party.name,
-        view.channel_id,
+        requirement.id,
+        told.check,
+        run,
+        environment,
+        told.participant,
+        told.channel_id,
         observation.step,
         printable(observation.expected, MAX_TEXT),
         printable(observation.seen, MAX_TEXT),
         observation.position or requirement.softened,
         severity,
-        view.trace.recorded,
+        recorded,
+        told.said,
     )
 
 
@@ -116,16 +122,21 @@ class RequirementVerdict:
     """Runs in which it was exercised."""
     findings: list[Finding] = field(default_factory=list)
     findings_dropped: int = 0
+    tally: Tally = field(default_factory=Tally)
+    """All violations, also those of which no finding was kept."""
+    told_by: dict[Outcome, set[str]] = field(default_factory=dict)
+    """The names of the checks that told of violations, and of those that told of anything else."""
+    again: Again | None = None
+    """What came of playing again what is told of it, None if it was not."""
     reason: str = ""
     """Why it is inconclusive or skipped, or what went wrong in the suite."""
 
 
 class Judge:
-    """Takes traces one by one, keeps evidence, and gives the verdicts at the end."""
+    """Takes what runs show one by one, keeps evidence, and gives the verdicts at the end."""
 
     def __init__(self, rules: Rules, requirement_ids: Iterable[str], *, strict: bool = False) -> None:
         self._rules = rules
-        self._register = rules.register
         self._strict = strict
         self._verdicts = {
             requirement_id: RequirementVerdict(rules.catalogue.requirements[requirement_id])
@@ -134,78 +145,72 @@ class Judge:
         self._errors: dict[str, str] = {}
         self._obstacles: dict[str, list[str]] = {}
         self._lacking: dict[str, set[str]] = {}
-        self._sightings: dict[str, dict[str, int]] = {}
+        self._observed: dict[str, dict[str, int]] = {}
         self._declared: Declaration | None = None
         self._worst: dict[str, Verdict] = {}
-        self._checks_for: dict[frozenset[int], dict[str, list[Check]]] = {}
-        """By the capabilities that are declared, and by requirement."""
+        self._met: set[frozenset[int]] = set()
+        """The capabilities that were declared so far."""
 
-    def add(self, trace: Trace[Any], run: Run | None = None) -> bool:
-        """Judge one trace; ``run`` says what it was played for. Was anything found that is worth a word?"""
-        try:
-            views = self._rules.views(trace)
-        except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
+    def add(self, trace: Trace[Any], run: Run | None = None) -> None:
+        """Judge one trace; ``run`` says what it was played for."""
+        self.take(Looker(self._rules, self._verdicts).look(trace), run)
+
+    def take(self, shown: Shown, run: Run | None = None) -> None:
+        """Take in what a run shows, that was played for what ``run`` says."""
+        self._declared = shown.declaration
+        self._note_lacking(shown.declaration)
+        if shown.unread:
             for requirement_id in self._verdicts:
-                self._errors.setdefault(requirement_id, f"{trace.schedule}: {type(error).__name__}: {error}")
-            return False
-        self._declared = trace.declaration
-        heard = [self._rules.heard(view) for view in views]
-        found = False
-        applicable = self._applicable(trace.declaration)
-        played_for = frozenset(run.scenario.exercises) if run is not None else frozenset()
-        for requirement_id, verdict in self._judged(trace, views).items():
-            told = len(verdict.findings) + verdict.findings_dropped
-            exercised = sum(
-                self._apply(check, view, took, verdict)
-                for check in applicable[requirement_id]
-                for view, took in zip(views, heard, strict=True)
-            )
-            verdict.exercised += exercised
-            verdict.traces += bool(exercised)
-            found |= told != len(verdict.findings) + verdict.findings_dropped
-            if requirement_id in played_for and not exercised:
-                self._note_obstacle(requirement_id, trace)
-            if requirement_id in played_for and trace.suite_error:
-                self._errors[requirement_id] = trace.suite_error
-            if exercised:
-                self._sightings.setdefault(requirement_id, {})[trace.schedule] = exercised
-        return found
+                self._errors.setdefault(requirement_id, shown.unread)
+            return
+        for requirement_id, met in shown.met.items():
+            verdict = self._verdicts[requirement_id]
+            verdict.exercised += met.exercised
+            verdict.traces += bool(met.exercised)
+            for took, places in met.places.items():
+                verdict.places[took] = verdict.places.get(took, 0) + places
+            if met.error:
+                self._errors[requirement_id] = met.error
+            for told in met.told:
+                self._keep(shown, verdict, told)
+            if met.exercised:
+                self._observed.setdefault(requirement_id, {})[shown.run] = met.exercised
+        for requirement_id in run.scenario.exercises if run is not None else ():
+            if requirement_id not in self._verdicts or requirement_id not in shown.counted:
+                continue
+            if requirement_id not in shown.met or not shown.met[requirement_id].exercised:
+                self._note_obstacle(requirement_id, shown)
+            if shown.suite_error:
+                self._errors[requirement_id] = shown.suite_error
 
-    def _applicable(self, declared: Declaration) -> dict[str, list[Check]]:
-        """The checks of each requirement that have what they need; what they lack is kept for the verdicts."""
-        known = self._checks_for.get(declared.capabilities)
-        if known is None:
-            known = self._checks_for[declared.capabilities] = {}
-            for requirement_id in self._verdicts:
-                checks = self._register.checks.get(requirement_id, ())
-                lacking = {name for check in checks for name in declared.lacking(check.needs)}
-                if lacking:
-                    self._lacking.setdefault(requirement_id, set()).update(lacking)
-                known[requirement_id] = [check for check in checks if not declared.lacking(check.needs)]
-        return known
+    def _note_lacking(self, declared: Declaration) -> None:
+        """What the checks of each requirement need and do not have is kept for the verdicts."""
+        if declared.capabilities in self._met:
+            return
+        self._met.add(declared.capabilities)
+        for requirement_id in self._verdicts:
+            checks = self._rules.register.checks.get(requirement_id, ())
+            if lacking := {name for check in checks for name in declared.lacking(check.needs)}:
+                self._lacking.setdefault(requirement_id, set()).update(lacking)
 
-    def _judged(self, trace: Trace[Any], views: Sequence[View]) -> dict[str, RequirementVerdict]:
-        """The verdicts that a trace counts for: all, unless its environment presumes what is violated in it."""
-        presumed = self._rules.environments[trace.environment].presumes
-        presumed = next((r for r in self._register.counterparts.get(presumed, ()) if r in self._verdicts), presumed)
-        with suppress(Exception):  # an error in it is noted where the check is applied
-            if any(
-                observation.outcome is Outcome.VIOLATED
-                for check in self._register.checks.get(presumed, ())
-                for view in views
-                for observation in check.function(view)
-            ):
-                return {presumed: self._verdicts[presumed]} if presumed in self._verdicts else {}
-        return self._verdicts
+    @property
+    def failed(self) -> list[str]:
+        """The requirements that have failed so far."""
+        return [*self._errors, *(what for what, worst in self._worst.items() if worst is Verdict.FAIL)]
 
     def unplayed(self, run: Run, why: str) -> None:
         """A run was not played at all."""
         for requirement_id in run.scenario.exercises:
             self._obstacles.setdefault(requirement_id, []).append(f"{run.name}: {why}")
 
+    @property
+    def evidence(self) -> Iterable[RequirementVerdict]:
+        """What there is so far, without verdicts."""
+        return self._verdicts.values()
+
     def sightings(self, requirement_id: str) -> dict[str, int]:
         """Runs in which the requirement was exercised, with the number of observations."""
-        return self._sightings.get(requirement_id, {})
+        return self._observed.get(requirement_id, {})
 
     def verdicts(self) -> list[RequirementVerdict]:
         """The verdicts, in the order of the catalogue."""
@@ -213,42 +218,33 @@ class Judge:
             verdict.verdict, verdict.reason = self._conclude(requirement_id, verdict)
         return list(self._verdicts.values())
 
-    def _apply(self, check: Check, view: View, took: bool | None, verdict: RequirementVerdict) -> int:
-        count = 0
-        try:
-            for observation in check.function(view):
-                verdict.places[took] = verdict.places.get(took, 0) + 1
-                if took is False and observation.outcome is Outcome.HELD:
-                    continue
-                count += 1
-                if observation.outcome is not Outcome.HELD:
-                    self._keep(check, view, verdict, observation)
-        except Exception as error:  # a fault of ours must not pass for a verdict on somebody else
-            where = f"{check.name} on {view.trace.schedule}"
-            self._errors[check.requirement] = f"{where}: {type(error).__name__}: {error}"
-        return count
-
-    def _keep(self, check: Check, view: View, verdict: RequirementVerdict, observation: Observation) -> None:
-        severity = severity_of(verdict.requirement, observation, strict=self._strict)
-        worst = self._worst.setdefault(check.requirement, severity)
+    def _keep(self, shown: Shown, verdict: RequirementVerdict, told: Told) -> None:
+        requirement, observation = verdict.requirement, told.observation
+        verdict.told_by.setdefault(observation.outcome, set()).add(told.check)
+        severity = severity_of(requirement, observation, strict=self._strict)
+        worst = self._worst.setdefault(requirement.id, severity)
         if RANK[severity] > RANK[worst]:
-            self._worst[check.requirement] = severity
-        same = [f for f in verdict.findings if f.run == view.trace.schedule and f.severity is severity]
+            self._worst[requirement.id] = severity
+        if severity is not Verdict.PASS:
+            kind = Kind(told.check, severity.value, wording(observation.expected), wording(observation.seen))
+            verdict.tally.add(shown.run, scenario_of(shown.run), observation.step, kind)
+        same = [f for f in verdict.findings if f.run == shown.run and f.severity is severity]
         if len(same) >= MAX_OF_ONE_RUN:
             verdict.findings_dropped += 1
             return
-        verdict.findings.append(finding_of(check, view, verdict.requirement, observation, severity))
+        finding = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+        verdict.findings.append(finding)
         # Told are the worst, and of these the ones that are reached in the fewest steps.
         verdict.findings.sort(key=lambda f: (-RANK[f.severity], f.environment != PLAIN.name, f.step))
         if len(verdict.findings) > MAX_FINDINGS:
             verdict.findings_dropped += 1
             verdict.findings.pop()
 
-    def _note_obstacle(self, requirement_id: str, trace: Trace[Any]) -> None:
-        if trace.breakdown is not None:
-            why = f"the implementation broke down first ({trace.breakdown.kind.value} in {trace.schedule})"
-        elif trace.stopped:
-            why = f"{trace.schedule}: {trace.stopped}"
+    def _note_obstacle(self, requirement_id: str, shown: Shown) -> None:
+        if shown.breakdown is not None:
+            why = f"the implementation broke down first ({shown.breakdown.kind.value} in {shown.run})"
+        elif shown.stopped:
+            why = f"{shown.run}: {shown.stopped}"
         else:
             return
         self._obstacles.setdefault(requirement_id, []).append(why)

@@ -73,6 +73,11 @@ def protocol_of(revision: str) -> Protocol:
     return _by_revision()[revision]
 
 
+def rules_of(revision: str) -> Rules:
+    """The rules of the protocol of a revision. Raises KeyError for a revision of none."""
+    return protocol_of(revision).rules
+
+
 def repertoire_of(revision: str) -> Repertoire:
     """The schedules that are generated for the protocol of a revision. Raises ValueError if there are none."""
     repertoire = protocol_of(revision).repertoire

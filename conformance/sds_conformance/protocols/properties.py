@@ -10,6 +10,8 @@ from sds_harness.schedules import Act, Performance, Schedule
 
 from ..judging.judgement import Outcome
 
+GROUP = "G-"
+"""How the ID of every property begins."""
 Replay = Callable[[Schedule], Performance]
 """Plays another schedule on the same cast."""
 PropertyFunction = Callable[[Any], Iterator["Sighting"]]

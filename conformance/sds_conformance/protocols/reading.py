@@ -92,6 +92,8 @@ class Reading:
 
     item: Callable[[Any], Item | None]
     """What stands in a wire, None if that is nothing that the protocol knows."""
+    wires: Callable[[Any], Sequence[Any]]
+    """What a step brings over the network: of ``receive`` what arrives, of all others what is broadcast, in order."""
     arrived: Callable[[Any], Item | None]
     """What stands in what a step received."""
     signals: Callable[[Any], Sequence[Signal]]
@@ -112,7 +114,10 @@ class Reading:
     unread: str
     """What bytes are in which nothing stands."""
     copies: tuple[str, str]
-    """That content is sent once more, as a verb: by whoever sent it first, and by another one."""
+    """That content is sent once more, as a verb: unasked by whoever sent it first, and in answer to one who misses
+    it."""
+    answers: Callable[[Any], bool]
+    """Does a participant, by how it was opened, answer those who ask for a message?"""
     time: str
     """What its logical time is called."""
     history: str

@@ -12,8 +12,8 @@ from sds_harness.declaration import Declaration
 class Narrator(Protocol):
     """Tells the steps of one trace: what was done, and what came out."""
 
-    def done(self, step: Any) -> str:
-        """What was done, in one line."""
+    def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
+        """What was done, in one line. Long lists show what is ``about`` these IDs."""
         ...
 
     def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:
@@ -49,8 +49,9 @@ class Words:
     """How to tell in a story who is the implementation, in a sentence."""
     notes: Callable[[Declaration, str, str], Sequence[tuple[str, str]]] = lambda declared, revision, profile: ()
     """What the choices that were declared mean for others and for the judgement: labels with a sentence each."""
-    doubts: Callable[[Iterable[Any]], Sequence[str]] = lambda traces: ()
-    """What to say of traces before anything is judged, and the question to ask: sentences, none where all is well."""
+    doubts: Callable[[Iterable[Any]], Sequence[str]] = lambda heard: ()
+    """What to say before anything is judged, and the question to ask: sentences, none where all is well. It takes what
+    `Rules.heed` remembers of each trace."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """What is bounded, by its name in the handshake."""
     forgone: Callable[[Declaration, str], str] = lambda declared, revision: ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -16,8 +16,11 @@ from sds_harness.environment import PLAIN
 from sds_harness.transcript.reading import Broke, Conversation, Exchange, Part, Said
 
 from ..judging.quoting import by_the_clock, counted
+from .conversation import show_hex
 from .enacting import Enacted, Told
-from .story import hanging, labelled, lines_labelled, show_hex
+from .evidence import lines_told
+from .said import quoted
+from .story import hanging, labelled, show_stderr
 
 MAX_RUNS = 3
 """Runs that are shown of a requirement of which nothing was found."""
@@ -107,7 +110,7 @@ class Dialogue:
             rest = [
                 finding for finding in found if number and finding.get("step") == number and _concerns(finding, words)
             ]
-            self._exchange(number, exchange, words, marked=bool(rest))
+            self._exchange(number, exchange, words, rest)
             for finding in rest:
                 self._finding(finding)
             left = [finding for finding in left if finding not in rest]
@@ -118,7 +121,7 @@ class Dialogue:
         for broke in part.broke:
             self._broke(broke)
         if part.ends and not any(broke.stderr for broke in part.broke):
-            lines_labelled(self._console, "stderr", [printable(line) for line in part.stderr[-12:]], "dim")
+            show_stderr(self._console, part.stderr[-12:])
         self._console.print()
 
     def _is_wanted(self, words: Told | None) -> bool:
@@ -151,8 +154,9 @@ class Dialogue:
             )
             hanging(self._console, Text(), title)
 
-    def _exchange(self, number: int, exchange: Exchange, words: Told | None, *, marked: bool) -> None:
-        before = Text.assemble(("> ", "bold red") if marked else "  ", (f"{number or '':>3} ", "dim"))
+    def _exchange(self, number: int, exchange: Exchange, words: Told | None, rest: Sequence[Mapping[str, Any]]) -> None:
+        """With what rests on it."""
+        before = Text.assemble(("> ", "bold red") if rest else "  ", (f"{number or '':>3} ", "dim"))
         if words is None:
             self._raw(Text.assemble(before, "> "), exchange.request)
             if exchange.reply is not None:
@@ -164,9 +168,9 @@ class Dialogue:
         lines = list(words.came_out)
         if not lines and exchange.reply is not None and words.answer not in _TOLD:
             lines = [f"{words.answer or 'answered'}: {_excerpt(exchange.reply)}"]
-        if len(lines) > MAX_LINES:
-            lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more"]
-        for line in lines:
+        for line in lines_told(
+            lines, (f"{finding.get('expected')} {finding.get('seen')}" for finding in rest), MAX_LINES
+        ):
             hanging(self._console, Text(" " * _INDENT), Text(line, "cyan"))
         for raw in words.wires:
             show_hex(self._console, raw)
@@ -184,6 +188,9 @@ class Dialogue:
         for name in ("expected", "seen"):
             if told[name]:
                 hanging(self._console, Text(f"{' ' * _INDENT}{name}: "), Text(by_the_clock(told[name])))
+        said = finding.get("stderr")
+        for line in quoted(list(map(str, said)), self._console.width - _INDENT) if isinstance(said, list) else ():
+            hanging(self._console, Text(" " * _INDENT), Text(line, "dim"))
 
     def _broke(self, broke: Broke) -> None:
         self._console.print(
@@ -193,7 +200,7 @@ class Dialogue:
         if broke.raw:
             shown = printable(broke.raw[:_EXCERPT].decode("utf-8", "replace"), _EXCERPT)
             labelled(self._console, "Came", Text(f'{len(broke.raw)} bytes: "{shown}"'))
-        lines_labelled(self._console, "stderr", [printable(line) for line in broke.stderr[-12:]], "dim")
+        show_stderr(self._console, broke.stderr[-12:])
 
 
 def _concerns(finding: Mapping[str, Any], words: Told | None) -> bool:

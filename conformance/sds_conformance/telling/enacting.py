@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sds_harness.environment import PLAIN
+from sds_harness.environment import PLAIN, Environment
 from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.language import HANDSHAKE, Language
 from sds_harness.link import Limits, Link
@@ -18,7 +18,7 @@ from sds_harness.trace import Party, Step, Trace
 from sds_harness.transcript.reading import Exchange, Part, Said
 from sds_testee.framing import Framing, FramingError
 
-from ..judging.rules import UnknownDialect
+from ..judging.rules import Rules
 from ..protocols import protocol_of
 from ..protocols.words import Narrator
 
@@ -99,25 +99,34 @@ class Enacted:
             asked = getattr(command, "participant_id", "")
             step.participant = part.participants.get(opened.handle, asked) if opened is not None else asked
             if opened is not None:
-                stage.trace.parties[step.participant] = _party(step.participant, command, opened, step.now_ms)
+                stage.trace.parties[step.participant] = party_of(step.participant, command, opened, step.now_ms)
         stage.trace.steps.append(step)
         self._steps[exchange.request.line] = step
 
 
-def _stage(part: Part, rules: Any) -> Stage[Any] | None:
+def _stage(part: Part, rules: Rules) -> Stage[Any] | None:
     """A stage for the schedule, None if the handshake is not there."""
     handshake = part.conversation.handshake
-    hello = _message(handshake.reply, rules.language.reply) if handshake is not None and handshake.reply else None
+    reply = _message(handshake.reply, rules.language.reply) if handshake is not None and handshake.reply else None
+    if reply is None:
+        return None
+    stage = empty_stage(rules, reply.hello, part.revision, part.dialect, part.name)
+    if stage is not None:
+        stage.trace.start_ms = part.start_ms
+    return stage
+
+
+def empty_stage(
+    rules: Rules, hello: Any, revision: str, dialect: str, name: str, environment: Environment = PLAIN
+) -> Stage[Any] | None:
+    """A stage on which nothing is played, for a schedule of that name; ``hello`` is the answer to the handshake, and
+    None comes of one that is no answer. No file is opened for a dialect: one that does not ship is none."""
     try:
-        session = Session(lambda: _Told(hello), Limits(), part.revision, rules.language)
-        try:
-            dialect = rules.dialect(part.revision, part.dialect) if part.dialect else None
-        except UnknownDialect:
-            dialect = None
-        stage: Stage[Any] = rules.stage(session, part.name, dialect, PLAIN)
+        session = Session(lambda: _Told(hello), Limits(), revision, rules.language)
     except TesteeFault:
         return None
-    stage.trace.start_ms = part.start_ms
+    translated = rules.dialect(revision, dialect) if dialect in rules.dialects else None
+    stage: Stage[Any] = rules.stage(session, name, translated, environment)
     return stage
 
 
@@ -128,26 +137,30 @@ class _Told(Link):
         self._hello = hello
 
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
-        if request.WhichOneof("command") != HANDSHAKE or self._hello is None:
-            raise TesteeFault(FaultKind.WRONG_ANSWER, "no handshake was kept")
-        self._hello.id = request.id
-        return self._hello
+        if request.WhichOneof("command") != HANDSHAKE:
+            raise TesteeFault(FaultKind.WRONG_ANSWER, "only the handshake was kept")
+        answer = reply(id=request.id)
+        answer.hello.CopyFrom(self._hello)
+        return answer
 
     def call_unknown(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self.call(request, timeout_s, reply)
 
 
 def _message(said: Said, kind: type[Any]) -> Any | None:
-    if said.message is None:
-        return None
+    return message_of(said.message, kind) if said.message is not None else None
+
+
+def message_of(row: Any, kind: type[Any]) -> Any | None:
+    """What was kept as JSON, None if it is nothing of the kind."""
     try:
-        return Framing.JSON.parse(json.dumps(said.message).encode(), kind, lenient=True)
+        return Framing.JSON.parse(json.dumps(row).encode(), kind, lenient=True)
     except (FramingError, ValueError, RecursionError):
         return None
 
 
-def _party(name: str, command: Any, opened: Any, now_ms: int) -> Party:
-    """By the names of fields that every language gives them that has such fields."""
+def party_of(name: str, command: Any, opened: Any, now_ms: int) -> Party:
+    """A participant as it was opened, by the names of fields that every language gives them that has such fields."""
     channels = tuple(getattr(command, "channels", ()))
     asked, in_force = (getattr(message, "configuration", None) for message in (command, opened))
     participant = getattr(command, "participant_id", "")

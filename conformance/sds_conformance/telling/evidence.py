@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.trace import Step, Trace
 
-from ..judging.quoting import LONG_ID, by_the_clock, counted, identifier
+from ..judging.quoting import LONG_ID, MOST, by_the_clock, counted, foremost, identifier
 from ..judging.verdict import Finding
 from ..protocols.words import Words
 
@@ -17,8 +18,11 @@ FIRST, LAST, AFTER = 3, 6, 4
 """So many steps are shown of the beginning, of what led to the finding, and of what followed."""
 FEW = 4
 """With so many message IDs in the step that is blamed, the steps before that are about them are shown, too."""
+OTHERS = 4
+"""And so many of what other participants did with what the finding is about."""
 LINES = 4
-"""So many lines of what came out of a step."""
+"""So many lines of what came out of a step, and all that are about what the finding is about."""
+_STEP = re.compile(r"\bstep (\d+)\b")
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,14 @@ class Evidence:
         self._steps: list[Step] = []
         if trace is not None:
             self._narrator = words.narrator(trace)
-            self._steps = [s for s in trace.steps if s.participant in (finding.participant, "")]
+            self._steps = list(trace.steps)
+        self._own = [step for step in self._steps if step.participant in (finding.participant, "")]
         self._touched = {step.index: self._narrator.touches(step) for step in self._steps}
         told = f"{finding.expected} {finding.seen}"
+        self._named = frozenset(list(map(int, _STEP.findall(told)))[:MOST])
+        """The steps that the finding names: it rests on them, too, whoever took them."""
         known = frozenset[str]().union(*self._touched.values())
-        self._about = frozenset(message_id for message_id in known if message_id and repr(message_id) in told)
+        self._about = quoted_in(told, known)
         blamed = self._touched.get(finding.step, frozenset())
         self._context = self._about | (blamed if len(blamed) <= FEW else frozenset())
 
@@ -70,20 +77,26 @@ class Evidence:
     def exhibits(self) -> list[Exhibit]:
         """The steps, in order, with notes of what is left out between them."""
         blamed = self._finding.step
-        chosen = [step for step in self._steps if step.index <= blamed and self._counts(step)]
+        chosen = [step for step in self._own if step.index <= blamed and self._counts(step)]
         if not self._about:
             chosen = [step for step in chosen if step.command != "observe" or step.index == blamed]
         if len(chosen) > FIRST + LAST:
             chosen = chosen[: FIRST if self._about else 1] + chosen[-LAST:]
         waits = any(step.index == blamed and step.command in ("receive", "tick") for step in chosen)
-        later = [s for s in self._steps if s.index > blamed and self._counts(s)] if waits and self._about else []
+        later = [s for s in self._own if s.index > blamed and self._counts(s)] if waits and self._about else []
+        chosen += later[:AFTER]
+        mine = {step.index for step in self._own}
+        others = [s for s in self._steps if s.index < blamed and s.index not in mine and self._is_about(s)]
+        shown = {step.index for step in [*chosen, *others[-OTHERS:]]} | self._named
         out: list[Exhibit] = []
         at = 0
-        for step in chosen + later[:AFTER]:
-            out += self._gap([s for s in self._steps if at < s.index < step.index])
-            out.append(self._exhibit(step))
-            at = step.index
-        if waits and self._about and len(later) <= AFTER:
+        for step in self._steps:
+            if step.index in shown:
+                out += self._gap([s for s in self._steps if at < s.index < step.index])
+                out.append(self._exhibit(step))
+                at = step.index
+        # What follows what is blamed is part of the story where something was to come of it.
+        if waits and self._about:
             out += self._gap([s for s in self._steps if s.index > at])
         return out
 
@@ -93,25 +106,27 @@ class Evidence:
         looks = step.command == "observe"  # which shows much that is beside the point
         return bool(self._touched[step.index] & (self._about if looks else self._context))
 
+    def _is_about(self, step: Step) -> bool:
+        return bool(self._touched[step.index] & self._about)
+
     def _gap(self, steps: list[Step]) -> list[Exhibit]:
         if not steps:
             return []
         sweeps = sum(step.command == "tick" for step in steps)
-        count = counted(len(steps), "more step")
-        return [Exhibit(None, f"{count}, {sweeps} of them periodic work" if sweeps else count)]
+        others = sum(step.participant not in (self._finding.participant, "") for step in steps)
+        told = [counted(len(steps), "more step")]
+        told += [f"{sweeps} of them periodic work"] if sweeps else []
+        told += [f"{others} of other participants"] if others else []
+        return [Exhibit(None, ", ".join(told))]
 
     def _exhibit(self, step: Step) -> Exhibit:
         blamed = step.index == self._finding.step
-        lines = self._narrator.came_out(step, self._about)
         names = [identifier(message_id) for message_id in self._about]
-        ours = [line for line in lines if any(name in line for name in names)]
-        if blamed:
-            lines = ours + [line for line in lines if line not in ours]
-        elif self._about:
-            lines = ours
-        elif step.command not in ("send", "send_sync", "tick"):
-            lines = []
-        return Exhibit(step, self._narrator.done(step), tuple(lines[:LINES]), blamed)
+        few = LINES if blamed or (not self._about and step.command in ("send", "send_sync", "tick")) else 0
+        came_out = self._narrator.came_out(step, self._about)
+        lines, more = foremost(came_out, lambda line: any(name in line for name in names), few)
+        lines += [f"… {more} more"] if more else []
+        return Exhibit(step, self._narrator.done(step, self._about), tuple(lines), blamed)
 
     def _in_words(self, text: str) -> str:
         """IDs as in the steps, times from the start of the trace, lists without brackets."""
@@ -121,6 +136,19 @@ class Evidence:
         text = by_the_clock(text)
         text = re.sub(r"\[((?:'[^']*'(?:, )?)+)\]", r"\1", text)
         return "nothing" if text == "None" else text.replace("[]", "none")
+
+
+def quoted_in(told: str, ids: Iterable[str]) -> frozenset[str]:
+    """Those of some message IDs that a text quotes."""
+    return frozenset(message_id for message_id in ids if message_id and repr(message_id) in told)
+
+
+def lines_told(lines: Sequence[str], told: Iterable[str], few: int) -> list[str]:
+    """A few lines of what came out of a step, first those with an ID in them that what is ``told`` of it quotes."""
+    quoted = {found.group() for text in told for found in re.finditer(r"'[^']+'", text)}
+    named = {*quoted, *(identifier(text[1:-1]) for text in quoted)}
+    shown, more = foremost(lines, lambda line: any(name in line for name in named), few)
+    return [*shown, *([f"… {more} more"] if more else [])]
 
 
 def _spelt(text: str) -> str:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sds_harness.environment import PLAIN
+from sds_harness.files import packaged_schema, write_whole
 from sds_testee.version import suite_version
 
+from ..judging.again import Again
+from ..judging.causes import Cause
 from ..judging.certification import Certification
 from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
 from ..protocols import protocol_of
 
-SCHEMA_ID = "sds-conformance/report/1"
+SCHEMA_ID = "sds-conformance/report/2"
+ROWS = {"causes": "cause", "requirements": "requirement", "breakdowns": "breakdown", "ways": "way"}
+"""What report.jsonl has a line each of, and how those say what they are. Before them stands a header and after them a
+footer with the summary, so that a file that was cut off is told from a whole one."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,13 @@ class Invocation:
     """The suite as it was called."""
 
 
-def load_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of report.json."""
-    schema: dict[str, Any] = json.loads(files(__package__).joinpath("report.schema.json").read_text("utf-8"))
-    return schema
+load_schema = partial(packaged_schema, __package__, "report.schema.json")
+"""Gives the JSON Schema (2020-12) of report.json."""
+
+
+def unusual(options: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
+    """Those of which the value, the first, is not the default, the second, as they would be typed."""
+    return [word for name, (value, default) in options.items() if value != default for word in (name, value or "")]
 
 
 def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
@@ -55,16 +64,25 @@ def report(outcome: Certification, how: Invocation) -> dict[str, Any]:
             "command": [_text(part) for part in how.command],
             "revisions": list(declared.revisions),
             "capabilities": declared.capability_names,
+            "limits": {name: limit for name, limit in declared.limits.items() if limit is not None},
             "clock": declared.outside_clock.told if declared.outside_clock is not None else "",
         },
+        "started": outcome.started.isoformat(timespec="seconds"),
         "revision": outcome.plan.revision,
+        "profile": outcome.plan.profile,
+        "whole": not outcome.plan.narrowed,
+        "narrowed": sorted(outcome.plan.narrowed),
         "profiles": {**declared.profiles, "dialect": outcome.dialect},
         "framing": how.framing,
         "strict": outcome.strict,
-        "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.traces.values())),
+        "sections": {section.id: section.title for section in outcome.plan.catalogue.sections},
+        "doubts": list(protocol_of(outcome.plan.revision).words.doubts(outcome.heard)),
+        "baseline": None,
         "summary": summary(outcome),
+        "causes": [_cause(cause, how) for cause in outcome.causes],
         "requirements": [_requirement(verdict, outcome, how) for verdict in outcome.verdicts],
         "breakdowns": [_breakdown(broken) for broken in outcome.breakdowns],
+        "ways": [_ways(position, outcome) for position in outcome.ways],
     }
 
 
@@ -74,10 +92,11 @@ def summary(outcome: Certification) -> dict[str, Any]:
         **{verdict.value: outcome.count(verdict) for verdict in Verdict},
         "scenarios": outcome.scenarios,
         "environments": [e.name for e in outcome.plan.environments if e.name not in outcome.left_out],
+        "left_out": dict(outcome.left_out),
         "runs": outcome.runs,
         "steps": outcome.steps,
         "interrupted": outcome.interrupted,
-        "complete": outcome.driven and not outcome.interrupted and not outcome.gave_up,
+        "complete": outcome.driven and not (outcome.interrupted or outcome.gave_up or outcome.ended_early),
         "exit_code": outcome.exit_code,
     }
 
@@ -109,13 +128,42 @@ def _requirement(verdict: RequirementVerdict, outcome: Certification, how: Invoc
         "id": requirement.id,
         "section": requirement.section,
         "level": requirement.level,
+        "anchor": requirement.anchor,
+        "statement": requirement.statement,
         "verdict": verdict.verdict.value,
         "exercised": verdict.exercised,
         "runs": sorted(outcome.sightings.get(requirement.id, ())),
         "reason": verdict.reason,
         "findings": [_finding(finding, outcome, how) for finding in verdict.findings],
         "findings_not_shown": verdict.findings_dropped,
+        "kinds": [
+            {**asdict(kind), "scenarios": dict(scenarios.most_common())}
+            for kind, scenarios in verdict.tally.kinds.items()
+        ],
+        **_repeated(verdict.again),
     }
+
+
+def _repeated(again: Again | None) -> dict[str, Any]:
+    """What came of playing something again, nothing if it was not."""
+    return {"repeated": asdict(again)} if again is not None else {}
+
+
+def _cause(cause: Cause, how: Invocation) -> dict[str, Any]:
+    verdict = cause.verdict
+    return {
+        "requirement": verdict.requirement.id,
+        "verdict": verdict.verdict.value,
+        "violations": verdict.tally.total,
+        "scenarios": verdict.tally.scenarios,
+        "under": [{"requirement": under.requirement.id, "why": why} for under, why in cause.under],
+        "again": _text(replay_command(verdict.requirement.id, worst(verdict), how)),
+    }
+
+
+def worst(verdict: RequirementVerdict) -> Finding | None:
+    """The finding that is told of a requirement, None if none was kept."""
+    return next((finding for finding in verdict.findings if finding.severity is verdict.verdict), None)
 
 
 def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[str, Any]:
@@ -133,6 +181,7 @@ def _finding(finding: Finding, outcome: Certification, how: Invocation) -> dict[
         "seen": finding.seen,
         "position": finding.position,
         "again": _text(replay_command(finding.requirement, finding, how)),
+        **({"stderr": list(finding.said)} if finding.said else {}),
     }
 
 
@@ -145,17 +194,25 @@ def _breakdown(broken: BrokenRun) -> dict[str, Any]:
         "detail": broken.breakdown.detail,
         "advice": broken.breakdown.advice,
         "stderr": list(broken.breakdown.stderr),
+        **_repeated(broken.again),
+    }
+
+
+def _ways(position: str, outcome: Certification) -> dict[str, Any]:
+    return {
+        "position": position,
+        "topic": outcome.plan.catalogue.positions[position].question,
+        "ways": [asdict(shown) for shown in outcome.ways[position]],
+        "error": outcome.way_errors.get(position, ""),
     }
 
 
 def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> list[Path]:
     """Write report.json, report.jsonl and the traces of what was found; each file appears whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict", "doubts")
-    header = {key: data[key] for key in about}
+    header = {key: value for key, value in data.items() if key not in (*ROWS, "summary")}
     lines = [{"type": "header", **header}]
-    lines += [{"type": "requirement", **row} for row in data["requirements"]]
-    lines += [{"type": "breakdown", **row} for row in data["breakdowns"]]
+    lines += [{"type": kind, **row} for key, kind in ROWS.items() for row in data[key]]
     lines += [{"type": "footer", "summary": data["summary"], "seconds": round(outcome.seconds, 3)}]
     written = [
         write_whole(folder / "report.json", json.dumps(data, ensure_ascii=False, indent=2) + "\n"),
@@ -168,12 +225,3 @@ def write_report(folder: Path, data: dict[str, Any], outcome: Certification) -> 
         text = "".join(line + "\n" for line in outcome.traces[name].to_json_lines())
         written.append(write_whole(folder / "traces" / f"{name}.jsonl", text))
     return written
-
-
-def write_whole(path: Path, text: str) -> Path:
-    """Write a file that appears whole or not at all. Raises OSError."""
-    # A surrogate can reach us in an ID; it must not cost the report.
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, "utf-8", errors="backslashreplace")
-    os.replace(temporary, path)
-    return path

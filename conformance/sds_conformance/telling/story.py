@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from sds_harness.declaration import Declaration
+from sds_harness.declaration import Declaration, printable
 from sds_harness.environment import PLAIN
 from sds_harness.faults import FaultKind
 from sds_harness.trace import Trace
 
-from ..judging.certification import Certification, Plan
+from ..judging.again import Again
+from ..judging.causes import Cause, told_as_another
+from ..judging.certification import Certification
 from ..judging.exits import Exit
+from ..judging.planning import Plan
 from ..judging.quoting import counted
-from ..judging.registry import scenario_of
 from ..judging.runner import BrokenRun
 from ..judging.verdict import Finding, RequirementVerdict, Verdict
 from ..protocols import protocol_of, protocols
 from .evidence import Evidence
-from .report import Invocation, play_command, replay_command
+from .report import Invocation, play_command, replay_command, worst
+from .said import quoted
 
 STYLES = {
     Verdict.PASS: "green",
@@ -57,39 +60,91 @@ def show_certificate(console: Console, declared: Declaration, dialect: str, what
     console.print()
 
 
-def show_doubts(console: Console, revision: str, traces: Iterable[Trace[Any]]) -> None:
-    """What most of the rest may come from, and the question to ask about it."""
-    doubts = protocol_of(revision).words.doubts(traces)
+def show_doubts(console: Console, revision: str, heard: Iterable[Any]) -> None:
+    """What most of the rest may come from, and the question to ask about it; ``heard`` is what `Rules.heed` remembers
+    of each run."""
+    doubts = protocol_of(revision).words.doubts(heard)
     for number, sentence in enumerate(doubts):
         labelled(console, "" if number else "Beware", Text(sentence, "bold" if number == len(doubts) - 1 else "yellow"))
     if doubts:
         console.print()
 
 
-def show_findings(console: Console, outcome: Certification, how: Invocation) -> None:
-    """Every requirement that failed or warns, as a story each, then the breakdowns."""
+def show_causes(
+    console: Console, outcome: Certification, how: Invocation, known: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """What is wrong, the most severe first, in a few lines each: the rule, what follows from it, and how to see it.
+
+    ``known`` are the requirements of which it is known that they fail, with the reason: they come last.
+    """
+    if not outcome.causes:
+        return
+    failing = [cause for cause in outcome.causes if cause.verdict.verdict is Verdict.FAIL]
+    shown = failing or outcome.causes
+    what = counted(len(shown), "fault" if failing else "warning")
+    found = sum(cause.verdict.tally.total for cause in shown)
+    head = f"{what}, by {found:,} violations" if found > len(shown) else what
+    console.print(Text.assemble((head, "bold"), ". Each is told below, as a story.\n" if len(shown) > 1 else ".\n"))
+    for cause in sorted(shown, key=lambda cause: cause.requirements <= known.keys()):
+        _show_cause(console, cause, how, known)
+    if failing and len(failing) < len(outcome.causes):
+        warned = [cause.verdict.requirement.id for cause in outcome.causes if cause not in failing]
+        labelled(console, "Warnings", Text(", ".join(warned), "yellow"))
+        console.print()
+
+
+def _show_cause(console: Console, cause: Cause, how: Invocation, known: Mapping[str, str]) -> None:
+    verdict = cause.verdict
+    requirement, tally = verdict.requirement, verdict.tally
+    where = f"{tally.total:,} {'time' if tally.total == 1 else 'times'} in {counted(len(tally.scenarios), 'scenario')}"
+    console.print(headline(verdict.verdict, requirement.id, Text(where, "dim")))
+    labelled(console, "Rule", Text(requirement.statement))
+    show_flaky(console, verdict.again)
+    if reason := known.get(requirement.id):
+        labelled(console, "Known", Text(printable(reason, 300), "dim"))
+    if cause.under:
+        labelled(console, "With it", Text(", ".join(under.requirement.id for under, _ in cause.under)))
+    labelled(console, "Again", Text(replay_command(requirement.id, worst(verdict), how), "blue"), whole=True)
+    console.print()
+
+
+def show_findings(
+    console: Console, outcome: Certification, how: Invocation, known: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Every requirement that failed or warns, as a story each, then the breakdowns; what is ``known`` has its own."""
     if any(verdict.findings for verdict in outcome.verdicts if verdict.verdict in (Verdict.FAIL, Verdict.WARN)):
         note = f"T is the start of virtual time. {protocol_of(outcome.plan.revision).words.casting}".rstrip()
         labelled(console, "Stories", Text(note, "dim"))
         console.print()
-    for wanted in (Verdict.ERROR, Verdict.FAIL, Verdict.WARN):
-        for verdict in outcome.verdicts:
-            if verdict.verdict is wanted:
-                _show_verdict(console, verdict, outcome, how)
+    for verdict in outcome.verdicts:
+        if verdict.verdict is Verdict.ERROR:
+            _show_verdict(console, verdict, outcome, how)
+    for cause in outcome.causes:
+        if cause.verdict.requirement.id not in known:
+            _show_verdict(console, cause.verdict, outcome, how)
+        for verdict, why in cause.under:
+            if verdict.requirement.id not in known:
+                _show_verdict(console, verdict, outcome, how, f"{cause.verdict.requirement.id}. {why}")
     alike: dict[tuple[FaultKind, str, str], list[BrokenRun]] = {}
     for broken in outcome.breakdowns:
         alike.setdefault((broken.breakdown.kind, broken.breakdown.detail, broken.command), []).append(broken)
     for first, *others in alike.values():
         show_breakdown(console, first, [broken.where for broken in others], outcome.traces, how)
+    show_errors(console, outcome.way_errors)
 
 
-def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation) -> None:
+def _show_verdict(
+    console: Console, verdict: RequirementVerdict, outcome: Certification, how: Invocation, under: str = ""
+) -> None:
     requirement = verdict.requirement
     console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
     labelled(console, "Rule", Text(requirement.statement))
+    if under:
+        labelled(console, "Under", Text(under))
+    show_flaky(console, verdict.again)
     if verdict.verdict is Verdict.ERROR:
         labelled(console, "Our fault", Text(verdict.reason))
-    finding = next((f for f in verdict.findings if f.severity is verdict.verdict), None)
+    finding = worst(verdict)
     if finding is not None:
         show_finding(console, finding, outcome)
         others = sum(1 for f in verdict.findings if f is not finding) + verdict.findings_dropped
@@ -100,6 +155,12 @@ def _show_verdict(console: Console, verdict: RequirementVerdict, outcome: Certif
     again = replay_command(requirement.id, finding, how)
     labelled(console, "Again", Text(again, "blue"), whole=True)
     console.print()
+
+
+def show_flaky(console: Console, again: Again | None, more: str = "") -> None:
+    """How often something came back that was played again, if that was not each time."""
+    if again is not None and again.flaky:
+        labelled(console, "Flaky", Text(again.sentence + more, "yellow"))
 
 
 def show_finding(console: Console, finding: Finding, outcome: Certification) -> None:
@@ -124,7 +185,13 @@ def show_finding(console: Console, finding: Finding, outcome: Certification) -> 
     labelled(console, "Seen", Text(evidence.seen, "bold"))
     if evidence.difference:
         labelled(console, "", Text(evidence.difference))
+    show_said(console, finding.said)
     show_softened(console, finding)
+
+
+def show_said(console: Console, said: Sequence[str]) -> None:
+    """What the implementation wrote to stderr at the step that is blamed."""
+    lines_labelled(console, "stderr", quoted(said, console.width - _LABEL - 2), "dim")
 
 
 def show_softened(console: Console, finding: Finding) -> None:
@@ -148,6 +215,7 @@ def show_breakdown(
     console.print(Text.assemble(("BROKE", "bold red"), (f" {breakdown.kind.value}", "bold"), f"  in {broken.where}"))
     at = f" (step {broken.step}, {broken.command})" if broken.step else ""
     labelled(console, "What", Text(f"The implementation or its adapter: {breakdown.detail}{at}."))
+    show_flaky(console, broken.again)
     trace, environment = (traces or {}).get(broken.where), PLAIN
     if trace is not None:
         environment = protocol_of(trace.revision.name).rules.environments[trace.environment]
@@ -158,7 +226,7 @@ def show_breakdown(
     if trace is not None and trace.steps:
         narrator, step = protocol_of(trace.revision.name).words.narrator(trace), trace.steps[-1]
         labelled(console, "Done", Text(narrator.done(step)), Text(f"{step.index:>3} ", "dim"))
-    lines_labelled(console, "stderr", breakdown.stderr, "dim")
+    show_stderr(console, breakdown.stderr)
     labelled(console, "Ask", Text(breakdown.advice))
     if how is not None and trace is not None:
         labelled(console, "Again", Text(play_command(broken.where, environment.name, how), "blue"), whole=True)
@@ -170,7 +238,8 @@ def show_breakdown(
 def show_notes(console: Console, outcome: Certification) -> None:
     """What is told and not judged, and what could not be judged."""
     passed = [verdict for verdict in outcome.verdicts if verdict.verdict is Verdict.PASS]
-    notes = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
+    noted = [finding for verdict in passed for finding in verdict.findings[:1] if finding.severity is Verdict.PASS]
+    notes = [note for note in noted if not told_as_another(outcome.plan.rules, note, outcome.verdicts)]
     for note in notes:
         seen = f"expected {note.expected}; seen: {note.seen}" if note.expected else note.seen
         labelled(console, "Note", Text.assemble((f"{note.requirement} ", "bold"), seen))
@@ -194,12 +263,12 @@ def show_summary(console: Console, outcome: Certification) -> None:
     titles = {section.id: section.title for section in outcome.plan.catalogue.sections}
     columns = (Verdict.PASS, Verdict.FAIL, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.SKIPPED, Verdict.ERROR)
     heads = [{Verdict.INCONCLUSIVE: "inconcl."}.get(verdict, verdict.value) for verdict in columns]
-    table = plain_table(Column("Section", no_wrap=True), right=heads)
+    table = plain_table("Section", right=heads)
     for section, title in titles.items():
         rows = [v for v in outcome.verdicts if v.requirement.section == section]
         if rows:
             counts = [sum(1 for v in rows if v.verdict is verdict) for verdict in columns]
-            table.add_row(title[:32], *_cells(counts, columns))
+            table.add_row(title, *_cells(counts, columns))
     table.add_section()
     table.add_row("All", *_cells([outcome.count(verdict) for verdict in columns], columns), style="bold")
     console.print(table)
@@ -236,46 +305,15 @@ def verdict_line(outcome: Certification) -> Text:
             return Text(f"Nothing was exercised: no verdict on {name} ({played}).", "magenta")
         case Exit.NOT_DRIVEN:
             return Text(f"{name} could not be driven: nothing was exercised ({played}).", "bold red")
+        case Exit.OURS:
+            return Text(f"A fault of ours: no verdict on {name} as a whole ({played}).", "bold white on red")
         case _:
             failed, errors = outcome.count(Verdict.FAIL), outcome.count(Verdict.ERROR)
-            reasons = [f"{failed} failed"] if failed else []
+            flaky = sum(verdict.again is not None and verdict.again.flaky for verdict in outcome.verdicts)
+            reasons = [f"{failed} failed" + (f" ({flaky} flaky)" if flaky else "")] if failed else []
             reasons += [counted(len(outcome.breakdowns), "breakdown")] if outcome.breakdowns else []
             reasons += [f"{errors} by a fault of ours"] if errors else []
             return Text(f"{name} does not conform: {', '.join(reasons)} ({played}).", "bold red")
-
-
-def show_conversation(console: Console, requirement_id: str, outcome: Certification) -> None:
-    """The wire conversation of the scenario that says most about one requirement, decoded."""
-    verdict = next(v for v in outcome.verdicts if v.requirement.id == requirement_id)
-    finding = next(iter(sorted(verdict.findings, key=lambda f: f.severity is Verdict.PASS)), None)
-    sightings = outcome.sightings.get(requirement_id, {})
-    scenarios = outcome.plan.rules.register.scenarios
-    declared = {name for name in sightings if requirement_id in scenarios[scenario_of(name)].exercises}
-    shown = [outcome.traces[name] for name in declared or sightings if name in outcome.traces]
-    name = finding.run if finding else min(shown, key=lambda t: len(t.steps)).schedule if shown else ""
-    trace = outcome.traces.get(name) or next(iter(outcome.traces.values()), None)
-    if trace is None:
-        return
-    console.print(Text.assemble(("Conversation", "bold"), f" of {trace.schedule}, T = the start of virtual time"))
-    narrator = protocol_of(outcome.plan.revision).words.narrator(trace)
-    for step in trace.steps:
-        mark = ("> ", "bold red") if finding is not None and step.index == finding.step else ("  ", "")
-        head = Text.assemble(mark, (f"{step.index:>3} ", "dim"))
-        hanging(console, head, Text(narrator.done(step)))
-        for effect in narrator.came_out(step, narrator.touches(step)):
-            console.print(Padding(Text(effect, "cyan"), (0, 0, 0, 10)))
-        for raw in narrator.on_the_wire(step):
-            show_hex(console, raw)
-    if trace.stopped:
-        console.print(Text(f"      stopped: {trace.stopped}", "yellow"))
-    console.print()
-
-
-def show_hex(console: Console, raw: bytes) -> None:
-    """The beginning of bytes on the wire."""
-    shown = raw[:48].hex(" ", -4)
-    more = f" … {len(raw)} bytes" if len(raw) > 48 else ""
-    console.print(Padding(Text(shown + more, "dim"), (0, 0, 0, 10)))
 
 
 def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> Text:
@@ -284,9 +322,16 @@ def headline(severity: Verdict, what: str, more: str | Text, width: int = 5) -> 
 
 
 def plain_table(*left: str | Column, right: Iterable[str] = ()) -> Table:
-    """A table without lines: columns of words, and after them columns of numbers."""
+    """A table without lines: columns of words, and after them columns of numbers. Where it is narrow the words are
+    broken, and the numbers are not."""
     words = (column if isinstance(column, Column) else Column(column, overflow="fold") for column in left)
-    return Table(*words, *(Column(title, justify="right") for title in right), box=None, pad_edge=False)
+    numbers = (Column(title, justify="right", no_wrap=True) for title in right)
+    return Table(*words, *numbers, box=None, pad_edge=False)
+
+
+def unbroken(title: str) -> Column:
+    """A column of names and IDs, which are told whole."""
+    return Column(title, no_wrap=True)
 
 
 def labelled(console: Console, label: str, text: Text, head: Text | None = None, *, whole: bool = False) -> None:
@@ -305,6 +350,12 @@ def lines_labelled(console: Console, label: str, lines: Iterable[str], style: st
     """Lines with a label before the first."""
     for number, line in enumerate(lines):
         labelled(console, "" if number else label, Text(line, style))
+
+
+def show_stderr(console: Console, lines: Iterable[str]) -> None:
+    """What an implementation wrote there, each line marked as not ours."""
+    for number, line in enumerate(lines):
+        labelled(console, "" if number else "stderr", Text(printable(line, 1000), "dim"), Text("| ", "dim"))
 
 
 def show_errors(console: Console, errors: Mapping[str, str]) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import stat
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from sds_harness.declaration import printable
+from sds_harness.files import FileError, parse_json
+from sds_harness.files import read_bytes as read_bounded
 
 from .canonical import file_digest
 from .documents import MANIFEST
@@ -30,7 +27,7 @@ PROSE = (README, CHANGELOG)
 """The files that people write."""
 
 _CHECKOUT = Path(__file__).parents[3] / "vectors"
-_INSTALLED = Path(__file__).parent / "data"
+_INSTALLED = Path(__file__).parents[1] / "documents" / "vectors"
 
 
 class VectorsError(Exception):
@@ -54,24 +51,10 @@ def writable_folder() -> Path:
 
 def read_bytes(path: Path) -> bytes:
     """What is in a regular file. Raises VectorsError if it is none, is missing, or is too large."""
-    name = printable(path.name)
-    # A pipe that nobody writes to would keep open() waiting, and a device never ends.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path, flags)
-        try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise VectorsError(f"{name}: no regular file")
-            # Not by the size that it claims: a file can grow while it is read.
-            with os.fdopen(handle, "rb", closefd=False) as file:
-                content = file.read(LARGEST_FILE + 1)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise VectorsError(f"{name}: {printable(error.strerror or str(error))}") from None
-    if len(content) > LARGEST_FILE:
-        raise VectorsError(f"{name}: larger than {LARGEST_FILE >> 20} MiB")
-    return content
+        return read_bounded(path, LARGEST_FILE)
+    except FileError as error:
+        raise VectorsError(f"{printable(path.name)} {error}") from None
 
 
 def read_json(path: Path) -> Any:
@@ -81,16 +64,9 @@ def read_json(path: Path) -> Any:
 
 def _json(name: str, content: bytes) -> Any:
     try:
-        return json.loads(content.decode("utf-8"), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise VectorsError(f"{printable(name)}: {printable(str(error))}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return out
+        return parse_json(content)
+    except FileError as error:
+        raise VectorsError(f"{printable(name)} {error}") from None
 
 
 @dataclass(frozen=True)
@@ -185,6 +161,8 @@ def _published(material: Material, path: Path, manifest: Manifest) -> dict[str, 
 
 def violations(material: Material, data: Any) -> list[str]:
     """Where a file of vectors is not what its schema says, the first few."""
+    from jsonschema import Draft202012Validator  # `run` loads this module, and holds nothing to a schema
+
     shape = data.get("shape") if isinstance(data, dict) else None
     if not isinstance(shape, str) or shape not in material.shapes:
         return [f"its shape is none of {', '.join(material.shapes)}"]

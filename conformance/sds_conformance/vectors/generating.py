@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .canonical import file_digest, formatted
 from .documents import MANIFEST, generated_files
-from .folder import CHANGELOG, LEDGER, VectorsError, changelog_versions, files_in
+from .folder import CHANGELOG, LEDGER, PROSE, VectorsError, changelog_versions, files_in, read_bytes
 from .model import Material
 from .released import Ledger, read_ledger
 
@@ -26,6 +26,21 @@ def wanted_files(material: Material, folder: Path) -> dict[str, bytes]:
     now = {test["id"] for content in vectors for test in json.loads(content)["tests"]}
     lost = sorted(ledger.retired | (ledger.ids - now))
     return generated_files(material, version, lost) if lost != retired else files
+
+
+def begin(folder: Path, source: Path) -> None:
+    """Let a folder that is empty, or not there yet, begin with what people wrote and released: that of ``source``.
+
+    Raises VectorsError where there is something, and no changelog in it to say which version to generate.
+    """
+    if (folder / CHANGELOG).exists():
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise VectorsError(f"{folder} has no {CHANGELOG}, and is not empty: name a folder that is, or a new one")
+    contents = {name: read_bytes(source / name) for name in (*PROSE, LEDGER)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
 
 
 def _is_new(folder: Path) -> bool:

@@ -103,8 +103,8 @@ class Material:
     shapes: Mapping[str, Shape]
     load: Callable[[], Catalogue]
     """Gives the catalogue, the same each time."""
-    open: Callable[[Session, str, str, dict[str, str]], Subject]
-    """From a session, the revision and the dialect asked for ("" for the declared one): who answers one vector, given
+    open: Callable[[Session, str, str | None, dict[str, str]], Subject]
+    """From a session, the revision and the dialect asked for (None for the declared one): who answers one vector, given
     what is remembered from one vector to the next."""
     language: Language
     """In which implementations are driven."""

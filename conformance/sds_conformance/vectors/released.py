@@ -13,8 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from sds_harness.declaration import printable
 
 from .canonical import digest, file_digest, formatted
@@ -100,6 +98,8 @@ class Ledger:
 
 def read_ledger(folder: Path) -> Ledger:
     """The ledger of a folder. Raises VectorsError if it is none, or if an entry was changed since it was made."""
+    from jsonschema import Draft202012Validator  # as in ``folder``
+
     data = read_json(folder / LEDGER)
     problem = next(Draft202012Validator(_SCHEMA).iter_errors(data), None)
     if problem is not None:

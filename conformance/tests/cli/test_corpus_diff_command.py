@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 from pyarrow import parquet as pq
 
+from sds_conformance.corpus import diffing
 from sds_conformance.corpus.classifying import Class
 from sds_conformance.corpus.diffing import Difference
 from sds_conformance.corpus.kinds import kind_of
@@ -85,7 +87,9 @@ def test_a_fault_is_told_with_all_that_belongs_to_it(spark: Any, corpora: dict[s
     assert typed("replay", sample, "--", *reference_command()).exit_code == 0
     assert typed("replay", sample, "--", *reference_command("--mutant", MUTANT)).exit_code == 1
     html = (out / "index.html").read_text()
-    assert html.count("<svg") == 3, "two charts and a diagram"
+    assert re.findall(r'class="picture" data-side="(.)"', html) == ["A", "B"], "A's picture stands before B's"
+    assert html.count("<svg") == 2
+    assert len([*(out / "samples").glob("*-schedule-*-[AB].svg")]) == 2
     assert "<script" not in html
     for picture in re.findall(r"<svg.*?</svg>", html, re.DOTALL):
         ElementTree.fromstring(picture)
@@ -97,6 +101,23 @@ def test_without_checks_only_the_place_is_told(spark: Any, corpora: dict[str, Pa
     )
     assert done.exit_code == 1
     assert set(json.loads(done.stdout)["classes"]) == {"unjudged"}
+
+
+def test_where_little_differs_nothing_waits_for_spark_and_it_would_say_the_same(
+    spark: Any, corpora: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, told, rows = (corpora["reference"], corpora["mutant"]), [], []
+    for few in (24, 0):
+        monkeypatch.setattr(diffing, "FEW_HERE", few)
+        out = tmp_path / str(few)
+        done = typed("corpus", "diff", "--json", *both, "--out", out)
+        assert done.exit_code == 1, done.output
+        assert ("Spark starts" in done.stderr) == (few == 0)
+        told.append(json.loads(done.stdout.replace(str(out), "OUT")) | {"seconds": 0})
+        rows.append(pq.read_table(out / "divergences").sort_by("schedule"))
+    assert told[0] == told[1]
+    assert rows[0].num_rows
+    assert rows[0].equals(rows[1])
 
 
 def test_nothing_is_overwritten_unless_asked_for(spark: Any, corpora: dict[str, Path], tmp_path: Path) -> None:
@@ -185,11 +206,15 @@ def test_every_class_has_words_and_a_colour() -> None:
 
 
 def test_show(corpora: dict[str, Path], tmp_path: Path) -> None:
-    done = typed("corpus", "show", corpora["mutant"], "3", "--save", tmp_path / "s")
+    saved = tmp_path / "shown; rm -r"
+    done = typed("corpus", "show", corpora["mutant"], "3", "--save", saved)
     assert done.exit_code == 0, done.output
     assert "FAIL SDS-SYNC-03" in done.stdout
-    ElementTree.fromstring((tmp_path / "s" / "schedule-3.svg").read_text())
-    assert typed("replay", tmp_path / "s" / "schedule-3.json", "--", *reference_command()).exit_code == 0
+    (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith("Replay")]
+    again = shlex.split(line.partition("Replay")[2])
+    assert again[-4:] == ["replay", str(saved / "schedule-3.json"), "--", "COMMAND"]
+    ElementTree.fromstring((saved / "schedule-3.svg").read_text())
+    assert typed("replay", saved / "schedule-3.json", "--", *reference_command()).exit_code == 0
     rows = json.loads(typed("corpus", "show", corpora["mutant"], "3", "--steps", "2-4", "--json").stdout)["rows"]
     assert [row["step"] for row in rows] == [2, 3, 4]
 

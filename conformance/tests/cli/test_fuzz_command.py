@@ -12,6 +12,7 @@ from click.testing import Result
 
 from played import broken_adapter, odd_adapter, reference_command
 from sds_conformance.exploration.counterexample import load
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.situations import SITUATIONS
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.sds.operations import Member
@@ -22,6 +23,7 @@ MUTANT = reference_command("--mutant", "sync-does-not-increase")
 FEW = ("--jobs", "1", "--examples", "6", "--participants", "3", "--passage", "syncs")
 """Options with which a campaign takes no time."""
 KEYS = {
+    "schema",
     "implementation",
     "revision",
     "profile",
@@ -206,7 +208,12 @@ def test_2_a_place_that_cannot_be_written_to_is_told(somewhere: Path) -> None:
     (somewhere / "file").write_text("I am no folder")
     result = typed("fuzz", *FEW, "--save", "file/below", "--", *MUTANT)
     assert result.exit_code == 2
-    assert "Nothing can be kept in file/below: Not a directory. Name another DIR with --save." in words(result.stderr)
+    told = words(result.stderr)
+    assert told.count("Nothing can be kept in file/below: Not a directory. Name another DIR with --save.") == 1
+    assert "FAIL  SDS-SYNC-03" in result.stdout
+    assert "Proof" in result.stdout
+    assert "Picture" not in result.stdout
+    assert "does not conform" in result.stdout
     assert [path.name for path in somewhere.iterdir()] == ["file"]
 
 
@@ -244,7 +251,7 @@ def test_a_replay_as_json_has_everything(schedule: Path) -> None:
 
 
 def test_a_replay_is_cast_as_noted_or_as_typed(somewhere: Path) -> None:
-    lines = Schedule((Member("alice"),), notes=(("cast", "among"), ("revision", "sds-1999"), ("shows", "SDS-ACK-01")))
+    lines = Schedule((Member("alice"),), notes=(("cast", "among"), ("revision", CURRENT), ("shows", "SDS-ACK-01")))
     (somewhere / "broken.json").write_text(dumps(lines))
     result = typed("replay", "broken.json")
     assert result.exit_code == 4  # nothing was exercised

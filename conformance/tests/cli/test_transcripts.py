@@ -114,7 +114,7 @@ def test_filters_by_participant_and_channel(talk: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
     [
-        ("crashes", "crash", "stderr panic: the log is inside out"),
+        ("crashes", "crash", "stderr | panic: the log is inside out"),
         ("logs-to-stdout", "garbage", 'bytes: "DEBUG: 1 message in the log'),
         ("answers-with-another-id", "wrong-id", "was answered with id"),
     ],
@@ -231,7 +231,7 @@ def test_another_file_is_refused_with_what_to_type_instead(talk: Path, content: 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     result = typed("explain", tmp_path / "nothing.jsonl")
     assert result.exit_code == 2
-    assert "cannot read" in words(result.stderr)
+    assert "cannot be read: No such file" in words(result.stderr)
 
 
 def test_lines_that_cannot_be_read_are_named_and_the_rest_is_shown(talk: Path) -> None:

@@ -217,12 +217,6 @@ def test_generate_writes_what_check_then_finds_current(tmp_path: Path) -> None:
     assert "vectors generate" in result.stderr
 
 
-def test_generate_needs_a_changelog(tmp_path: Path) -> None:
-    result = typed("vectors", "generate", "--out", tmp_path)
-    assert result.exit_code == 2
-    assert "CHANGELOG.md" in result.stderr
-
-
 def test_lint_says_what_is_wrong(tmp_path: Path) -> None:
     folder = copy_of_vectors(tmp_path)
     assert typed("vectors", "lint", folder).exit_code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from compared import SCHEDULES, SCOPE, change, classified, compared, corpus, fli
 from sds_conformance.corpus import classifying
 from sds_conformance.corpus.classifying import AND, Class, judged, where
 from sds_conformance.corpus.comparing import divergences
-from sds_conformance.corpus.diffing import stored
+from sds_conformance.corpus.diffing import Difference, stored
+from sds_conformance.corpus.page import page
+from sds_conformance.corpus.ranges import DIFFERENT, Divergence
+from sds_conformance.corpus.summing import Sum
 from sds_conformance.exploration.casting import Casting
-from sds_conformance.exploration.judging import assess, in_time
+from sds_conformance.exploration.judging import Assessment, assess, in_time
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from sds_conformance.protocols.sds.freedoms import FREEDOMS
 from sds_harness.corpus.recording import prepare, record_shard
@@ -51,6 +55,36 @@ def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str)
     found = classified(reference, other)
     assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
     assert all(one.reason for one in found)
+
+
+def test_a_dialect_is_not_blamed_for_what_else_differs(reference: Path, tmp_path: Path) -> None:
+    """Its layout violates something in every schedule; what differs is what differs without it."""
+    plain = record_here(tmp_path / "b", order_of(Model(variant="sweep-only"), SCHEDULES))
+    private = record_here(tmp_path / "c", order_of(Model(variant="sweep-only", dialect="nim-sds"), SCHEDULES))
+    told = [
+        [(one.divergence.schedule, one.kind, one.cause) for one in classified(reference, b)] for b in (plain, private)
+    ]
+    assert told[0] == told[1]
+    assert {kind for _, kind, _ in told[1]} == {Class.LEGAL}
+    stored_as_it_was = next(stored(corpus(private), [told[1][0][0]])).performance()
+    findings = assess(stored_as_it_was.performance, SCOPE, stored_as_it_was.judged).findings
+    assert "SDS-MSG-01" in {finding.requirement for finding in findings}, "which `corpus check` tells"
+
+
+def test_that_a_dialect_is_translated_is_said_once(reference: Path) -> None:
+    a = corpus(reference)
+    b = replace(a, manifest=replace(a.manifest, dialect="nim-\x1bsds"))
+    difference = Difference(a, b, SCHEDULES, 0, Sum())
+    (sentence,) = difference.translated
+    assert sentence.isprintable()
+    assert sentence.startswith("B speaks the dialect nim-")
+    assert page(difference, []).count("which is translated here") == 1
+
+
+def test_a_fault_behind_a_dialect_is_found_under_its_requirement(tmp_path: Path) -> None:
+    a = record_here(tmp_path / "a", order_of(Model(dialect="nim-sds"), 12))
+    b = record_here(tmp_path / "b", order_of(Model(mutant="sync-does-not-increase", dialect="nim-sds"), 12))
+    assert {(one.kind, one.cause) for one in classified(a, b)} == {(Class.B_VIOLATES, "SDS-SYNC-03")}
 
 
 @pytest.mark.parametrize(
@@ -205,6 +239,34 @@ def test_what_only_one_declares_is_legal(tmp_path: Path) -> None:
     found = classified(a, b)
     assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "undeclared")}
     assert set(compared(a, b, read_all=True)) == {one.divergence.schedule for one in found}
+
+
+def test_a_schedule_of_which_one_side_has_no_step_is_compared(tmp_path: Path) -> None:
+    """As where it cannot be played without a capability that only one declares."""
+    index, sides = 98, []
+    for name, without in (("a", frozenset[int]()), ("b", frozenset({pb.CAPABILITY_UNNAMED_CHANNEL}))):
+        recording = recording_of(tmp_path / name, order_of(Model(without=without), index + 1), per_shard=1)
+        prepare(recording, overwrite=False)
+        record_shard(recording, index)
+        sides.append(recording)
+    a, b = sides
+    for read_all in (False, True):
+        (found,) = divergences(a, b, range(index, index + 1), read_all=read_all)
+        assert (found.steps, found.step, found.fields) == ((67, 0), 1, ("end",))
+        mine, theirs = (next(stored(c, [index])) for c in (a, b))
+        assert judged(found, mine, theirs, (SCOPE, SCOPE)).cause == "undeclared"
+
+
+def test_a_fault_of_ours_is_no_class_of_theirs(
+    reference: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = edited(reference, tmp_path / "b", {})
+    found = Divergence(3, DIFFERENT, 1)
+    failed = Assessment(errors={"a check": "ValueError: zip()"})
+    monkeypatch.setattr(classifying, "assess", lambda *_: failed)
+    a, b = (next(stored(corpus(folder), [3])) for folder in (reference, other))
+    one = judged(found, a, b, (SCOPE, SCOPE))
+    assert (one.kind, one.reason) == (Class.ERROR, "A: ValueError: zip()")
 
 
 def test_freedoms_cite_positions_that_there_are() -> None:

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pyarrow")
+from pyarrow import parquet as pq
 
 from compared import SCHEDULES, change, compared, flip, gone
 from sds_conformance.corpus.classifying import Class, at_sight
+from sds_harness.corpus import bounds, shards
 from sds_harness.corpus.errors import CorpusError
+from sds_harness.sds.generator import Grammar
 from stored import Edit, edited, order_of, record_here
 
 pytestmark = pytest.mark.spark
@@ -48,6 +51,25 @@ def test_every_change_is_found_at_its_place(reference: Path, tmp_path: Path, rea
     assert mine == theirs ^ 1
     assert found[2].b is not None
     assert found[2].b["participant"] == "mallory"
+
+
+@pytest.mark.parametrize("read_all", [False, True])
+def test_what_differs_in_many_row_groups_of_a_shard_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_all: bool
+) -> None:
+    """Arrow does not read lists of texts out of several at once; and together they may have more than one can have."""
+    with monkeypatch.context() as patched:
+        patched.setattr(shards, "SCHEDULES_PER_ROW_GROUP", 2)
+        a = record_here(tmp_path / "a", order_of(schedules=12, grammar=Grammar(most=3, longest=1)))
+        b = edited(a, tmp_path / "b", {number: change(3, missing=["x"]) for number in (0, 3, 7, 8, 11)})
+    metadata = pq.read_metadata(a / "steps" / shards.file_name(0))
+    assert metadata.num_row_groups == 6
+    most = max(metadata.row_group(number).num_rows for number in range(6))
+    monkeypatch.setattr(bounds, "MOST_ROWS", most * (6 if read_all else 2))
+    found = compared(a, b, read_all=read_all)
+    assert {number: (one.step, one.fields) for number, one in found.items()} == dict.fromkeys(
+        (0, 3, 7, 8, 11), (3, ("missing",))
+    )
 
 
 def test_numbers_that_differ_beyond_53_bits_differ(reference: Path, tmp_path: Path) -> None:

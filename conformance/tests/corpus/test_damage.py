@@ -18,7 +18,7 @@ from sds_conformance.corpus.classifying import where
 from sds_conformance.corpus.diffing import stored
 from sds_conformance.corpus.samples import sentence
 from sds_conformance.exploration.judging import Scope, judged_revision
-from sds_harness.corpus import shards
+from sds_harness.corpus import bounds
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.manifest import MANIFEST, SUCCESS
 from sds_harness.corpus.shards import file_name
@@ -70,9 +70,11 @@ def test_a_damaged_file_is_named(reference: Path, tmp_path: Path, folder: str, d
 
 
 def test_row_groups_have_a_largest_size(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "_MOST_ROWS", 100)
-    with pytest.raises(CorpusError, match=r"steps/part-000000\.parquet has a row group larger"):
-        compared(reference, reference)
+    for name, what in (("MOST_ROWS", "rows"), ("MOST_VALUES", "values"), ("MOST_BYTES", "bytes")):
+        with monkeypatch.context() as patched:
+            patched.setattr(bounds, name, 100)
+            with pytest.raises(CorpusError, match=rf"part-000000\.parquet is damaged: it has [\d,]+ {what} in"):
+                compared(reference, reference, verify=True)
 
 
 def test_files_of_two_attempts_are_no_pair(reference: Path, tmp_path: Path) -> None:
@@ -182,9 +184,13 @@ def test_all_digests_are_computed_again(reference: Path, tmp_path: Path, column:
     assert [(one.schedule, one.kind, one.side) for one in found.values()] == [(7, "stale digest", "B")]
 
 
-def test_a_revision_that_nobody_knows_excuses_nothing() -> None:
-    assert Scope.of("full", judged_revision("nonsense")) == Scope.of()
+def test_a_revision_that_nobody_knows_is_not_judged_as_another(reference: Path, tmp_path: Path) -> None:
     assert judged_revision("forum-2024") == "forum-2024"
+    assert judged_revision("") == Scope.of().revision
+    other = edited(reference, tmp_path / "b", {})
+    rewritten(other, '"revision": "sds-2026-01"', '"revision": "sds-2027-01"')
+    with pytest.raises(CorpusError, match=r"manifest\.json: 'sds-2027-01' is a revision that this suite does not know"):
+        corpus(other)
 
 
 @pytest.mark.parametrize(

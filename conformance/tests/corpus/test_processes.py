@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +16,7 @@ from typing import TypeVar
 import psutil
 import pytest
 
-from played import reference_command
+from played import broken_adapter, reference_command
 
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
@@ -27,17 +29,22 @@ PATIENCE_S = 240.0
 T = TypeVar("T")
 
 
-def command(folder: Path) -> list[str]:
+def command(folder: Path, *options: str, adapter: Sequence[str] = tuple(reference_command())) -> list[str]:
     return [
         *(sys.executable, "-m", "sds_conformance", "corpus", "record", "--out", str(folder)),
         *("--schedules", str(SCHEDULES), "--master", "local[2]", "--spark-memory", "512m", "--framing", "binary"),
-        *("--no-twins", "--", *reference_command()),
+        *("--no-twins", *options, "--", *adapter),
     ]
 
 
 @contextmanager
-def recording(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(command(folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def recording(
+    folder: Path, *options: str, adapter: Sequence[str] = tuple(reference_command()), temporary: str = ""
+) -> Iterator[subprocess.Popen[str]]:
+    line, variables = command(folder, *options, adapter=adapter), {"TMPDIR": temporary} if temporary else {}
+    process = subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | variables
+    )
     try:
         yield process
     finally:
@@ -67,12 +74,12 @@ def whole(folder: Path) -> bool:
     return numbers == list(range(SCHEDULES)) and len(keys) == rows.num_rows
 
 
-def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
+def workers(process: subprocess.Popen[str], name: str = "sds_reference") -> list[psutil.Process]:
     """Spark's workers below a command that have an implementation running: these come and go while one looks."""
     out = []
     for child in psutil.Process(process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):  # or a zombie
-            if "sds_reference" in " ".join(child.cmdline()) and (parent := child.parent()):
+            if name in " ".join(child.cmdline()) and (parent := child.parent()):
                 out.append(parent)
     return out
 
@@ -102,6 +109,54 @@ def test_an_interrupt_keeps_what_is_committed_and_leaves_no_process(tmp_path: Pa
     assert whole(folder)
 
 
+def test_who_is_terminated_waits_for_no_implementation(tmp_path: Path) -> None:
+    """One that hangs, and may do so for ten minutes. No process stays, and no temporary folder."""
+    folder, temporary = tmp_path / "c", tmp_path / "tmp"
+    temporary.mkdir()
+    hanging = broken_adapter("hangs-on-close")
+    with recording(folder, "--timeout", "600", adapter=hanging, temporary=str(temporary)) as process:
+        wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))
+        wait_until(process, lambda: workers(process, "hangs-on-close"))
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate(timeout=30)
+    assert (process.returncode, stdout) == (143, ""), stderr
+    assert "What is recorded stays in" in stderr
+    assert "Traceback" not in stderr
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_java_that_is_killed_is_told_and_is_no_wrong_use(tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with recording(folder) as process:
+        wait_until(process, lambda: list((folder / "steps").glob(".tmp-*")))
+        (java,) = [one for one in psutil.Process(process.pid).children(recursive=True) if one.name() == "java"]
+        java.kill()
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (70, ""), stderr
+    assert "its Java process is gone" in stderr
+    assert "the same command goes on from there" in stderr
+    assert "Traceback" not in stderr
+
+
+def test_blanks_in_the_temporary_folder_and_no_stderr_are_no_hindrance(tmp_path: Path) -> None:
+    folder, temporary = tmp_path / "c", tmp_path / "with a blank"
+    temporary.mkdir()
+    line = shlex.join(command(folder, "--schedules", "2"))
+    done = subprocess.run(
+        ["sh", "-c", f"exec {line} 2>&-"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        env=os.environ | {"TMPDIR": str(temporary)},
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.startswith("2 schedules of")
+    assert list(temporary.iterdir()) == []
+
+
 def test_a_worker_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     with recording(folder) as process:
@@ -114,7 +169,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> No
 
 
 def test_without_pyspark_a_sentence_says_what_to_type(tmp_path: Path) -> None:
-    for name in ("pyspark", "pyarrow"):
+    for name in ("pyspark", "pyarrow", "platformdirs"):
         hidden = f"import sys; sys.modules[{name!r}] = None; from sds_conformance.cli import main; main()"
         line = [sys.executable, "-c", hidden, "corpus", "record", "--out", str(tmp_path / "c"), "--schedules", "2"]
         done = subprocess.run([*line, "--", *reference_command()], capture_output=True, text=True, check=False)

@@ -28,9 +28,10 @@ from sds_harness.corpus.errors import CorpusError, NotDriven
 from sds_harness.corpus.manifest import read_complete
 from sds_harness.corpus.place import Place
 from sds_harness.corpus.reading import stored_in, twins_of
-from sds_harness.corpus.recording import prepare, record, record_shard
+from sds_harness.corpus.recording import Recorder, prepare, record, record_shard
 from sds_harness.corpus.shards import file_name
 from sds_harness.corpus.spark import SparkOptions, spark_session
+from sds_harness.schedules import Performance, Schedule
 from sds_proto.testee.v1 import testee_pb2 as pb
 from stored import Model, edited, order_of, record_here, recording_of
 
@@ -255,6 +256,30 @@ def test_another_release_in_the_middle_ends_a_recording(tmp_path: Path) -> None:
             record_shard(replace(recording, company=partial(Tireless, order_of(other, 6))), 0)
     assert not list((tmp_path / "c" / "steps").glob("part-*"))
     record_shard(recording, 0)
+
+
+class Weary(Tireless):
+    """Gives up at the third schedule."""
+
+    played = 0
+
+    def play(self, schedule: Schedule) -> Performance:
+        self.played += 1
+        if self.played == 3:
+            raise NotDriven("It broke.")
+        return super().play(schedule)
+
+
+def test_schedules_of_a_shard_that_is_given_up_are_not_recorded(tmp_path: Path) -> None:
+    order = order_of(schedules=12)
+    recording = replace(recording_of(tmp_path / "c", order, per_shard=6), company=partial(Weary, order))
+    prepare(recording, overwrite=False)
+    (batch,) = Recorder(recording)(1)
+    (told,) = batch.to_pylist()
+    assert (told["schedules"], told["steps"], told["rows"], told["trouble"]) == (0, 0, 0, "It broke.")
+    record_shard(replace(recording, company=partial(Tireless, order)), 1)
+    (batch,) = Recorder(recording)(1)
+    assert batch.to_pylist()[0]["trouble"] == "", "what is there is not played again"
 
 
 def test_who_cannot_be_driven_is_told_before_anything_is_written(tmp_path: Path) -> None:

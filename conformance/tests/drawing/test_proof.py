@@ -11,6 +11,8 @@ from sds_conformance.drawing.spacetime import spacetime_svg
 from sds_harness.sds import operations as ops
 from sds_harness.sds.operations import Member, Route
 from sds_harness.stage import START_MS
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message, encode
 
 
 def test_a_proof_begins_with_the_cause_that_was_not_waited_for() -> None:
@@ -122,6 +124,38 @@ def test_a_story_tells_all_kinds_of_operations() -> None:
         "calm: the network heals",
     ):
         assert words in told
+
+
+def test_what_is_sent_beyond_a_few_is_counted_and_what_the_finding_names_is_told() -> None:
+    def floods(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("send"):
+            for number in range(20):
+                extra = Message("eve", f"x-{number:02}", "c1", START_MS + number, content=b"x")
+                reply.effects.broadcasts.append(encode(extra))
+
+    show = shown(ops.Send("alice", "m1"), handle=reference(floods))
+    act = next(act for act in show.acts if act.step.command == "send")
+    told = "\n".join(story(show, act, "one broadcast, and not 'x-19'"))
+    (named,) = Names(show).mentioned("'x-19'", "c1")
+    assert f"alice sends m1, sends {Names(show).of(named)}, " in told
+    assert "and 14 more" in told
+
+
+def test_whoever_answers_for_an_own_message_repairs_it() -> None:
+    repairing = (("sds_r", True), ("t_min_ms", 1_000), ("t_max_ms", 3_000), ("num_response_groups", 1))
+    steps = (
+        ops.Send("alice", "m1", route=NOT_BOB),
+        ops.Send("carol", "m2"),
+        ops.Wait(5_000),
+        ops.Sync("bob"),
+        ops.Tick("alice"),
+    )
+    asked = "\n".join(story(shown(*steps, configuration=repairing)))
+    assert "repairs m1" in asked
+    assert "resends m1" not in asked
+    unasked = "\n".join(story(shown(steps[0], ops.Wait(40_000), ops.Tick("alice"))))
+    assert "resends m1" in unasked
+    assert "repairs m1" not in unasked
 
 
 def test_a_long_story_is_told_around_the_blame() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from diagrams import CAUSES, NOT_BOB, SVG, arrival, crowd, of_class, parsed, texts, unordered
@@ -45,6 +47,21 @@ def test_a_diagram_is_complete_in_itself_and_has_no_scripts() -> None:
     assert "alice, bob, carol" in (root[1].text or "")
     assert not list(root.iter(f"{SVG}script"))
     assert not [e for e in root.iter() for name in e.attrib if name.startswith("on") or name.endswith("href")]
+
+
+def test_a_diagram_follows_the_scheme_of_its_reader() -> None:
+    root = parsed(spacetime_svg(shown(*CAUSES)))
+    light, dark = "".join(root[2].text or "").split("@media (prefers-color-scheme: dark)")
+    coloured = {name for name in selectors(light) if name != ".spacetime"}
+    assert coloured == selectors(dark) - {".spacetime"} >= {".spacetime .paper", ".spacetime .frame"}
+    assert of_class(root, "paper")
+    assert root[3].get("fill") is None
+
+
+def selectors(css: str) -> set[str]:
+    """Of the rules that give something a colour."""
+    rules = re.findall(r"([^{}]+)\{([^{}]*#[0-9a-f]{6}[^{}]*)\}", css)
+    return {name.strip() for names, _ in rules for name in names.split(",")}
 
 
 def test_every_arrival_has_an_arrow_and_every_loss_a_cross() -> None:

@@ -16,9 +16,10 @@ from sds_conformance.cli.options import Driven
 from sds_conformance.exploration import campaign
 from sds_conformance.exploration.campaign import Order, Tally, explore, play_one
 from sds_conformance.exploration.casting import Casting
-from sds_conformance.exploration.counterexample import counterexample_of
+from sds_conformance.exploration.counterexample import Counterexample, counterexample_of
 from sds_conformance.exploration.hunt import order_for
 from sds_conformance.exploration.judging import BREAKDOWN, STORM, Scope
+from sds_conformance.judging.again import TIMES, Again
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.properties import PROPERTIES
@@ -226,10 +227,10 @@ def test_a_fault_that_does_not_show_again_gives_no_counterexample() -> None:
     finding = tally.found["SDS-SEND-01"]
     company = what.company()
     company.start()
-    assert counterexample_of(what, company, 0, finding) is None
+    assert counterexample_of(what, company, 0, finding) == Again(0, TIMES)
     again = mutant.company()
     again.start()
-    assert counterexample_of(mutant, again, 0, finding) is not None
+    assert isinstance(counterexample_of(mutant, again, 0, finding), Counterexample)
 
 
 def test_every_so_many_schedules_are_played_a_second_time() -> None:

@@ -79,7 +79,7 @@ def shrunk(request: pytest.FixtureRequest) -> tuple[Order, Counterexample]:
     order = order_against(request.param)
     index, finding = first_finding(order, KILLED[request.param][0])
     example = counterexample_of(order, company_of(order), index, finding)
-    assert example is not None
+    assert isinstance(example, Counterexample)
     return order, example
 
 
@@ -149,8 +149,8 @@ def test_a_second_time_the_same_is_shrunk_to_the_same() -> None:
     order = order_against("highest-hash-first")
     index, finding = first_finding(order, "SDS-CONFLICT-02")
     one, two = (counterexample_of(order, company_of(order), index, finding) for _ in range(2))
-    assert one is not None
-    assert two is not None
+    assert isinstance(one, Counterexample)
+    assert isinstance(two, Counterexample)
     assert (one.schedule, one.attempts, one.finding) == (two.schedule, two.attempts, two.finding)
 
 
@@ -165,7 +165,7 @@ def test_properties_of_the_group_have_counterexamples() -> None:
     whats = [what for what in found.found if what.startswith("G-")]
     assert whats
     example = counterexample_of(order, company, found.found_at[whats[0]], found.found[whats[0]])
-    assert example is not None
+    assert isinstance(example, Counterexample)
     assert len(example.schedule.operations) <= SMALL
     assert whats[0] in plain_story(example)
 
@@ -176,7 +176,7 @@ def test_a_breakdown_is_shrunk_however_often_it_breaks(command: str) -> None:
     tally = explore(order)
     company = company_of(order)
     example = counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
-    assert example is not None
+    assert isinstance(example, Counterexample)
     assert [operation.op for operation in example.schedule.operations] == [command.removeprefix("send_")]
     assert len(example.schedule.members) == 1
     assert "out of order" in example.finding.seen
@@ -187,7 +187,8 @@ def test_after_a_breakdown_was_shrunk_other_findings_are() -> None:
     tally = explore(order)
     company = company_of(order)
     for _ in range(2):
-        assert counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN]) is not None
+        example = counterexample_of(order, company, tally.found_at[BREAKDOWN], tally.found[BREAKDOWN])
+        assert isinstance(example, Counterexample)
 
 
 def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +197,7 @@ def test_a_storm_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     order = replace(order_for(MUTANTS["answers-by-itself"]), grammar=grammar, twins=False)
     index, finding = first_finding(order, STORM)
     example = counterexample(order, company_of(order), generated(0, index, grammar), finding, max_attempts=6)
-    assert example is not None
+    assert isinstance(example, Counterexample)
     assert example.performance.storm
     assert len(example.schedule.operations) < len(example.original.operations)
 
@@ -205,7 +206,7 @@ def test_among_references_the_mutant_is_blamed() -> None:
     order = order_against("sync-does-not-increase", Casting.AMONG)
     index, finding = first_finding(order, "SDS-SYNC-03")
     example = counterexample_of(order, company_of(order), index, finding)
-    assert example is not None
+    assert isinstance(example, Counterexample)
     assert dict(example.schedule.notes)["cast"] == "among"
     assert example.finding.participant == example.schedule.names[0]
 
@@ -222,7 +223,7 @@ def small_example(name: str = "sloppy") -> Counterexample:
     )
     index, finding = first_finding(order, "SDS-SYNC-03")
     example = counterexample_of(order, company_of(order), index, finding)
-    assert example is not None
+    assert isinstance(example, Counterexample)
     return example
 
 
@@ -257,13 +258,18 @@ def test_what_cannot_be_written_is_an_error_and_leaves_nothing_half_done(tmp_pat
     assert not list(kept.glob("*.tmp"))
 
 
-@pytest.mark.parametrize("notes", [{}, {"revision": "of-nobody"}, {"revision": "forum-2024"}])
-def test_a_file_that_names_no_revision_or_one_of_nobody_is_read_all_the_same(
-    notes: dict[str, str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("notes", [{}, {"revision": ""}, {"revision": "forum-2024"}])
+def test_a_file_that_names_no_revision_is_read_all_the_same(notes: dict[str, str], tmp_path: Path) -> None:
     schedule = replace(small_example().schedule, notes=tuple(notes.items()))
     (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
     assert load(tmp_path / "kept.json") == schedule
+
+
+def test_a_revision_that_nobody_knows_is_not_played_as_another(tmp_path: Path) -> None:
+    schedule = replace(small_example().schedule, notes=(("revision", "sds-2027-01"),))
+    (tmp_path / "kept.json").write_text(dumps(schedule), "utf-8")
+    with pytest.raises(ScheduleFileError, match="'sds-2027-01' is a revision that this suite does not know"):
+        load(tmp_path / "kept.json")
 
 
 @pytest.mark.parametrize("written", ["[]", "null", '{"notes": []}', '{"notes": {"revision": ["sds-2026-01"]}}'])

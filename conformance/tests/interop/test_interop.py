@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from played import Handle, altered, reference
 from sds_conformance.exploration.casts import Cast, Implementation, NotPlayed
 from sds_conformance.interop.matrix import Interop, explore
+from sds_conformance.interop.story import InteropStory
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.runner import PATIENCE
 from sds_conformance.protocols.exchanges import Mark
@@ -318,3 +321,30 @@ def test_all_start_at_one_time_where_one_goes_by_its_own_clock() -> None:
 def test_two_of_one_name_are_no_cast() -> None:
     with pytest.raises(ValueError, match="same name"):
         Cast([implementation("one", reference), implementation("one", reference)], CURRENT)
+
+
+def test_an_interrupt_keeps_what_was_understood_until_then() -> None:
+    played: list[str] = []
+
+    def progress(what: str, number: int, total: int) -> None:
+        played.append(what)
+
+    def start() -> Handle:
+        return altered(interrupt)
+
+    def interrupt(request: pb.Request, reply: pb.Reply) -> None:
+        if len(played) > 2:
+            raise KeyboardInterrupt
+
+    with Cast([implementation("a", start), implementation("b", reference)], CURRENT) as cast:
+        outcome = explore(cast, progress)
+    assert outcome.interrupted
+    assert outcome.exit_code == Exit.INTERRUPTED
+    assert marked(outcome, "a", "a", Mark.YES)
+    assert not marked(outcome, "b", "a", Mark.NO)
+    assert {cell.reason for cell in outcome.meetings["b", "a"].cells.values()} == {"not played: there was an interrupt"}
+    console = Console(width=200, record=True, file=StringIO())
+    InteropStory(console, outcome).show(1.0)
+    told = console.export_text()
+    assert "no verdict on who understands whom" in told
+    assert "Not understood" not in told

@@ -102,17 +102,17 @@ def test_every_place_has_a_name_of_its_own() -> None:
 
 
 def test_a_name_says_where_and_what_and_outlives_the_numbers_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "bloom_filter.RollingBloomFilter._roll_over: opposite: len(self._newest) > self._retained"
+    name = "bloom_filter.RollingBloomFilter.to_wire: opposite: self._wire is None"
     place, moved = named(name), "# A remark.\n\n" + text_of(SOURCE.package, "bloom_filter")
     monkeypatch.setattr("sds_conformance.judging.alterations.places.text_of", lambda package, module: moved)
     later = next(p for p in places(Source("sds_reference", ("bloom_filter",), (), SOURCE.start)) if p.name == name)
     assert later.line == place.line + 2
-    assert (place.old, place.new) == ("len(self._newest) > self._retained", "len(self._newest) <= self._retained")
+    assert (place.old, place.new) == ("self._wire is None", "self._wire is not None")
 
 
 def test_of_several_alike_in_a_function_each_has_its_number() -> None:
-    first = "bloom_profiles._positions: one-more: 1"
-    assert named(first).line <= named("bloom_profiles._positions: one-less: 1").line
+    first = "bloom_profiles._masked: one-more: 1"
+    assert named(first).line <= named("bloom_profiles._masked: one-less: 1").line
     assert any(place.name.endswith(" #2") for place in PLACES)
 
 

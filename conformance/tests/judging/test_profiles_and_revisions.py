@@ -27,7 +27,10 @@ from played import (
     with_verdict,
 )
 from sds_conformance.judging import exercise
-from sds_conformance.judging.certification import Certification, Plan
+from sds_conformance.judging.certification import Certification
+from sds_conformance.judging.observing import Known
+from sds_conformance.judging.planning import Plan
+from sds_conformance.judging.playing import EVERYTHING, Keep
 from sds_conformance.judging.rules import Rules
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
@@ -280,10 +283,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Declaration, Plan]]:
         scenarios: Iterable[str] = (),
         revision: str = "",
         profile: str = "",
+        *,
+        keep: Keep = EVERYTHING,
+        known: Known | None = None,
     ) -> Certification:
         what = plan(profile=profile, scenarios=scenarios, revision=revision)
         plans.append((open_session(start, Limits(), what.revision).declaration, what))
-        return real(rules, start, scenarios=["ties"], revision=revision, profile=profile)
+        return real(rules, start, scenarios=["ties"], revision=revision, profile=profile, keep=keep)
 
     monkeypatch.setattr(exercise, "certify_reference", noting)
     return plans

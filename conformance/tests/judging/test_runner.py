@@ -11,10 +11,11 @@ import psutil
 import pytest
 
 from played import Handle, altered, broken_adapter, certified, odd_adapter, plan, reference, scenario, verdict_on
-from sds_conformance.judging.certification import Plan, certify
+from sds_conformance.judging.certification import certify
 from sds_conformance.judging.exits import Exit
+from sds_conformance.judging.planning import Plan
 from sds_conformance.judging.registry import Run, Scenario
-from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner
+from sds_conformance.judging.runner import PATIENCE, SOFT_FAULTS, Connect, Runner, tolerated
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.rules import RULES
@@ -227,6 +228,8 @@ def test_a_dishonest_implementation_is_noted_and_played_on_with() -> None:
 
 def test_a_process_that_does_not_end_is_told_and_counts_only_in_a_strict_run() -> None:
     assert SOFT_FAULTS == (FaultKind.NEVER_EXITS,)
+    assert tolerated() == {"never-exits"}
+    assert tolerated(strict=True) == frozenset()
     for strict, code in ((False, Exit.CONFORMANT), (True, Exit.NON_CONFORMANT)):
         what = plan(["SDS-MSG-13"], scenarios=["two-channels"])
         outcome = certify(Connections(reference, NeverEnds), what, LIMITS, strict=strict)
@@ -248,7 +251,7 @@ def test_a_fault_of_ours_in_one_scenario_does_not_take_the_others_down() -> None
     assert "we cannot count" in ours.reason
     assert verdict_on(outcome, "SDS-MSG-13").verdict is Verdict.PASS
     assert outcome.breakdowns == []
-    assert outcome.exit_code == Exit.NON_CONFORMANT
+    assert outcome.exit_code == Exit.OURS
 
 
 def test_an_interrupt_ends_the_playing_and_what_was_played_is_judged() -> None:

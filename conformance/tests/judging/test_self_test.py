@@ -10,8 +10,9 @@ import pytest
 from played import SHORT, examine_mutant, examine_variant, plan, unproven
 from sds_conformance.judging import exercise
 from sds_conformance.judging.catalogue import Consequence
-from sds_conformance.judging.certification import Plan
+from sds_conformance.judging.causes import consequences
 from sds_conformance.judging.exercise import Acceptance, Kill
+from sds_conformance.judging.planning import Plan
 from sds_conformance.judging.rules import Rules
 from sds_conformance.protocols.sds.catalogue import CURRENT, load_catalogue
 from sds_conformance.protocols.sds.register import CHECKS
@@ -222,10 +223,10 @@ def test_what_fails_beside_it_without_a_reason_is_named(monkeypatch: pytest.Monk
 
 
 def test_what_is_declared_of_requirements_holds_of_those_that_say_the_same() -> None:
-    (row,) = exercise.consequences(RULES, "SDS-ACK-05", "SDS-STATE-12")
+    (row,) = consequences(RULES, "SDS-ACK-05", "SDS-STATE-12")
     assert row.because
-    assert exercise.consequences(RULES, "FORUM-26", "FORUM-13") == [row]
-    assert exercise.consequences(RULES, "SDS-STATE-12", "SDS-ACK-06") == []
+    assert consequences(RULES, "FORUM-26", "FORUM-13") == [row]
+    assert consequences(RULES, "SDS-STATE-12", "SDS-ACK-06") == []
 
 
 def test_consequences_that_do_not_come_about_are_named() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib.resources import files
 
 import pytest
 
@@ -13,6 +14,7 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.judging.registry import Check, Scenario
 from sds_conformance.judging.rules import View
+from sds_conformance.judging.sightings import KEPT, Sightings, kept, sightings_of, written
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT, UNTESTABLE, load_catalogue
 from sds_conformance.protocols.sds.protocol import PROTOCOL
@@ -34,8 +36,8 @@ def views(outcomes: dict[str, Certification]) -> dict[str, list[View]]:
 
 
 @pytest.fixture(scope="module")
-def sightings(outcomes: dict[str, Certification]) -> dict[str, dict[str, int]]:
-    return {r: where for run in reversed(outcomes.values()) for r, where in run.sightings.items()}
+def sightings(outcomes: dict[str, Certification]) -> Sightings:
+    return sightings_of(outcomes.values())
 
 
 def revision_of(requirement: str) -> str:
@@ -68,7 +70,7 @@ def test_every_scenario_is_played_to_its_end(outcomes: dict[str, Certification])
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
-def test_a_scenario_exercises_what_it_is_played_for(sightings: dict[str, dict[str, int]], scenario: Scenario) -> None:
+def test_a_scenario_exercises_what_it_is_played_for(sightings: Sightings, scenario: Scenario) -> None:
     missed = [requirement for requirement in scenario.declared if not sightings.get(requirement, {}).get(scenario.name)]
     assert missed == []
 
@@ -81,9 +83,7 @@ def test_a_scenario_names_a_requirement_once_and_only_ones_with_checks() -> None
 
 
 @pytest.mark.parametrize("requirement", CHECKS)
-def test_a_requirement_with_a_check_is_exercised_where_it_is_said_to_be(
-    sightings: dict[str, dict[str, int]], requirement: str
-) -> None:
+def test_a_requirement_with_a_check_is_exercised_where_it_is_said_to_be(sightings: Sightings, requirement: str) -> None:
     declared = {scenario.name for scenario in SCENARIOS.values() if requirement in scenario.exercises}
     assert declared & set(sightings[requirement])
 
@@ -111,13 +111,19 @@ def test_the_sightings_are_the_observations_that_are_counted(outcome: Certificat
         assert len(seen) == verdict.traces
 
 
+def test_what_was_kept_of_a_run_is_what_runs_give(sightings: Sightings) -> None:
+    """What `sds-conformance requirements` reads is current."""
+    assert kept(PROTOCOL.model) == sightings, f"{KEPT} is out of date: python conformance/generate_exercised.py"
+    current = files(PROTOCOL.model.kept_in).joinpath(KEPT).read_text("utf-8")
+    assert current == written(sightings)
+    assert len(current) < 150_000
+
+
 # ---- From the statement to the proof ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_a_requirement_is_traced_to_a_run_or_says_why_not(
-    sightings: dict[str, dict[str, int]], requirement: str
-) -> None:
+def test_a_requirement_is_traced_to_a_run_or_says_why_not(sightings: Sightings, requirement: str) -> None:
     """What `sds-conformance requirements` shows has no hole in it."""
     traced = row(PROTOCOL, REQUIREMENTS[requirement], sightings)
     assert traced["level"]

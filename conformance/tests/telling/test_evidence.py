@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from played import T, altered, reference, stage
 from sds_conformance.judging.verdict import Finding, Verdict
 from sds_conformance.protocols.sds.protocol import PROTOCOL
 from sds_conformance.protocols.sds.scenarios.repair.repairing import T_MAX_MS, T_MIN_MS, repairing
 from sds_conformance.protocols.sds.words import LOG_SHOWN, Narrator
-from sds_conformance.telling.evidence import AFTER, FIRST, LAST, Evidence, Exhibit
+from sds_conformance.reports.stories import Found, _turn
+from sds_conformance.telling.evidence import AFTER, FIRST, LAST, LINES, Evidence, Exhibit
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.peer import signed
 from sds_harness.sds.stage import Stage
@@ -113,6 +116,105 @@ def test_what_looks_the_same_is_spelt_out() -> None:
         "'alice\\u0301' where 'alic\\xe9' was expected"
     )
     assert Evidence(WORDS, on.trace, finding(1, "'alice'", "'Alice'")).difference == ""
+
+
+# ---- What is left out is counted, and what the finding rests on never is ---------------------------------------------
+
+
+def crowded(change: Callable[[pb.Request, pb.Reply], None]) -> tuple[Stage, Actor]:
+    on = stage(altered(change))
+    return on, on.open()
+
+
+def test_effects_that_are_left_out_are_counted_and_those_that_are_named_stand_first() -> None:
+    def delivers_ten(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            for number in range(10):
+                event = reply.effects.events.add(channel_id="c1")
+                event.delivered.message_id = f"m-{number}"
+
+    on, alice = crowded(delivers_ten)
+    alice.receive(on.peer("bob").content(T, message_id="m-0"))
+    blamed = shown(on.trace, 2, "'m-0' before 'm-9'")[-1]
+    assert blamed.effects[-1] == "… 7 more"
+    assert {"delivers 'm-0'", "delivers 'm-9'"} <= set(blamed.effects[:3])
+    assert len(blamed.effects) == LINES + 1
+
+
+def test_entries_that_are_left_out_are_counted_and_those_that_are_named_are_shown() -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    names = [f"lost-{number}" for number in range(9)]
+    alice.receive(bob.content(T + 5, *names))
+    for _ in range(8):
+        alice.receive(bob.content(T + 9, "never"))
+    alice.observe()
+    narrator, (received, observed) = Narrator(on.trace), (on.trace.steps[1], on.trace.steps[-1])
+    assert "after 'lost-0', 'lost-1', 'lost-2' and 6 more" in narrator.done(received)
+    assert "after 'lost-8', 'lost-0', 'lost-1' and 6 more" in narrator.done(received, frozenset({"lost-8"}))
+    (signal,) = narrator.came_out(received, frozenset({"lost-8"}))
+    assert signal == "signals missing: 'lost-8', 'lost-0', 'lost-1', 'lost-2' and 5 more"
+    (waiting,) = [line for line in narrator.came_out(observed, frozenset({"bob-9"})) if line.startswith("incoming")]
+    assert waiting.startswith("incoming buffer: 'bob-9', 'bob-1', ")
+    assert waiting.endswith(" and 3 more")
+
+
+def test_a_page_shows_the_entry_that_the_finding_names_among_many() -> None:
+    on = stage()
+    alice, bob = repairing(on), on.peer("bob")
+    alice.receive(bob.content(T, *(HistoryEntry(f"lost-{number:02}", None, "bob") for number in range(30))))
+    alice.observe()
+    row = {"severity": "fail", "step": 3, "expected": "no request for 'lost-27'", "seen": "one"}
+    turn = _turn(Narrator(on.trace), on.trace.steps[-1], [Found("SDS-X-01", row)])
+    assert turn.effects[0].startswith("to ask for: 'lost-27' at T+")
+    assert " and 24 more" in turn.effects[0]
+
+
+def test_of_an_outgoing_buffer_the_rest_is_counted() -> None:
+    on = stage()
+    alice = on.open()
+    for number in range(9):
+        alice.send(message_id=f"own-{number}")
+    alice.observe()
+    lines = Narrator(on.trace).came_out(on.trace.steps[-1])
+    assert [line for line in lines if line.startswith("outgoing") and line.endswith(" and 3 more")]
+
+
+def test_two_entries_of_a_log_that_stand_far_apart_are_both_shown() -> None:
+    on = stage()
+    alice, bob = on.open(), on.peer("bob")
+    for number in range(20):
+        alice.receive(bob.content(T + number, message_id=f"m-{number:02}"))
+    alice.observe()
+    (log,) = [line for line in shown(on.trace, 22, "'m-17' before 'm-03'")[-1].effects if line.startswith("log")]
+    assert log == (
+        "log: 2 before, 'm-02' (T+2), 'm-03' (T+3), 'm-04' (T+4), 'm-05' (T+5), 'm-06' (T+6), 'm-07' (T+7), "
+        "9 between, 'm-17' (T+17), 2 after"
+    )
+
+
+def test_steps_of_others_are_shown_where_they_matter_and_counted_where_not() -> None:
+    on = stage()
+    alice, carol = on.open(), on.open("carol")
+    known = carol.send(message_id="said-before")
+    carol.send()
+    alice.receive(known)
+    exhibits = shown(on.trace, 5, "'said-before' delivered")
+    assert numbers(exhibits) == [1, None, 3, None, 5]
+    assert [e.text for e in exhibits if e.step is None] == [
+        "1 more step, 1 of other participants",
+        "1 more step, 1 of other participants",
+    ]
+    assert exhibits[2].text.startswith("carol sends ")
+
+
+def test_a_step_that_the_finding_names_is_shown() -> None:
+    on = stage()
+    alice, carol = on.open(), on.open("carol")
+    carol.tick()
+    for _ in range(30):
+        alice.send()
+    assert {3, 14} <= set(numbers(shown(on.trace, 33, "another filter than at step 14", "that of step 3")))
 
 
 # ---- Steps in words ----------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from played import SHORT, T, altered, broken_adapter, certified, plan, reference
 from sds_conformance.cli import main
 from sds_conformance.judging.certification import Certification, certify
 from sds_conformance.judging.verdict import Verdict
-from sds_conformance.telling.report import Invocation, load_schema, report, summary, write_report
+from sds_conformance.telling.report import ROWS, Invocation, load_schema, report, summary, write_report
 from sds_harness.faults import FaultKind
 from sds_harness.link import Limits, StdioLink
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -169,11 +169,12 @@ def test_the_lines_are_a_header_the_same_rows_and_a_footer(tmp_path: Path) -> No
         assert json.loads((folder / "report.json").read_text("utf-8")) == data
         header, *middle, footer = rows(folder / "report.jsonl")
         assert header == {"type": "header"} | {
-            key: data[key]
-            for key in ("schema", "suite", "implementation", "revision", "profiles", "framing", "strict", "doubts")
+            key: value for key, value in data.items() if key not in ("summary", *ROWS)
         }
-        expected = [{"type": "requirement"} | row for row in data["requirements"]]
+        expected = [{"type": "cause"} | row for row in data["causes"]]
+        expected += [{"type": "requirement"} | row for row in data["requirements"]]
         expected += [{"type": "breakdown"} | row for row in data["breakdowns"]]
+        expected += [{"type": "way"} | row for row in data["ways"]]
         assert middle == expected
         assert footer["type"] == "footer"
         assert footer["summary"] == data["summary"]

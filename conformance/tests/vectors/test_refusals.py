@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from played import altered, reference
+from played import altered, certified, reference, verdict_on, with_verdict
 from sds_conformance.cli.vectors.run import _sentence
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.vectors.material import MATERIAL
+from sds_conformance.telling.story import show_notes
 from sds_conformance.vectors.running.asking import Examination, Examiner, chosen, weighed
 from sds_conformance.vectors.running.subject import Answer, Status
 from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind, MalformedMessage, decode
 from vector_folders import asked, failed_groups, failures, files
 
 PARTICIPANTS = ["lamport", "log-order", "causal-history", "ack-reviews", "message-kinds"]
@@ -171,3 +177,45 @@ def test_a_fault_of_the_suite_is_told_as_one() -> None:
     said = _sentence(outcome).plain
     assert "The suite itself failed at 1 vector" in said
     assert "wrong answer" not in said
+
+
+# ---- Ephemeral messages ------------------------------------------------------------------------------------------
+
+
+def takes_no_ephemerals(request: pb.Request, reply: pb.Reply) -> None:
+    """A timestamp is required, says the codec and says the participant."""
+    wire = {"receive": request.receive.wire, "decode": request.decode.wire}.get(request.WhichOneof("command") or "")
+    with suppress(MalformedMessage):
+        if wire and decode(wire).kind is Kind.EPHEMERAL:
+            reply.rejected.reason = "lamport_timestamp is required"
+
+
+def test_a_refused_ephemeral_message_is_a_warning_in_all_groups_of_vectors() -> None:
+    outcome = asked(lambda: altered(takes_no_ephemerals), ["wire-decoding", "message-kinds", "ack-reviews"])
+    assert failures(outcome) == []
+    found = {a.vector["id"]: a.answer.requirements for a in outcome.asked if a.answer.status is Status.WARN}
+    assert found == {
+        "wire-decoding/lamport-absent": ("SDS-EPHEMERAL-04",),
+        "message-kinds/ephemeral": ("SDS-EPHEMERAL-04",),
+        "message-kinds/ephemeral-with-filter": ("SDS-EPHEMERAL-06",),
+        "message-kinds/ephemeral-with-history": ("SDS-EPHEMERAL-06",),
+        "ack-reviews/by-a-hybrid": ("SDS-EPHEMERAL-06",),
+    }
+
+
+def test_a_run_says_of_it_what_the_vectors_say_and_says_it_once() -> None:
+    outcome = certified(lambda: altered(takes_no_ephemerals), scenarios=["received-ephemerals"])
+    assert with_verdict(outcome, Verdict.FAIL) == set()
+    assert with_verdict(outcome, Verdict.WARN) == {"SDS-EPHEMERAL-04"}
+    assert verdict_on(outcome, "SDS-MSG-18").findings
+    told = StringIO()
+    show_notes(Console(file=told, width=200), outcome)
+    assert "Note" not in told.getvalue()
+
+
+def test_a_timestamp_that_is_made_up_for_it_is_no_refusal() -> None:
+    def makes_up(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("decoded") and not reply.decoded.message.HasField("lamport_timestamp"):
+            reply.decoded.message.lamport_timestamp = 0
+
+    assert "wire-decoding" in failed_groups(asked(lambda: altered(makes_up), ["wire-decoding"]))

@@ -16,6 +16,7 @@ type (
 		Capabilities    []string  `json:"capabilities,omitempty"`
 		Profiles        *Profiles `json:"profiles,omitempty"`
 		Limits          *Limits   `json:"limits,omitempty"`
+		Alone           bool      `json:"alone,omitempty"`
 	}
 	Profiles struct {
 		Bloom   string `json:"bloom,omitempty"`

@@ -74,6 +74,7 @@ export interface Hello {
   version: string;
   language?: string;
   homepage?: string;
+  alone?: boolean;
   revisions: string[];
   profiles?: { bloom?: string; hash?: string; idOrder?: string; dialect?: string };
   limits?: { contentBytes?: Uint64; lamportAheadMs?: Uint64; logEntries?: Uint64; repairClockMs?: Uint64 };

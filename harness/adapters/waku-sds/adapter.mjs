@@ -5,6 +5,8 @@
 //            <--line--                                                      |
 //                                               participant.mjs (a set of MessageChannels) --> @waku/sds
 //
+//   node adapter.mjs [--release VERSION]           the releases are those of package.json; library.mjs picks one
+//
 // Rules: it adds no behaviour of its own and hides none; stdout carries replies and nothing else; the library sees no
 // time but now_ms; the process ends when stdin does.
 
@@ -13,22 +15,35 @@ function fail(sentence) {
   process.exit(2);
 }
 
-/** What a module exports. If it, or what it imports, is not there, `next` says what to do. */
-async function load(module, next) {
+/** What comes of an import. If that, or what it imports, is not there, `next` says what to do. */
+async function load(importing, next) {
   try {
-    return await import(module);
+    return await importing();
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     return fail(`${next} (${error.message})`);
   }
 }
 
-const [unknown] = process.argv.slice(2);
-if (unknown !== undefined) fail(`unknown argument ${unknown}: there are no options`);
+/** The release that the arguments name. */
+function asked([option, version, ...rest], { RELEASES, NEWEST }) {
+  if (option === undefined) return NEWEST;
+  if (option !== "--release" || rest.length > 0) {
+    const unknown = option === "--release" ? rest[0] : option;
+    return fail(`unknown argument ${unknown}: the only option is --release VERSION`);
+  }
+  if (RELEASES.includes(version)) return version;
+  const what = version === undefined ? "--release needs a version" : `there is no release ${version} of @waku/sds here`;
+  return fail(`${what}: give one of ${RELEASES.join(", ")}`);
+}
 
 const { serve } = await load(
-  "../javascript/kit.mjs",
+  () => import("../javascript/kit.mjs"),
   "the kit is missing: copy the folder javascript of harness/adapters as well, beside the folder of adapter.mjs",
 );
-const { Testee } = await load("./testee.mjs", "@waku/sds is not installed: run npm ci in the folder of adapter.mjs");
+const releases = await import("./library.mjs");
+const release = asked(process.argv.slice(2), releases);
+const install = `@waku/sds ${release} is not installed: run npm ci in the folder of adapter.mjs`;
+await load(() => releases.choose(release), install);
+const { Testee } = await import("./testee.mjs");
 await serve(new Testee());

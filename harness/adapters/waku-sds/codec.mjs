@@ -1,7 +1,8 @@
 // The codec operations: pure functions of the library, without a participant.
-import { ContentMessage, EphemeralMessage, Message, MessageChannel, SyncMessage } from "@waku/sds";
+import { Rejected, Unsupported } from "../javascript/kit.mjs";
+import { countsInBigInts, hasRepairs, library } from "./library.mjs";
 
-import { Rejected } from "../javascript/kit.mjs";
+const { ContentMessage, EphemeralMessage, Message, MessageChannel, SyncMessage } = library;
 
 // ---- Filters -------------------------------------------------------------------------------------------------------
 
@@ -34,13 +35,19 @@ export function queryFilter({ bloomFilter, messageIds, ...size }) {
 /** The message's own class decides nothing: whatever it is, it is written by the method of Message. */
 export function encode({ messageId, channelId, senderId, causalHistory, lamportTimestamp, ...rest }) {
   const { bloomFilter, content, repairRequest } = rest;
-  const lamport = lamportTimestamp === undefined ? undefined : BigInt(lamportTimestamp);
+  if (repairRequest.length > 0 && !hasRepairs) throw new Unsupported("repair_request: this release has no such field");
+  // Without the field the constructor has another one in its place, which is not encoded.
+  const requests = hasRepairs ? repairRequest : undefined;
+  const lamport = lamportTimestamp === undefined ? undefined : counted(lamportTimestamp);
   const message = refusing(
     "Message",
-    () => new Message(messageId, channelId, senderId, causalHistory, lamport, bloomFilter, content, repairRequest),
+    () => new Message(messageId, channelId, senderId, causalHistory, lamport, bloomFilter, content, requests),
   );
   return refusing("Message.encode", () => message.encode());
 }
+
+/** A Lamport timestamp as the release counts it. */
+const counted = (digits) => (countsInBigInts ? BigInt(digits) : toNumber(digits));
 
 const KINDS = [
   [ContentMessage, "MESSAGE_KIND_CONTENT"],
@@ -66,7 +73,7 @@ export function decode(wire) {
       lamportTimestamp: lamportTimestamp === undefined ? undefined : String(lamportTimestamp),
       causalHistory: causalHistory.map(historyEntry),
       bloomFilter,
-      repairRequest: repairRequest.map(historyEntry),
+      repairRequest: repairRequest?.map(historyEntry),
       content: message.content,
     },
     kind: KINDS.find(([kind]) => message instanceof kind)?.[1],
@@ -81,7 +88,7 @@ function historyEntry({ messageId, retrievalHint, senderId }) {
 
 /** By the library's RepairManager, which computes with the clock: `now` is what that shows. */
 export function repairTimes({ participantId, messageId, senderId, tMinMs, tMaxMs, numResponseGroups }, now) {
-  const repairConfig = { tMin: milliseconds(tMinMs), tMax: milliseconds(tMaxMs), numResponseGroups };
+  const repairConfig = { tMin: toNumber(tMinMs), tMax: toNumber(tMaxMs), numResponseGroups };
   const { repairManager } = new MessageChannel("", participantId, { enableRepair: true, repairConfig });
   return refusing("RepairManager", () => ({
     tReqMs: offset(repairManager.calculateTReq(messageId), now),
@@ -90,14 +97,14 @@ export function repairTimes({ participantId, messageId, senderId, tMinMs, tMaxMs
   }));
 }
 
-/** The library counts milliseconds in Numbers, and not exactly above 2^53 - 1. */
-function milliseconds(digits) {
+/** The library counts milliseconds in Numbers, which are not exact above 2^53 - 1. */
+function toNumber(digits) {
   const number = Number(digits);
-  if (!Number.isSafeInteger(number)) throw new Rejected(`${digits} ms is more than a Number counts`);
+  if (!Number.isSafeInteger(number)) throw new Rejected(`${digits} is more than a Number counts`);
   return number;
 }
 
-const offset = (time, now) => String(milliseconds(time) - now);
+const offset = (time, now) => String(toNumber(time) - now);
 
 /** What the library throws at its input is its refusal. */
 function refusing(what, call) {

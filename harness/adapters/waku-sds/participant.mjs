@@ -1,8 +1,9 @@
 // One participant: a MessageChannel of @waku/sds for each of its channels.
-import { MessageChannel, MessageChannelEvent as Event } from "@waku/sds";
-
-import { decodeMessage } from "./codec.mjs";
 import { Rejected } from "../javascript/kit.mjs";
+import { decodeMessage } from "./codec.mjs";
+import { hasRepairs, library } from "./library.mjs";
+
+const { MessageChannel, MessageChannelEvent: Event } = library;
 
 // Most entries of a repair request: a constant inside of the library, which shows it nowhere.
 const MAX_REPAIR_REQUESTS = 3;
@@ -43,7 +44,7 @@ function makeChannel(channelId, participantId, configuration) {
 
 /** Is the library to derive the number of response groups? A number that was given goes first. */
 function derivesGroups({ sdsR, numResponseGroups, numParticipants }) {
-  return sdsR && numResponseGroups === undefined && numParticipants !== undefined;
+  return hasRepairs && sdsR && numResponseGroups === undefined && numParticipants !== undefined;
 }
 
 /** The Configuration in force, read back from a channel that was made with the one that was asked for. */
@@ -130,7 +131,7 @@ export class Participant {
       const { unacknowledged, possiblyAcknowledged } = channel.sweepOutgoingBuffer();
       for (const message of [...unacknowledged, ...possiblyAcknowledged]) this.#broadcast(message);
       // Yields nothing without SDS-R.
-      await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
+      if (hasRepairs) await channel.sweepRepairIncomingBuffer(async (message) => this.#broadcast(message));
     }
     return this.#effects();
   }

@@ -1,11 +1,8 @@
 // What belongs to which command, and what is declared.
-import { readFileSync } from "node:fs";
-
 import { Implementation } from "../javascript/kit.mjs";
 import { buildFilter, decode, encode, queryFilter, repairTimes } from "./codec.mjs";
+import { hasRepairs, identity } from "./library.mjs";
 import { Participant } from "./participant.mjs";
-
-const PACKAGE = new URL("node_modules/@waku/sds/package.json", import.meta.url);
 
 const CAPABILITIES = [
   "CAPABILITY_VIRTUAL_CLOCK",
@@ -21,10 +18,9 @@ const CAPABILITIES = [
   "CAPABILITY_RESEND",
   "CAPABILITY_RETRIEVAL_HINTS",
   "CAPABILITY_FILTER_CODEC",
-  "CAPABILITY_SDS_R",
   "CAPABILITY_MESSAGE_CODEC",
-  "CAPABILITY_REPAIR_TIMES",
   "CAPABILITY_FILTER_SIZES",
+  ...(hasRepairs ? ["CAPABILITY_SDS_R", "CAPABILITY_REPAIR_TIMES"] : []),
 ];
 
 // The only clock that the library reads. A command that has a now_ms sets it, see setClock.
@@ -92,19 +88,21 @@ export class Testee extends Implementation {
 }
 
 function hello() {
-  const { name, version } = JSON.parse(readFileSync(PACKAGE, "utf8"));
   return {
-    name,
-    version,
+    name: identity.name,
+    version: identity.version,
     language: "JavaScript",
     homepage: "https://github.com/waku-org/js-waku",
     revisions: ["sds-2026-01"],
-    profiles: { bloom: "waku-sds-js", hash: "sha256-be64", idOrder: "localeCompare" },
+    profiles: { bloom: "waku-sds-js", hash: hasRepairs ? "sha256-be64" : undefined, idOrder: "localeCompare" },
   };
 }
 
-/** The library counts with integers of any size: a clock driven past 2^64 - 1 has no place in a State. */
-const isUint64 = (timestamp) => BigInt.asUintN(64, timestamp) === timestamp;
+/**
+ * The library counts with integers of any size, and old releases with Numbers, which wrap at 32 bits on the wire: a
+ * clock driven past 2^64 - 1, or a timestamp that came out negative, has no place in a State.
+ */
+const isUint64 = (timestamp) => BigInt.asUintN(64, BigInt(timestamp)) === BigInt(timestamp);
 
 /** State of a channel. Most of it is in fields that are private in TypeScript only: they are read, never written. */
 function observe(channel, filterIds) {

@@ -13,6 +13,7 @@ from typing import Any
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False).encode
 _MASK = (1 << 64) - 1
+_NONE = (-1).to_bytes(8, "little", signed=True)
 
 
 def signed(value: int) -> int:
@@ -43,8 +44,7 @@ def exact_digest(messages: Iterable[bytes | None]) -> bytes:
     """16 bytes, of all requests and replies in order; the length of each stands before it, and -1 for none."""
     hashed = blake2b(digest_size=16)
     for message in messages:
-        hashed.update((-1 if message is None else len(message)).to_bytes(8, "little", signed=True))
-        hashed.update(message or b"")
+        hashed.update(_NONE if message is None else len(message).to_bytes(8, "little") + message)
     return hashed.digest()
 
 

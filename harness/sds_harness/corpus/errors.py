@@ -11,5 +11,13 @@ class SparkMissing(CorpusError):
     """PySpark, or a Java that it runs on, is not there. The message says what to type."""
 
 
+class SparkFailed(Exception):
+    """Spark ended a job, or itself, for a reason of its own: the message says which."""
+
+
+class SuiteFault(Exception):
+    """Something of this suite failed in a task: the message says what, and where."""
+
+
 class NotDriven(CorpusError):
     """The implementation could not be driven, or was given up: the message says where and why."""

@@ -48,6 +48,8 @@ class Kind:
     """A dialect as the side table has it."""
     read_dialect: Callable[[str], Dialect]
     """The dialect in such a text. Raises ValueError."""
+    translate: Callable[[Performance], None]
+    """Puts the bytes on the network, where they are in a dialect, into the layout of the text, for good."""
     not_compared: frozenset[str] = frozenset()
     """Commands that the harness gives for itself: which of them it gives hangs on what an implementation declares."""
     shown: str = "observe"

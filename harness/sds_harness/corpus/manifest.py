@@ -22,6 +22,8 @@ STEPS, SIDE, TWINS = "steps", "schedules", "twins"
 MOST_SCHEDULES = 1 << 40
 _SHARDS_WANTED = 64
 _LARGEST_SHARD = 4096
+_MOST_PER_SHARD = 1 << 16
+"""That is believed of a manifest."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,10 @@ def read_corpus(place: Place, kind_of: KindOf) -> Corpus:
         raise CorpusError(f"{file.shown} is incomplete: {error}") from None
     if complaint := _complaint(manifest):
         raise CorpusError(f"{file.shown}: {complaint}.")
-    kind = kind_of(manifest.revision)
+    try:
+        kind = kind_of(manifest.revision)
+    except CorpusError as error:
+        raise CorpusError(f"{file.shown}: {error}") from None
     if complaint := _misdeclared(manifest.implementation, kind):
         raise CorpusError(f"{file.shown}: {complaint}.")
     return Corpus(place, manifest, kind)
@@ -205,7 +210,7 @@ def _complaint(manifest: Manifest) -> str:
             return f"{name} is not of type {kind.__name__}"
     if not 0 < manifest.schedules <= MOST_SCHEDULES:
         return f"{manifest.schedules} schedules make no corpus"
-    if not 0 < manifest.per_shard <= MOST_SCHEDULES:
+    if not 0 < manifest.per_shard <= _MOST_PER_SHARD:
         return f"{manifest.per_shard} schedules make no shard"
     return ""
 

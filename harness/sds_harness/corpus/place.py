@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from ..declaration import printable
+from ..files import FileError, read_bytes
 from .errors import CorpusError
 
 _SECRETS = re.compile(r"\?.*$|(?<=://)[^/@]*@", re.DOTALL)
@@ -67,6 +68,10 @@ class Place:
     def is_folder(self) -> bool:
         return self._info().type is fs.FileType.Directory
 
+    def is_odd(self) -> bool:
+        """Is it there, and is neither a file nor a folder? A pipe would keep its reader waiting."""
+        return self._info().type is fs.FileType.Unknown
+
     def names(self) -> list[str]:
         """What is in the folder, sorted; nothing if it is not there."""
         with _told(self):
@@ -88,14 +93,23 @@ class Place:
 
     def read_text(self) -> str:
         """A small file in UTF-8. Raises CorpusError."""
-        with _told(self), self.system.open_input_stream(self.root) as file:
-            raw: bytes = file.read(MAX_TEXT + 1)
-        if len(raw) > MAX_TEXT:
-            raise CorpusError(f"{self.shown} has more than {MAX_TEXT >> 20} MiB")
+        raw = self._read(MAX_TEXT)
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError:
             raise CorpusError(f"{self.shown} is no text in UTF-8") from None
+
+    def _read(self, largest: int) -> bytes:
+        if isinstance(self.system, fs.LocalFileSystem):
+            try:
+                return read_bytes(Path(self.root), largest)
+            except FileError as error:
+                raise CorpusError(f"{self.shown} {error}") from None
+        with _told(self), self.system.open_input_stream(self.root) as file:
+            raw: bytes = file.read(largest + 1)
+        if len(raw) > largest:
+            raise CorpusError(f"{self.shown} has more than {largest >> 20} MiB")
+        return raw
 
     def write_text(self, text: str) -> None:
         """Write a small file; it is there whole or not at all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from ..schedules import Schedule
@@ -12,9 +13,9 @@ from .digests import exact_digest, plan_digest
 from .manifest import STEPS, TWINS, Corpus
 from .rebuilding import Rebuilt, Unsound, rebuild
 from .recording import TWINS_OF_ONE
-from .rows import digest_of
+from .rows import digest_of, rows_of
 from .schema import SCHEDULES_PER_ROW_GROUP, Row
-from .shards import DamagedFile, ShardFile, file_name, pair_of
+from .shards import DamagedFile, file_name, pair_of
 
 TO_REBUILD = ("schedule", "position", "trace", "request", "reply")
 """Columns of the rows from which a performance can be made again."""
@@ -48,16 +49,32 @@ class Stored:
             # What is compared has to be what was said: else a diff would speak of other steps than the checks.
             if digest_of(kind, rebuilt.performance) != self.side["digest"]:
                 raise Unsound("its normative columns are not what its requests and replies give")
+            if len(rebuilt.compared) != self.side["steps"]:
+                raise Unsound(f"it has {len(rebuilt.compared)} steps that are compared, not {self.side['steps']}")
         except Unsound as error:
             raise DamagedFile(
                 f"{self.where} is damaged, or of another suite: schedule {self.schedule}: {error}."
             ) from None
         return rebuilt
 
+    def hold_to_rows(self, rebuilt: Rebuilt) -> None:
+        """Is all that is stored what recording the performance would have written, in every column? ``self.rows`` have
+        to have them all. Raises DamagedFile."""
+        wanted = rows_of(self.corpus.kind, rebuilt.performance, self.schedule, rebuilt.judged)
+        pairs = [("schedules/", wanted.side, self.side)]
+        pairs += [("steps/", *rows) for rows in zip(wanted.steps, self.rows, strict=True)]
+        for folder, mine, theirs in pairs:
+            if wrong := [name for name in theirs if mine[name] != theirs[name]]:
+                at = f", position {theirs['position']}" if "position" in theirs else ""
+                raise DamagedFile(
+                    f"{self.where} is damaged, or of another suite: schedule {self.schedule}{at}: "
+                    f"{', '.join(sorted(wrong))} in {folder} are not what its requests and replies give."
+                )
+
     def hold_to_digests(self) -> None:
         """Raises DamagedFile if rows are missing, or not what was recorded."""
         side, rows = self.side, self.rows
-        if [row["position"] for row in rows] != list(range(1, side["rows"] + 1)):
+        if len(rows) != side["rows"] or any(row["position"] != place for place, row in enumerate(rows, 1)):
             wrong = f"has {len(rows)} rows, which are not 1 to {side['rows']}"
         elif exact_digest(message for row in rows for message in (row["request"], row["reply"])) != side["exact"]:
             wrong = "has requests and replies that are not those recorded"
@@ -79,25 +96,39 @@ def stored_in(
     """The schedules of a shard, or those ``schedules`` of it, in order, with ``columns`` of their rows, None for all;
     or what was played besides, to compare with them.
 
-    A row group at a time is in memory. Raises DamagedFile.
+    A row group at a time is in memory, in Arrow's columns, and the objects of one schedule. Raises DamagedFile.
     """
     place = corpus.place / TWINS if twins else corpus.place
     side_file, steps_file = pair_of(place, shard, corpus.kind.columns)
     where = (place / STEPS / file_name(shard)).shown
     with side_file, steps_file:
-        known: list[Row] = side_file.read(None, schedules).to_pylist()
-        for start in range(0, len(known), SCHEDULES_PER_ROW_GROUP):
-            group = known[start : start + SCHEDULES_PER_ROW_GROUP]
-            rows = rows_by_schedule(steps_file, [side["schedule"] for side in group], columns)
-            for side in group:
-                yield Stored(corpus, side, rows.get(side["schedule"], []), where)
+        known = side_file.read(None, schedules)
+        for start in range(0, known.num_rows, SCHEDULES_PER_ROW_GROUP):
+            group = known.slice(start, SCHEDULES_PER_ROW_GROUP)
+            rows = RowsOf(steps_file.read(columns, group["schedule"].to_numpy().tolist()))
+            for one in range(group.num_rows):
+                side = group.slice(one, 1).to_pylist()[0]
+                yield Stored(corpus, side, rows.of(side["schedule"]), where)
 
 
-def rows_by_schedule(
-    steps: ShardFile, schedules: Sequence[int], columns: Sequence[str] | None = None
-) -> dict[int, list[Row]]:
-    """Rows of some schedules, as they stand."""
-    return by_schedule(steps.read(columns, schedules))
+class RowsOf:
+    """The rows of a table by their schedule, as they stand; they become objects when they are asked for."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        numbers = table["schedule"].to_numpy()
+        # Where the number is another one than in the row before, rows of a schedule begin.
+        starts = [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist()] if len(numbers) else []
+        self._parts: dict[int, list[tuple[int, int]]] = {}
+        for start, end in zip(
+            starts, [*starts[1:], len(numbers)][: len(starts)], strict=True
+        ):  # of none there is no end
+            self._parts.setdefault(int(numbers[start]), []).append((start, end))
+
+    def of(self, schedule: int) -> list[Row]:
+        """Those of a schedule."""
+        parts = self._parts.get(schedule, ())
+        return [row for start, end in parts for row in self._table.slice(start, end - start).to_pylist()]
 
 
 def by_schedule(table: pa.Table) -> dict[int, list[Row]]:
@@ -118,7 +149,7 @@ def hold_to_manifest(corpus: Corpus, shard: int, found: Sequence[int]) -> None:
         )
 
 
-def twins_of(corpus: Corpus, shard: int, schedule: int) -> list[Stored]:
+def twins_of(corpus: Corpus, shard: int, schedule: int, columns: Sequence[str] | None = TO_REBUILD) -> list[Stored]:
     """What was played to compare a schedule with, in that order. Raises DamagedFile."""
     first = schedule * TWINS_OF_ONE
-    return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), twins=True))
+    return list(stored_in(corpus, shard, range(first + 1, first + TWINS_OF_ONE), columns, twins=True))

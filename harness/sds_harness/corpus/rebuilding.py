@@ -18,6 +18,7 @@ from ..faults import FaultKind, TesteeFault
 from ..language import HANDSHAKE
 from ..link import Limits, Link
 from ..schedules import Act, Performance, Schedule, ScheduleFileError
+from ..schedules.files import MAX_BYTES
 from ..session import Session
 from ..stage import Stage
 from .errors import CorpusError
@@ -89,6 +90,8 @@ def rebuild(kind: Kind, revision: str, side: Row, rows: Sequence[Row], plan: Sch
 
     ``plan`` is the schedule, if it is not to be read from the side table. Raises Unsound if they do not fit together.
     """
+    if any(len(text) > MAX_BYTES for text in (side["json"], *(each["dialect"] for each in side["traces"]))):
+        raise Unsound(f"its schedule, or a dialect, has more than {MAX_BYTES >> 20} MiB")
     try:
         schedule = plan or kind.loads(side["json"])
     except ScheduleFileError as error:

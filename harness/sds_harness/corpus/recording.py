@@ -19,12 +19,12 @@ from ..declaration import Declaration, printable
 from ..faults import TesteeFault
 from ..schedules import Performance, Schedule
 from .errors import CorpusError, NotDriven
-from .jobs import Progress, failures_told, over, watched
+from .jobs import Progress, failures_told, in_schedules, over, watched
 from .kind import Kind
 from .manifest import MANIFEST, SIDE, STEPS, SUCCESS, TWINS, Corpus, Manifest, is_of_corpus, read_corpus
 from .place import Place, remove_halves
 from .rows import rows_of
-from .shards import Committed, ShardWriter, committed, side_of
+from .shards import Committed, Missing, ShardWriter, committed, file_name, hold_to_count, side_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,10 +97,12 @@ class Recorder:
     recording: Recording
 
     def __call__(self, shard: int) -> Iterator[pa.RecordBatch]:
-        began, count = time.monotonic(), _Count()
+        began, count = time.monotonic(), Count()
         trouble = ""
         try:
-            record_shard(self.recording, shard, count)
+            # A task that is tried again comes by what it has recorded.
+            if not (self.recording.place / SIDE / file_name(shard)).exists():
+                count = record_shard(self.recording, shard)
         except Committed:
             pass
         except NotDriven as error:
@@ -115,7 +117,9 @@ _TROUBLES = 8
 
 
 @dataclass
-class _Count:
+class Count:
+    """What was recorded."""
+
     schedules: int = 0
     steps: int = 0
     rows: int = 0
@@ -185,13 +189,13 @@ def record(spark: SparkSession, recording: Recording, progress: Progress = lambd
 
     An interrupt leaves what is committed. The manifest and ``_SUCCESS`` close the corpus when nothing is missing.
     """
-    place, manifest = recording.place, recording.manifest
-    there = committed(place)
-    missing = [shard for shard in range(manifest.shards) if shard not in there]
-    outcome = Outcome(sum(len(manifest.range_of(shard)) for shard in there if shard < manifest.shards))
-    progress(len(there), manifest.shards)
+    manifest = recording.manifest
+    missing = Missing.of(recording)
+    known = sum(len(manifest.range_of(shard)) for shard in missing.there)
+    outcome = Outcome(known)
+    progress(known, manifest.schedules)
     if missing:
-        with watched(spark, lambda done, of: progress(len(there) + done, manifest.shards)), failures_told():
+        with watched(spark, in_schedules(progress, len(missing), manifest.schedules, known)), failures_told():
             outcome = _summed(over(spark, missing, Recorder(recording), _COUNTS), outcome.known)
     if not outcome.troubles:
         close(spark, recording)
@@ -211,9 +215,7 @@ def _summed(rows: DataFrame, known: int) -> Outcome:
 def close(spark: SparkSession, corpus: Corpus) -> None:
     """Count what is there, and say that it is complete. Raises CorpusError if it is not."""
     place, manifest = corpus.place, corpus.manifest
-    there = committed(place)
-    if missing := [shard for shard in range(manifest.shards) if shard not in there]:
-        raise CorpusError(f"{place.shown}: {len(missing)} of {manifest.shards} shards are missing.")
+    hold_to_count(corpus)
     with failures_told():
         counts = over(spark, range(manifest.shards), Counter(corpus), "steps long, rows long", _COUNTING_TASKS)
         total = counts.groupBy().sum("steps", "rows").collect()[0]
@@ -240,9 +242,10 @@ class Counter:
         )
 
 
-def record_shard(recording: Recording, shard: int, count: _Count | None = None) -> None:
-    """Play the schedules of a shard and commit it. Raises NotDriven, and Committed if another task was quicker."""
-    count = count if count is not None else _Count()
+def record_shard(recording: Recording, shard: int) -> Count:
+    """Play the schedules of a shard and commit it. Raises NotDriven, and Committed if another task was quicker: then
+    nothing was recorded."""
+    count = Count()
     place, manifest = recording.place, recording.manifest
     company = recording.company()
     try:
@@ -259,33 +262,44 @@ def record_shard(recording: Recording, shard: int, count: _Count | None = None) 
             _play_all(recording, shard, company, count, rows, twins)
     finally:
         company.kill()
+    return count
 
 
 def _play_all(
-    recording: Recording, shard: int, company: Company, count: _Count, rows: ShardWriter, twins: ShardWriter | None
+    recording: Recording, shard: int, company: Company, count: Count, rows: ShardWriter, twins: ShardWriter | None
 ) -> None:
-    manifest, broken = recording.manifest, 0
-    for index in manifest.range_of(shard):
-        schedule = company.schedule(index)
-        performance = company.play(schedule)
-        broken = broken + 1 if performance.breakdown is not None else 0
+    broken = 0
+    for index in recording.manifest.range_of(shard):
+        played = _play_one(recording, index, company, count, rows, twins)
+        broken = 0 if played else broken + 1
         if broken >= PATIENCE:
-            raise NotDriven(f"The implementation broke in {PATIENCE} schedules in a row, the last {schedule.name}.")
-        judged = company.judged(schedule)
-        if stranger := manifest.stranger(performance, judged):
-            # Of two implementations, or releases, nobody could say which of them a finding is about.
-            raise NotDriven(
-                f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
-                f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
-                "machine."
-            )
-        recorded = rows_of(recording.kind, performance, index, judged)
-        rows.add(recorded)
-        count.schedules += 1
-        count.steps += recorded.side["steps"]
-        count.rows += recorded.side["rows"]
-        if twins is not None and manifest.has_twins(index):
-            company.compare(performance, _keeping(recording.kind, company, index, twins))
+            last = company.schedule(index).name
+            raise NotDriven(f"The implementation broke in {PATIENCE} schedules in a row, the last {last}.")
+
+
+def _play_one(
+    recording: Recording, index: int, company: Company, count: Count, rows: ShardWriter, twins: ShardWriter | None
+) -> bool:
+    """Play a schedule and keep its rows; of the performance nothing is left then. Did it come to its end?"""
+    manifest = recording.manifest
+    schedule = company.schedule(index)
+    performance = company.play(schedule)
+    judged = company.judged(schedule)
+    if stranger := manifest.stranger(performance, judged):
+        # Of two implementations, or releases, nobody could say which of them a finding is about.
+        raise NotDriven(
+            f"This recording is of {manifest.name}, but what was started for {schedule.name} calls itself "
+            f"{stranger}, or declares other capabilities: let the command start the same one every time, on every "
+            "machine."
+        )
+    recorded = rows_of(recording.kind, performance, index, judged)
+    rows.add(recorded)
+    count.schedules += 1
+    count.steps += recorded.side["steps"]
+    count.rows += recorded.side["rows"]
+    if twins is not None and manifest.has_twins(index):
+        company.compare(performance, _keeping(recording.kind, company, index, twins))
+    return performance.breakdown is None
 
 
 def _keeping(kind: Kind, company: Company, index: int, twins: ShardWriter) -> Replay:

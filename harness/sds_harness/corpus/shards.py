@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import uuid
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -21,8 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet as pq
 
+from .bounds import TooLarge, hold_counts, hold_sum, spread, texts_of
 from .errors import CorpusError
-from .manifest import SIDE, STEPS
+from .manifest import SIDE, STEPS, Corpus
 from .place import Place
 from .rows import Recorded
 from .schema import (
@@ -42,8 +44,6 @@ _PAGE_BYTES = 8 << 20
 """A page of requests holds a whole row group: a message and its copies at all listeners are compressed together."""
 
 
-_MOST_ROWS, _MOST_BYTES = 1 << 24, 1 << 32
-"""Of one row group, before compression: what is read at a time."""
 _UNKNOWN = (0, 1 << 62)
 """Bounds of a row group without statistics: any schedule can be in it."""
 
@@ -67,6 +67,39 @@ def committed(place: Place) -> set[int]:
     return {shard for name in (place / SIDE).names() if (shard := shard_of(name)) is not None}
 
 
+@dataclass(frozen=True)
+class Missing(Sequence[int]):
+    """The shards that are not there, ascending. They are not written down: there can be many millions."""
+
+    shards: int
+    """How many there should be."""
+    there: tuple[int, ...]
+    """Those that are, ascending."""
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Missing:
+        shards = corpus.manifest.shards
+        return cls(shards, tuple(sorted(shard for shard in committed(corpus.place) if shard < shards)))
+
+    def __len__(self) -> int:
+        return self.shards - len(self.there)
+
+    def __getitem__(self, place: Any) -> Any:
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        # As many missing ones are before the n-th that is there as its number is greater than n.
+        return place + bisect_right(range(len(self.there)), place, key=lambda n: self.there[n] - n)
+
+
+def hold_to_count(corpus: Corpus) -> None:
+    """Before anything is read: are there as many shards as the manifest says? Raises CorpusError."""
+    if missing := Missing.of(corpus):
+        raise CorpusError(
+            f"{corpus.place.shown} is not whole: {len(missing):,} of {missing.shards:,} shards are missing, the first "
+            f"is {SIDE}/{file_name(missing[0])}."
+        )
+
+
 class ShardWriter:
     """Writes a shard, a row group at a time. As a context manager it commits when the block ends, the steps first, and
     leaves nothing when the block fails. Raises Committed if another attempt was quicker."""
@@ -76,8 +109,8 @@ class ShardWriter:
         self._columns = columns
         self._steps_file, self._side_file = place / STEPS / file_name(shard), place / SIDE / file_name(shard)
         self._replace = replace
-        self._group: list[Recorded] = []
-        self._sides: list[dict[str, Any]] = []
+        self._group: list[pa.RecordBatch] = []
+        self._sides: list[pa.RecordBatch] = []
         self._stack = contextlib.ExitStack()
         self._writers: list[pq.ParquetWriter] = []
 
@@ -97,7 +130,7 @@ class ShardWriter:
             try:
                 self._flush()
                 # One row group: whoever compares corpora begins with a few columns of all of it.
-                self._writers[1].write_table(pa.Table.from_pylist(self._sides, SIDE_SCHEMA))
+                self._writers[1].write_table(_joined(self._sides, SIDE_SCHEMA))
                 if not self._replace and self._side_file.exists():
                     raise Committed
             except BaseException:
@@ -106,18 +139,24 @@ class ShardWriter:
         self._stack.__exit__(kind, error, at)
 
     def add(self, recorded: Recorded) -> None:
-        """The next performance; their indexes ascend."""
-        self._group.append(recorded)
+        """The next performance; their indexes ascend. Until they are written rows stand in Arrow's columns, which take
+        a tenth of what they take as objects."""
+        self._group.append(pa.RecordBatch.from_pylist(recorded.steps, self._columns.schema))
+        self._sides.append(pa.RecordBatch.from_pylist([recorded.side], SIDE_SCHEMA))
         if len(self._group) == SCHEDULES_PER_ROW_GROUP:
             self._flush()
 
     def _flush(self) -> None:
         if not self._group:
             return
-        rows = [row for one in self._group for row in one.steps]
-        self._writers[0].write_table(pa.Table.from_pylist(rows, self._columns.schema), row_group_size=max(1, len(rows)))
-        self._sides += [one.side for one in self._group]
+        rows = _joined(self._group, self._columns.schema)
         self._group.clear()
+        self._writers[0].write_table(rows, row_group_size=max(1, rows.num_rows))
+
+
+def _joined(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    """In one piece, or Parquet's pages would be cut otherwise."""
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
 class Committed(Exception):
@@ -151,36 +190,57 @@ class ShardFile:
 
     def __init__(self, file: Place, schema: pa.Schema) -> None:
         self._file = file
+        if file.is_odd():
+            raise DamagedFile(f"{file.shown} is no regular file.")
+        self._schema = schema
         with self._told():
+            metadata = pq.read_metadata(file.root, filesystem=file.system)
             self._parquet: Any = pq.ParquetFile(
-                file.root, filesystem=file.system, page_checksum_verification=True, pre_buffer=True
+                file.root,
+                metadata=metadata,
+                filesystem=file.system,
+                read_dictionary=texts_of(metadata),
+                page_checksum_verification=True,
+                pre_buffer=True,
             )
-        facts = self._parquet.schema_arrow.metadata or {}
+        facts = metadata.metadata or {}
         version = facts.get(_VERSION, b"none").decode("utf-8", "replace")
         if version not in map(str, READABLE):
             raise DamagedFile(f"{file.shown} is of schema version {version}, not {SCHEMA_VERSION}.")
-        if not self._parquet.schema_arrow.equals(schema):
+        if not metadata.schema.to_arrow_schema().equals(schema):
             raise DamagedFile(f"{file.shown} does not have the columns of schema version {version}.")
         self.token: bytes = facts.get(_TOKEN, b"")
-        metadata = self._parquet.metadata
-        for number in range(metadata.num_row_groups):
-            group = metadata.row_group(number)
-            if group.num_rows > _MOST_ROWS or group.total_byte_size > _MOST_BYTES:
-                raise DamagedFile(
-                    f"{file.shown} has a row group larger than {SCHEDULES_PER_ROW_GROUP} schedules can be."
-                )
 
     def read(self, columns: Sequence[str] | None = None, schedules: Sequence[int] | None = None) -> pa.Table:
         """Rows, of all schedules or of some; only row groups in which one of them can be are read."""
         with self._told():
             if schedules is None:
-                return self._parquet.read(columns)  # type: ignore[no-any-return]
+                groups: Sequence[int] = range(self._parquet.num_row_groups)
+                hold_counts(self._parquet.metadata, groups, columns)
+                return self._joined([self._group(number, columns) for number in groups], columns)
             wanted = sorted(schedules)
             groups = [number for number, bounds in enumerate(self._bounds) if _within(bounds, wanted)]
-            table = self._parquet.read_row_groups(groups, columns)
-            known = pc.is_in(table["schedule"], pa.array(wanted, pa.int64()))
-            # To filter copies all of it; most often whole row groups are wanted, or a row of each.
-            return table if pc.all(known).as_py() is not False else table.filter(known)  # type: ignore[no-any-return]
+            known = pa.array(wanted, pa.int64())
+            return self._joined([_of(self._group(number, columns), known) for number in groups], columns)
+
+    def _group(self, number: int, columns: Sequence[str] | None) -> pa.Table:
+        """What a row group has in these columns. Raises TooLarge."""
+        hold_counts(self._parquet.metadata, [number], columns)
+        return spread(self._parquet.read_row_group(number, columns), self._schema)
+
+    def _joined(self, tables: list[pa.Table], columns: Sequence[str] | None) -> pa.Table:
+        """Row groups are read one by one: their dictionaries differ, and lists of such texts Arrow cannot put together
+        itself. Raises TooLarge."""
+        hold_sum(tables)
+        if tables:
+            return pa.concat_tables(tables)
+        names = [name for name in self._schema.names if columns is None or name in columns]
+        return pa.schema([self._schema.field(name) for name in names]).empty_table()
+
+    @property
+    def num_rows(self) -> int:
+        """Of all row groups, as the file says."""
+        return int(self._parquet.metadata.num_rows)
 
     @cached_property
     def _bounds(self) -> list[tuple[int, int]]:
@@ -210,6 +270,8 @@ class ShardFile:
             yield
         except FileNotFoundError:
             raise DamagedFile(f"{self._file.shown} is missing.") from None
+        except TooLarge as error:
+            raise DamagedFile(f"{self._file.shown} is damaged: it {error}.") from None
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
             said = str(error).strip().splitlines()
             raise DamagedFile(f"{self._file.shown} is damaged: {said[0][:200] if said else 'unreadable'}") from None
@@ -230,6 +292,13 @@ def pair_of(place: Place, shard: int, columns: Columns) -> tuple[ShardFile, Shar
             "again what is missing."
         )
     return side, steps
+
+
+def _of(table: pa.Table, schedules: pa.Array[Any]) -> pa.Table:
+    """The rows of some schedules."""
+    known = pc.is_in(table["schedule"], schedules)
+    # To filter copies all of it; most often whole row groups are wanted, or a row of each.
+    return table if pc.all(known).as_py() is not False else table.filter(known)
 
 
 def _within(bounds: tuple[int, int], schedules: Sequence[int]) -> bool:

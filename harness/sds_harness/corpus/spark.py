@@ -15,13 +15,17 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .class_archive import MOST_S, ClassArchive, class_archive
+from .. import signals
+from ..declaration import printable
+from .class_archive import ClassArchive, class_archive
 from .errors import CorpusError, SparkMissing
+from .gateway import end_at_once, end_gateway
 from .java import Java, find_java
 
 if TYPE_CHECKING:
@@ -44,7 +48,6 @@ appender.stderr.layout.pattern = %d{{HH:mm:ss}} %p %c{{1}}: %m%n%ex
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """The variable by which spark-submit hands its Java process over."""
 _LAST_LINES = 12
-_END_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ class SparkOptions:
     """``local[N]``, the address of a cluster, or ``sc://HOST`` of a Spark Connect server."""
     memory: str = MEMORY
     """Heap of the Java process that computes: this one's where Spark is embedded, an executor's on a cluster."""
+
+    @property
+    def shown(self) -> str:
+        """Where it runs, safe to print: a master may have a token behind it."""
+        return printable(self.master.partition(";")[0], 80)
 
     @property
     def local(self) -> bool:
@@ -87,13 +95,15 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
     active = SparkSession.getActiveSession()
     if active is None and SUBMITTED in os.environ:
         # Master, memory and all else were said to spark-submit, and its Java process is there already.
-        active = SparkSession.Builder().appName(title).getOrCreate()
+        with _own_interrupts():
+            active = SparkSession.Builder().appName(title).getOrCreate()
     if active is not None:
-        yield active
+        with signals.calling(partial(_cancel, active)):
+            yield active
         return
     with (
         tempfile.TemporaryDirectory(prefix="sds-spark-", ignore_cleanup_errors=True) as folder,
-        _quiet_interrupts(),
+        _quiet_logs(),
         contextlib.ExitStack() as stack,
     ):
         log, scratch = Path(folder) / "spark.log", Path(folder)
@@ -103,20 +113,38 @@ def spark_session(options: SparkOptions = SparkOptions(), title: str = "sds-conf
         # PySpark will want it, and it takes half a second to import: meanwhile Java starts.
         threading.Thread(target=import_module, args=("pandas",), daemon=True).start()
         try:
-            with _stderr_to(log):
+            with _stderr_to(log), _own_interrupts():
                 session = _build(options, title, scratch, archive)
         except Exception as error:
             raise SparkMissing(_why(error, log)) from None
-        finished = False
         try:
-            yield session
-            finished = True
-        finally:
-            # A job that was interrupted may have taken the connection to Java with it.
-            with contextlib.suppress(Exception):
-                session.stop()
-            if not options.connect:
-                _end_gateway(archive if finished else None)
+            with signals.calling(partial(_cancel, session)):
+                yield session
+        except Exception:
+            # A job that failed may have taken the connection to Java with it.
+            _stop(session, options, None)
+            raise
+        except BaseException:
+            # Somebody asks for the end, and a job would be waited for: to the end of what its tasks play.
+            end_at_once()
+            raise
+        _stop(session, options, archive)
+
+
+def _stop(session: SparkSession, options: SparkOptions, archive: ClassArchive | None) -> None:
+    with contextlib.suppress(Exception):
+        session.stop()
+    if not options.connect:
+        end_gateway(archive)
+
+
+def _cancel(session: Any) -> None:
+    """Cancel all jobs, from another thread than that which waits for them."""
+    context = getattr(session, "_sc", None)
+    if context is None:
+        session.interruptAll()
+    else:
+        context.cancelAllJobs()
 
 
 def _build(options: SparkOptions, title: str, scratch: Path, archive: ClassArchive | None) -> SparkSession:
@@ -136,7 +164,8 @@ def _settings(options: SparkOptions, scratch: Path, archive: ClassArchive | None
     log4j = scratch / "log4j2.properties"
     log4j.write_text(_LOG4J.format(level="error"), "utf-8")
     # The work is done in Python and in Arrow: Java only hands things on, and the quick compiler is soon warm.
-    java = f"-Dlog4j2.configurationFile={log4j} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    # Spark splits these options at blanks, and folders may have some.
+    java = f'"-Dlog4j2.configurationFile={log4j}" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
     if archive is not None:
         java += f" {archive.options}"
     settings = {
@@ -189,19 +218,27 @@ def _environment(options: SparkOptions, java: Java | None, scratch: Path) -> Ite
 
 
 @contextlib.contextmanager
-def _quiet_interrupts() -> Iterator[None]:
-    """PySpark answers an interrupt by cancelling its jobs, on a connection that the interrupt may just have broken.
+def _quiet_logs() -> Iterator[None]:
+    """When Java is gone, or is being ended, PySpark logs with tracebacks that its connection broke.
 
-    What is then logged helps nobody; whoever has handlers for it keeps them. And PySpark leaves its own handler of the
-    interrupt behind.
+    That helps nobody; whoever has handlers for it keeps them.
     """
     nowhere = logging.NullHandler()
     logging.getLogger().addHandler(nowhere)
-    handler = signal.getsignal(signal.SIGINT)
     try:
         yield
     finally:
         logging.getLogger().removeHandler(nowhere)
+
+
+@contextlib.contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """PySpark puts its own handler in the place of ours: one that cancels its jobs on a connection that the interrupt
+    may just have broken."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
 
@@ -219,31 +256,6 @@ def _stderr_to(log: Path) -> Iterator[None]:
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-
-
-def _end_gateway(archive: ClassArchive | None) -> None:
-    """End the Java process: PySpark would keep it, with the settings of this session, for the next one."""
-    from pyspark import SparkContext
-
-    gateway: Any = SparkContext._gateway
-    if gateway is None:
-        return
-    SparkContext._gateway = SparkContext._jvm = None
-    with contextlib.suppress(Exception):
-        gateway.shutdown()
-    process = getattr(gateway, "proc", None)
-    if process is not None:
-        with contextlib.suppress(Exception):
-            process.stdin.close()
-        try:
-            if archive is not None and not archive.there:
-                if sys.stderr.isatty():
-                    print("Java keeps Spark's classes for quicker starts: once, some seconds.", file=sys.stderr)
-                archive.keep(lambda: process.wait(MOST_S) == 0)
-            with contextlib.suppress(Exception):
-                process.wait(_END_S)
-        finally:
-            process.kill()
 
 
 def _why(error: Exception, log: Path) -> str:

@@ -10,20 +10,25 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
-from importlib.resources import files
+from itertools import islice
 from pathlib import Path
-from typing import Any
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from jsonschema.validators import extend
+from typing import TYPE_CHECKING, Any
 
 from ..declaration import printable
+from ..files import FileError, packaged_schema, read_bytes
 from .operations import EVERYBODY, STRAIGHT, Member, Operation, Route, Schedule
+from .sure import Sure, sure_of
+
+if TYPE_CHECKING:  # only who reads a file needs it, and it takes its time to import
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
 
 VERSION = 1
 """Of the file format; a reader refuses any other."""
 MAX_BYTES = 4 << 20
+MOST_ERRORS = 50
+MOST_ARRIVALS = 6_000
+"""Messages that are sent in a row, times those who hear them. Each is a step, and they take a gigabyte of memory."""
 
 
 class ScheduleFileError(Exception):
@@ -43,17 +48,13 @@ class Notation:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema (2020-12) of a schedule."""
-        loaded: dict[str, Any] = json.loads(files(self.package).joinpath("schedule.schema.json").read_text("utf-8"))
-        return loaded
+        return packaged_schema(self.package, "schedule.schema.json")
 
     def from_json(self, data: Any) -> Schedule:
         """The schedule that ``to_json`` wrote. Raises ScheduleFileError."""
-        try:
-            error: ValidationError | None = best_match(self._validator.iter_errors(data))
-        except RecursionError as too_deep:
-            raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
-        if error is not None:
-            raise ScheduleFileError(_in_words(error))
+        self._hold_to_counts(data)
+        if not self._sure(data):
+            self._hold_to_schema(data)
         schedule = Schedule(
             tuple(self.member(**member) for member in data["members"]),
             tuple(self._operation(dict(row)) for row in data["operations"]),
@@ -75,8 +76,34 @@ class Notation:
         """The schedule in a file. Raises ScheduleFileError, also where it cannot be read."""
         return self.from_json(read(path))
 
+    def _hold_to_schema(self, data: Any) -> None:
+        """Raises ScheduleFileError."""
+        from jsonschema.exceptions import best_match
+
+        try:
+            # Of a million that are wrong a few say it.
+            error: ValidationError | None = best_match(islice(self._validator.iter_errors(data), MOST_ERRORS))
+        except RecursionError as too_deep:
+            raise ScheduleFileError(f"it is no JSON: {too_deep}") from None
+        if error is not None:
+            raise ScheduleFileError(_in_words(error))
+
+    def _hold_to_counts(self, data: Any) -> None:
+        """Raises ScheduleFileError where there is too much of anything: to look at each of them would take long."""
+        for key, rule in self.schema["properties"].items():
+            found = data.get(key) if isinstance(data, dict) else None
+            if isinstance(found, list) and len(found) > (most := rule.get("maxItems", len(found))):
+                raise ScheduleFileError(f"{key}: {len(found):,} of them, and there can be {most:,}")
+
+    @cached_property
+    def _sure(self) -> Sure:
+        return sure_of(self.schema)
+
     @cached_property
     def _validator(self) -> Draft202012Validator:
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import extend
+
         integers = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)  # not 1.0
         held_to = extend(Draft202012Validator, {"allOf": _case}, type_checker=integers)  # type: ignore[no-untyped-call]
         validator: Draft202012Validator = held_to(self.schema)
@@ -95,14 +122,9 @@ class Notation:
 def read(path: Path) -> Any:
     """The JSON in a file, which need not be a schedule yet. Raises ScheduleFileError, also where it cannot be read."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ScheduleFileError(f"it cannot be read: {error.strerror}") from None
-    if len(raw) > MAX_BYTES:
-        raise ScheduleFileError(f"it has more than {MAX_BYTES >> 20} MiB")
-    try:
-        return parsed(raw.decode("utf-8"))
+        return parsed(read_bytes(path, MAX_BYTES).decode("utf-8"))
+    except FileError as error:
+        raise ScheduleFileError(f"it {error}") from None
     except UnicodeDecodeError:
         raise ScheduleFileError("it is no text in UTF-8") from None
 
@@ -111,7 +133,8 @@ def parsed(text: str) -> Any:
     """The JSON in the text of a file. Raises ScheduleFileError."""
     try:
         data = json.loads(text, parse_constant=int)  # which takes no NaN and no Infinity: they are no JSON
-        json.dumps(data, ensure_ascii=False).encode()  # a half of a surrogate pair is no text
+        # A half of a surrogate pair is no text; it can stand there as it is, or by its number.
+        (json.dumps(data, ensure_ascii=False) if "\\u" in text else text).encode()
     except (ValueError, RecursionError) as error:
         raise ScheduleFileError(f"it is no JSON: {error}") from None
     return data
@@ -178,6 +201,13 @@ def _loose_ends(schedule: Schedule) -> Iterator[str]:
         yield "members: two participants have the same name"
     if len(set(schedule.channels)) != number:
         yield "channels: two channels have the same name"
+    listeners = len(schedule.members) - 1
+    sent = sum(getattr(operation, "times", 0) for operation in schedule.operations)
+    if (arrivals := sent * listeners) > MOST_ARRIVALS:
+        yield (
+            f"operations: {sent:,} messages to {listeners} participants are {arrivals:,} arrivals, and "
+            f"{MOST_ARRIVALS:,} can be played: lower `times`, or take fewer members"
+        )
     for index, operation in enumerate(schedule.operations):
         where = f"operations[{index}] ({operation.op})"
         for name in named_in(operation):

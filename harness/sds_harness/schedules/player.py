@@ -35,6 +35,8 @@ from .performance import Act, Loss, Packet, Performance, S, T, W
 
 MAX_PACKETS = 1_000
 """With more from one operation, or in one calm round, it is broken off: somebody answers without end."""
+MAX_STEPS = 50_000
+"""Of a performance, all participants together: it has to fit into memory."""
 QUIET_ROUNDS = 2
 """In calm, where nobody lacks anything."""
 
@@ -44,6 +46,10 @@ A = TypeVar("A")
 
 class Storm(Exception):
     """There is no end of messages."""
+
+
+class TooLong(Exception):
+    """More steps were asked for than can be played."""
 
 
 class Player(ABC, Generic[A, S, T, W]):
@@ -130,12 +136,16 @@ class Player(ABC, Generic[A, S, T, W]):
             self._broke(fault)
         except Storm:
             show.storm = True
+        except TooLong:
+            show.left_out[self._operation] = f"there were {MAX_STEPS:,} steps, and the rest was not played"
         for stage in self._distinct:
             if stage.trace.breakdown is None:
                 try:
                     stage.close()
                 except TesteeFault as fault:
                     self._broke(fault)
+        # They hold the player, and it the performance: now whoever has that alone keeps it in memory.
+        self._does.clear()
         return show
 
     def _broke(self, fault: TesteeFault) -> None:
@@ -194,6 +204,8 @@ class Player(ABC, Generic[A, S, T, W]):
         label: str = "",
     ) -> None:
         """Let a participant do something at its own time; what it broadcasts goes into the network."""
+        if len(self.performance.acts) >= MAX_STEPS:
+            raise TooLong
         stage = self._stages[who]
         stage.now_ms = max(1, self._epochs[id(stage)] + self._elapsed + self._clocks[who])
         before = len(stage.trace.steps)

@@ -12,6 +12,7 @@ from .columns import COLUMNS
 from .generator import name_of
 from .language import SDS
 from .notation import NOTATION
+from .performance import Performance
 from .player import play
 from .rows import Facts
 from .stage import Stage
@@ -27,6 +28,14 @@ def write_dialect(dialect: Dialect) -> str:
     return json.dumps({"dialect": dialect.name, "description": dialect.description, "message": dict(dialect.numbers)})
 
 
+def translate(performance: Performance) -> None:
+    """Put all bytes on the network that are in a dialect into the layout of the text, as if they had been sent so."""
+    for trace in performance.traces:
+        for step in trace.steps:
+            for wire in (*step.broadcasts, *([step.received] if step.command == "receive" else [])):
+                wire.translate()
+
+
 KIND = Kind(
     SDS,
     COLUMNS,
@@ -38,6 +47,7 @@ KIND = Kind(
     name_of,
     write_dialect,
     parse_dialect,
+    translate,
     frozenset({"build_filter", "query_filter"}),
     stored_names={"bloom": "bloom_profile", "hash": "hash_profile"},
 )

@@ -19,7 +19,7 @@ _ANSWERS: dict[str, str] = {
     "decode": "decoded",
     "repair_times": "repair_offsets",
 }
-_CAPABILITY_OF_COMMAND: dict[str, int] = {
+CAPABILITY_OF_COMMAND: dict[str, int] = {
     "send_sync": pb.CAPABILITY_SYNC,
     "send_ephemeral": pb.CAPABILITY_EPHEMERAL,
     "observe": pb.CAPABILITY_OBSERVE,
@@ -35,7 +35,7 @@ _CAPABILITY_OF_COMMAND: dict[str, int] = {
 def needed_capabilities(request: pb.Request) -> list[int]:
     """Capabilities without which an implementation may answer `unsupported` to ``request``."""
     command = request.WhichOneof("command") or ""
-    needed = [_CAPABILITY_OF_COMMAND[command]] if command in _CAPABILITY_OF_COMMAND else []
+    needed = [CAPABILITY_OF_COMMAND[command]] if command in CAPABILITY_OF_COMMAND else []
     if command == "open" and len(request.open.channels) > 1:
         needed.append(pb.CAPABILITY_CHANNELS)
     if command == "open" and not request.open.channels:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from graphlib import TopologicalSorter
 
 from sds_reference import Kind, Message
 
@@ -102,19 +101,21 @@ class Names:
         if len(delivered) < 2 or len(set(delivered)) < len(delivered):
             return list(delivered)
         place = {key: number for number, key in enumerate(delivered)}
-        causes = {key: [cause for cause in self._causes(key) if cause in place] for key in delivered}
+        causes = {key: {cause for cause in self._causes(key) if cause in place} for key in delivered}
         if any(place[cause] >= place[key] for key, those in causes.items() for cause in those):
             return list(delivered)
-        sorter = TopologicalSorter(causes)
-        sorter.prepare()
-        ready: list[tuple[str, Key]] = []
+        lacking = {key: len(those) for key, those in causes.items()}
+        ready = [(self.of(*key), key) for key, count in lacking.items() if not count]
+        heapq.heapify(ready)
         out = []
-        while sorter.is_active():
-            for key in sorter.get_ready():
-                heapq.heappush(ready, (self.of(*key), key))
+        while ready:
             _, key = heapq.heappop(ready)
             out.append(key)
-            sorter.done(key)
+            for other, those in causes.items():
+                if key in those:
+                    lacking[other] -= 1
+                    if not lacking[other]:
+                        heapq.heappush(ready, (self.of(*other), other))
         return out
 
     def _newest(self, message: Message) -> Key | None:

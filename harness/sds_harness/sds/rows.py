@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from operator import itemgetter
+
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import MAX_LAMPORT, Message
 
@@ -23,30 +26,31 @@ class Facts:
 
     def compared(self, step: Step, trace: Trace) -> Row:
         """The normative columns of SDS."""
-        names, broadcasts = self._names, step.broadcasts
-        message, shift = self._about(step), START_MS - trace.start_ms
+        names, shift = self._names, START_MS - trace.start_ms
+        sent = self._sent(step)
+        message = _about(step, sent)
         row: Row = {
             "channel": step.channel_id or (message.channel_id if message is not None else ""),
             "message": names.called(message) if message is not None else "",
             "lamport": _lamport(message, shift),
             **self._signals(step),
-            "broadcasts": sorted(self._called(wire) for wire in broadcasts),
-            "wire": digest64(sorted(self._said(wire, shift) for wire in broadcasts)),
-            "repair_requests": sorted(
-                {names.of(sent.channel_id, entry.message_id) for sent in step.messages for entry in sent.repair_request}
-            ),
+            "broadcasts": [name for name, _ in sent],
+            "wire": digest64(sorted(self._said(wire, shift) for _, wire in sent)) if sent else 0,
+            "repair_requests": [],
             "log": 0,
             "outgoing": 0,
             "incoming": 0,
             "repairs": 0,
         }
+        if asks := {names.of(m.channel_id, entry.message_id) for m in step.messages for entry in m.repair_request}:
+            row["repair_requests"] = sorted(asks)
         if step.state is not None:
             row |= self._shown(step.state, step.channel_id, shift)
         return row
 
     def informative(self, step: Step, trace: Trace) -> Row:
         """The others."""
-        message, shift = self._about(step), START_MS - trace.start_ms
+        message, shift = _about(step, self._sent(step)), START_MS - trace.start_ms
         sent, state = step.messages, step.state
         return {
             "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
@@ -58,20 +62,27 @@ class Facts:
             "due": digest64(self._due(state, step.channel_id, shift)) if state is not None else 0,
         }
 
-    def _about(self, step: Step) -> Message | None:
-        """The message that arrives, or that is sent; in which order one step sends several is open."""
-        if step.command == "receive":
-            return step.received.message
-        first = min(step.broadcasts, key=self._called, default=None)
-        return first.message if first is not None else None
+    def _sent(self, step: Step) -> list[tuple[str, Wire]]:
+        """What a step broadcast, by name: in which order one sends several is open."""
+        broadcasts = step.broadcasts
+        if not broadcasts:
+            return []
+        return sorted([(self._called(wire), wire) for wire in broadcasts], key=itemgetter(0))
 
     def _signals(self, step: Step) -> Row:
-        names = self._names
-        delivered: list[Key] = []
-        contents: dict[Key, str] = {}
-        sets: dict[str, set[str]] = {
-            kind: set() for kind in ("acknowledged", "possibly_acknowledged", "missing", "lost")
+        row: Row = {
+            "delivered": [],
+            "contents": 0,
+            "acknowledged": [],
+            "possibly_acknowledged": [],
+            "missing": [],
+            "lost": [],
         }
+        if not step.events:
+            return row
+        names = self._names
+        contents: dict[Key, str] = {}
+        delivered: list[Key] = []
         for event in step.events:
             kind, channel = event.WhichOneof("event"), event.channel_id
             match kind:
@@ -80,13 +91,13 @@ class Facts:
                     delivered.append(key)
                     contents[key] = event.delivered.content.hex()
                 case str():
-                    sets[kind].update(names.of(channel, message_id) for message_id in signalled(event))
+                    row[kind] += [names.of(channel, message_id) for message_id in signalled(event)]
+        for kind in ("acknowledged", "possibly_acknowledged", "missing", "lost"):
+            row[kind] = sorted(set(row[kind]))
         ordered = names.in_causal_order(delivered)
-        return {
-            "delivered": [names.of(*key) for key in ordered],
-            "contents": digest64([contents[key] for key in ordered]),
-            **{kind: sorted(found) for kind, found in sets.items()},
-        }
+        row["delivered"] = [names.of(*key) for key in ordered]
+        row["contents"] = digest64([contents[key] for key in ordered])
+        return row
 
     def _shown(self, state: pb.State, channel: str, shift: int) -> Row:
         names = self._names
@@ -130,6 +141,13 @@ class Facts:
 
     def _history(self, message: Message) -> list[str]:
         return [self._names.of(message.channel_id, entry.message_id) for entry in message.causal_history]
+
+
+def _about(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
+    """The message that arrives, or that is sent; of several the first by name."""
+    if step.command == "receive":
+        return step.received.message
+    return sent[0][1].message if sent else None
 
 
 def _lamport(message: Message | None, shift: int) -> int:

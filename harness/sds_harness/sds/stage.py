@@ -23,7 +23,7 @@ from ..trace import Party
 from .actor import FILTER_MAKER, Actor, refusal
 from .environments import SdsEnvironment
 from .peer import ScriptedPeer
-from .trace import Step, Trace
+from .trace import Step, Trace, Wire
 
 HOUR_MS = 3_600_000
 _NOTHING_OF_SDS = SdsEnvironment("", "")
@@ -44,7 +44,13 @@ class Stage(stage.Stage[Step]):
         # Nothing in a revision whose Lamport timestamps just count reads a clock of its own.
         start_ms = start_of(session) if self.revision.lamport_follows_clock else COUNTING_START_MS
         trace = Trace(schedule, session.declaration, self.revision, dialect, environment.name, start_ms=start_ms)
-        super().__init__(session, trace, self._begin, environment)
+        layout, wires = self.revision.wire, dict[bytes, Wire]()
+
+        # No method, which would hold the stage, so that nothing but a search for garbage ended stage and trace.
+        def begun(index: int, participant: str, request: pb.Request) -> Step:
+            return Step(index, participant, request, None, dialect, layout, known=wires)
+
+        super().__init__(session, trace, begun, environment)
 
     def go_ahead(self) -> None:
         """An implementation that goes by its own clock counts on from what is ahead of that, whatever it shows."""
@@ -146,9 +152,6 @@ class Stage(stage.Stage[Step]):
         for message_id in message_ids:
             maker.receive(peer.content(self.now_ms, message_id=message_id))
         return maker.send(channel_id=channel_id).bloom_filter
-
-    def _begin(self, index: int, participant: str, request: pb.Request) -> Step:
-        return Step(index, participant, request, None, self.dialect, self.revision.wire)
 
 
 def bloom_parameters(party: Party) -> BloomParameters | None:

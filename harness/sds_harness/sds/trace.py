@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from operator import attrgetter
+from typing import Any
 
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import SDS_2026_01, V2026_01, MalformedMessage, Message, Revision, WireFormat
@@ -39,6 +42,10 @@ class Wire:
             self.error = str(error)
         self._fields: list[WireField] | None = None
 
+    def translate(self) -> None:
+        """From now on these are bytes in the layout of the text."""
+        self.raw, self.dialect, self._fields = self.text, None, None
+
     @property
     def fields(self) -> list[WireField] | None:
         """The top-level fields of the bytes, as they stand there; None if they do not split into any."""
@@ -46,6 +53,11 @@ class Wire:
             with suppress(MalformedMessage):
                 self._fields = split(self.raw)
         return self._fields
+
+
+_parts = attrgetter(*(part.name for part in fields(Message)))
+LARGE_BYTES = 1 << 16
+"""Of a reply with several messages: many of them are copies of those before."""
 
 
 @dataclass
@@ -57,6 +69,45 @@ class Step(trace.Step):
     dialect: Dialect | None = None
     layout: WireFormat = V2026_01
     """How messages stand in bytes."""
+    known: dict[bytes, Wire] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+    """What went over the network in the steps of a trace, by its bytes: copies are decoded once, and kept once."""
+
+    def lighten(self) -> None:
+        reply = self.reply
+        if reply is None or len(reply.effects.broadcasts) < 2 or reply.ByteSize() < LARGE_BYTES:
+            return
+        self._moved = [wire.raw for wire in self.broadcasts]
+        del reply.effects.broadcasts[:]
+        self.reply = pb.Reply()  # the old one keeps its memory, whatever is taken out of it
+        self.reply.CopyFrom(reply)
+
+    @property
+    def whole_reply(self) -> pb.Reply | None:
+        if not self._moved or self.reply is None:
+            return self.reply
+        whole = pb.Reply()
+        whole.CopyFrom(self.reply)
+        whole.effects.broadcasts.extend(self._moved)
+        return whole
+
+    _moved: list[bytes] = field(default_factory=list, init=False, compare=False, repr=False)
+    """The messages that were in its reply, where these are no longer."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be worked out again."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "known"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, known={})
+
+    def _wire(self, raw: bytes) -> Wire:
+        first = self.known.get(raw)
+        if first is None:
+            first = self.known[raw] = Wire(raw, self.dialect, self.layout)
+        wire = copy(first)
+        if first.message is not None:
+            wire.message = Message(*_parts(first.message))  # who sent which copy is told by the object
+        return wire
 
     @cached_property
     def events(self) -> list[pb.Event]:
@@ -68,12 +119,12 @@ class Step(trace.Step):
         """What it handed to the network, in order."""
         if self.reply is None or self.answer != "effects":
             return []
-        return [Wire(raw, self.dialect, self.layout) for raw in self.reply.effects.broadcasts]
+        return [self._wire(raw) for raw in self._moved or self.reply.effects.broadcasts]
 
     @cached_property
     def received(self) -> Wire:
         """What arrived, for ``receive``."""
-        return Wire(self.request.receive.wire, self.dialect, self.layout)
+        return self._wire(self.request.receive.wire)
 
     @property
     def arrived(self) -> Message | None:

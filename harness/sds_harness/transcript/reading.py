@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..files import opened
 from .writing import MAX_LINE, VERSION
 
 Row = Mapping[str, Any]
@@ -95,7 +96,7 @@ class Part:
 
 
 def remarks(path: Path) -> Iterator[tuple[str, Row]]:
-    """What was found: ``finding`` and ``judged``. Raises NoTranscript, OSError."""
+    """What was found: ``finding`` and ``judged``. Raises NoTranscript, FileError."""
     for _, row in _rows(path, lambda line, said: None):
         for kind in ("finding", "judged"):
             if isinstance(row.get(kind), dict):
@@ -103,7 +104,7 @@ def remarks(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def parts(path: Path, complain: Complain) -> Iterator[Part]:
-    """All parts in which anything was said or broke, in the order in which they ended. Raises NoTranscript, OSError."""
+    """All parts in which anything was said or broke, in the order of their ends. Raises NoTranscript, FileError."""
     open_: dict[int, Part] = {}
     for line, row in _rows(path, complain):
         if "transcript" in row or "finding" in row or "judged" in row:
@@ -145,8 +146,8 @@ def _said_anything(part: Part) -> bool:
 
 
 def _rows(path: Path, complain: Complain) -> Iterator[tuple[int, Row]]:
-    """The lines that can be read. Raises NoTranscript, OSError."""
-    with path.open("rb") as file:
+    """The lines that can be read. Raises NoTranscript, FileError."""
+    with opened(path) as file:
         line = 0
         while data := file.readline(MAX_LINE):
             line += 1

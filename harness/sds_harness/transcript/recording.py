@@ -51,6 +51,9 @@ class RecordedLink(Link, Listener):
     def stderr_lines(self) -> tuple[str, ...]:
         return self._link.stderr_lines()
 
+    def said(self) -> tuple[str, ...]:
+        return self._link.said()
+
     def close(self) -> None:
         try:
             self._link.close()

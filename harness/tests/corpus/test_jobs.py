@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 pytest.importorskip("pyarrow")
-from sds_harness.corpus.jobs import sentence_of
+from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
+from sds_harness.corpus.jobs import failures_told, faults_named, told_of
 
 pytestmark = pytest.mark.spark
 
@@ -13,24 +16,72 @@ CALL = "An error occurred while calling o78.collectToPython.\n: org.apache.spark
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "kind", "told"),
     [
         (
             'Exception:\n  File "x.py", line 3\nsds_harness.corpus.shards.DamagedFile: steps/part-1 is damaged: cut.\n',
+            CorpusError,
             "steps/part-1 is damaged: cut.",
         ),
         (
+            "Traceback:\nsds_harness.corpus.errors.SuiteFault: ValueError: zip() is longer (corpus/x.py:3)\n",
+            SuiteFault,
+            "ValueError: zip() is longer (corpus/x.py:3)",
+        ),
+        (
             'Traceback (most recent call last):\n  File "x.py", line 3\nValueError: no such thing\n',
+            SparkFailed,
             "A Spark job failed: ValueError: no such thing",
         ),
         (
             CALL
             + "Job aborted due to stage failure: Task 5 failed 4 times: Executor heartbeat timed out\n\tat org.x.Y",
+            SparkFailed,
             "A Spark job failed: org.apache.spark.SparkException: Job aborted due to stage failure: Task 5 failed "
             "4 times: Executor heartbeat timed out",
         ),
-        ("", "A Spark job failed: RuntimeError"),
+        ("", SparkFailed, "A Spark job failed: RuntimeError"),
     ],
 )
-def test_the_line_that_says_why(said: str, told: str) -> None:
-    assert sentence_of(RuntimeError(said)) == told
+def test_the_line_that_says_why(said: str, kind: type[Exception], told: str) -> None:
+    found = told_of(RuntimeError(said))
+    assert (type(found), str(found)) == (kind, told)
+
+
+def broken() -> None:
+    raise ValueError("zip() argument 2\nis longer")
+
+
+def without_room() -> None:
+    raise OSError(28, "No space left on device")
+
+
+def damaged() -> None:
+    raise CorpusError("steps/part-1 is damaged.")
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "told"),
+    [
+        (broken, SuiteFault, r"ValueError: zip\(\) argument 2 is longer \(corpus/test_jobs\.py:\d+\)"),
+        (without_room, CorpusError, r"A task could not go on \(OSError\): .*No space left on device"),
+        (damaged, CorpusError, r"steps/part-1 is damaged\."),
+    ],
+)
+def test_a_task_says_whose_fault_it_is(task: Callable[[], None], kind: type[Exception], told: str) -> None:
+    """What is ours is never told as wrong use, or as a fault of Spark."""
+    with pytest.raises(kind, match=f"^{told}$") as raised, faults_named():
+        task()
+    assert raised.type is kind
+
+
+def test_what_the_driver_raises_is_no_failure_of_spark() -> None:
+    with pytest.raises(ValueError, match="zip"), failures_told():
+        broken()
+    with (
+        pytest.raises(
+            SparkFailed, match=r"Java process is gone \(.*Connection refused\)\. .*--spark-memory gives it more"
+        ),
+        failures_told(),
+    ):
+        raise ConnectionRefusedError(111, "Connection refused")

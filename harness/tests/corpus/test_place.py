@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyarrow")
+import pyarrow as pa
 from pyarrow import fs
 
 from sds_harness.corpus.errors import CorpusError
 from sds_harness.corpus.place import TEMPORARY, Place
+from sds_harness.corpus.shards import DamagedFile, ShardFile
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +66,15 @@ def test_what_is_too_long_for_a_small_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * ((1 << 20) + 1))
     with pytest.raises(CorpusError, match="has more than 1 MiB"):
         Place.at(str(tmp_path / "long")).read_text()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "manifest.json")
+    pipe = Place.at(str(tmp_path / "manifest.json"))
+    with pytest.raises(CorpusError, match="is no regular file"):
+        pipe.read_text()
+    with pytest.raises(DamagedFile, match="is no regular file"):
+        ShardFile(pipe, pa.schema([]))
 
 
 def test_names_that_are_no_folder_are_told(tmp_path: Path) -> None:

@@ -191,6 +191,15 @@ def test_a_storm_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not shown(ops.Send("alice", "m1", times=100)).storm
 
 
+def test_a_schedule_without_end_is_left_out_from_there_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "MAX_STEPS", 12)
+    show = shown(*[ops.Tick("alice")] * 100)
+    assert show.steps == 12
+    assert list(show.left_out.values()) == ["there were 12 steps, and the rest was not played"]
+    assert show.breakdown is None
+    assert not show.storm
+
+
 # ---- Several implementations, again and again ------------------------------------------------------------------------
 
 BUSY = Schedule(

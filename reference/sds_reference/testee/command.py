@@ -106,7 +106,7 @@ def options(arguments: argparse.Namespace) -> TesteeOptions:
         config=config,
         participant_class=participant_class,
         name=name,
-        dialect=load_dialect(arguments.dialect) if arguments.dialect else None,
+        dialect=load_dialect(arguments.dialect, Path.read_text) if arguments.dialect else None,
         without=frozenset(without),
     )
 
@@ -180,4 +180,4 @@ def _capability(text: str) -> int:
     try:
         return pb.Capability.Value(f"CAPABILITY_{text.upper().replace('-', '_')}")
     except ValueError:
-        raise ConfigurationError(f"no capability {text!r}: testee.proto lists them") from None
+        raise ConfigurationError(f"no capability {text!r}: `sds-conformance docs proto` lists them") from None

@@ -7,6 +7,7 @@ requirements about the layout itself see the bytes as they were.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -55,30 +56,33 @@ class Dialect:
         )
 
 
-def dialect_names() -> list[str]:
-    """The dialects that ship."""
-    return sorted(path.name.removesuffix(".json") for path in files(__package__).joinpath("dialects").iterdir())
-
-
 @cache
-def load_dialect(name: str) -> Dialect:
-    """The dialect called ``name``, or described in the JSON file at that path. Raises ConfigurationError."""
-    shipped = files(__package__).joinpath("dialects", f"{name}.json")
+def dialect_names() -> tuple[str, ...]:
+    """The dialects that ship."""
+    return tuple(sorted(path.name.removesuffix(".json") for path in files(__package__).joinpath("dialects").iterdir()))
+
+
+def load_dialect(name: str, read: Callable[[Path], str] | None = None) -> Dialect:
+    """The dialect of that name that ships or, with ``read`` to read it, the one in the JSON file at that path. A path
+    must be the user's: what an implementation calls its dialect is none. Raises ConfigurationError."""
     try:
-        if shipped.is_file():
-            return parse_dialect(shipped.read_text("utf-8"))
-        if name.endswith(".json"):
-            return parse_dialect(Path(name).read_text("utf-8"))
+        if name in dialect_names():
+            return parse_dialect(files(__package__).joinpath("dialects", f"{name}.json").read_text("utf-8"))
+        if read is not None and name.endswith(".json"):
+            return parse_dialect(read(Path(name)))
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"dialect {name}: {error}") from None
-    known = ", ".join(dialect_names())
-    raise ConfigurationError(f"no dialect {name!r}: known are {known}, or give the path of a .json file")
+    or_one = ", or give the path of a .json file" if read is not None else ""
+    raise ConfigurationError(f"no dialect {name!r}: known are {', '.join(dialect_names())}{or_one}")
 
 
 @cache
 def parse_dialect(text: str) -> Dialect:
     """The dialect that JSON describes. Raises ValueError."""
-    data = json.loads(text)
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
     numbers = data.get("message") if isinstance(data, dict) else None
     if not isinstance(numbers, dict) or not isinstance(data.get("dialect"), str):
         raise ValueError('needs {"dialect": NAME, "description": TEXT, "message": {FIELD: NUMBER, ...}}')

@@ -25,7 +25,7 @@ from ...exploration.telling import (
     show_seen,
     worst_first,
 )
-from ...judging.certification import plan
+from ...judging.planning import plan
 from ...judging.verdict import RANK
 from ...protocols import protocol_of, revisions
 from ...telling.story import labelled, show_certificate, show_errors, show_softened
@@ -42,14 +42,17 @@ _EPILOG = """
 Examples:
   sds-conformance corpus check mine
   sds-conformance corpus check --strict --profile core mine
+  sds-conformance corpus check --everything theirs
 
 The verdicts are those of `fuzz` with the same schedules. The implementation is
-not needed: what it answered is in the corpus.
+not needed: what it answered is in the corpus. Of that, only what is judged is
+read; of a corpus that somebody else has had in hand, verify --everything.
 
 \b
 Exit codes:
   0  nothing was found             2  wrong use, or a corpus that is damaged
   1  a requirement is violated     4  nothing was exercised
+                                   70 a fault of this suite, or of Spark
 """
 
 
@@ -61,11 +64,22 @@ Exit codes:
     type=click.Choice([CURRENT, *sorted(set(revisions()) - {CURRENT})]),
     help="Which revision of the text is judged; by default the one that was recorded for.",
 )
+@click.option(
+    "--everything",
+    is_flag=True,
+    help="Before, read all that is stored and verify it: all columns, digests, twins, counts. It takes twice the time.",
+)
 @click.option("--strict", is_flag=True, help="Deviations that a position tolerates as warnings fail.")
 @click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON.")
 @on_spark
 def check_command(
-    spark_options: SparkOptions, folder: str, profile: str, revision: str | None, strict: bool, json_wanted: bool
+    spark_options: SparkOptions,
+    folder: str,
+    profile: str,
+    revision: str | None,
+    everything: bool,
+    strict: bool,
+    json_wanted: bool,
 ) -> None:
     """Judge every requirement and every property on a stored corpus, without the implementation."""
     from ...corpus.checking import check
@@ -76,8 +90,8 @@ def check_command(
     judged = revision or judged_revision(manifest.revision)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
-    with spark_job(spark_options, "corpus check", err, "shards") as (spark, progress):
-        tally = check(spark, corpus, scope, progress)
+    with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):
+        tally = check(spark, corpus, scope, progress, everything=everything)
     tally.seconds = time.monotonic() - began
     if json_wanted:
         print_json(_json(tally, manifest, scope, judged, profile))

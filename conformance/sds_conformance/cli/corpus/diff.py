@@ -45,6 +45,7 @@ Exit codes:
   0  the same, or only legal differences
   1  anything else
   2  wrong use, or corpora that are damaged or cannot be compared
+  70 a fault of this suite, or of Spark
 """
 _SHOWN = 12
 """Causes that are told on the terminal."""
@@ -78,7 +79,8 @@ def diff_command(
     """Compare two corpora of the same schedules, and say whose fault each difference is."""
     from sds_harness.corpus.place import Place
 
-    from ...corpus.diffing import Differ, comparable, diff, range_size
+    from ...corpus.classifying import Class
+    from ...corpus.diffing import Differ, comparable, diff_by_spark, diff_here, range_size
     from ...corpus.outcome import as_json, finish, prepare_folder
     from ...corpus.samples import write_samples
 
@@ -91,8 +93,11 @@ def diff_command(
     scopes = tuple(Scope.of(profile, judged_revision(corpus.manifest.revision)) for corpus in (one, other))
     size = range_size(one, other, 8 * (os.cpu_count() or 1))
     differ = Differ(one, other, place, size, (scopes[0], scopes[1]), checks, verify, read_all)
-    with spark_job(spark_options, "corpus diff", err, "ranges") as (spark, progress):
-        difference = diff(spark, differ, progress)
+    # Who names a cluster has the work done there.
+    difference = diff_here(differ) if spark_options.local else None
+    if difference is None:
+        with spark_job(spark_options, "corpus diff", err, "ranges") as (spark, progress):
+            difference = diff_by_spark(spark, differ, progress)
     samples = write_samples(difference, differ.scopes, place)
     difference.seconds = time.monotonic() - began
     told = as_json(difference, samples)
@@ -101,6 +106,8 @@ def diff_command(
         print_json(told)
     else:
         _tell(out, difference, samples, place)
+    if Class.ERROR in difference.classes:
+        sys.exit(Exit.OURS)
     sys.exit(Exit.CONFORMANT if difference.same else Exit.NON_CONFORMANT)
 
 
@@ -109,6 +116,8 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
 
     labelled(out, "A", Text(f"{difference.a.manifest.name} ({difference.a.place.shown})"))
     labelled(out, "B", Text(f"{difference.b.manifest.name} ({difference.b.place.shown})"))
+    for sentence in difference.translated:
+        labelled(out, "Dialect", Text(sentence))
     out.print()
     total = difference.identical + difference.divergent
     table = plain_table(Column("Class", no_wrap=True), right=("schedules", ""))
@@ -131,8 +140,7 @@ def _tell(out: Console, difference: Difference, samples: list[Sample], place: Pl
 def _tell_cause(out: Console, cause: Cause, samples: list[Sample], place: Place) -> None:
     from ...corpus.page import rules_of
 
-    many = "schedule" if cause.schedules == 1 else "schedules"
-    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {cause.schedules:,} {many}")
+    head = Text.assemble((cause.kind.value, "bold"), f": {cause.cause}, in {_schedules(cause.schedules)}")
     out.print(head, soft_wrap=False)
     for rule in rules_of(cause):
         labelled(out, "Rule", Text(rule))
@@ -154,9 +162,13 @@ def _percent(count: int, total: int) -> str:
 
 def _last_line(difference: Difference) -> Text:
     total = difference.identical + difference.divergent
-    in_all = f"({total:,} schedules, {difference.seconds:.1f} s)"
+    in_all = f"({_schedules(total)}, {difference.seconds:.1f} s)"
     if not difference.divergent:
         return Text(f"Nothing differs {in_all}.", "bold green")
     if difference.same:
-        return Text(f"Only legal differences, in {difference.divergent:,} schedules {in_all}.", "bold green")
-    return Text(f"{difference.divergent:,} schedules differ, and not all of them legally {in_all}.", "bold red")
+        return Text(f"Only legal differences, in {_schedules(difference.divergent)} {in_all}.", "bold green")
+    return Text(f"Differences in {_schedules(difference.divergent)}, and not all of them legal {in_all}.", "bold red")
+
+
+def _schedules(count: int) -> str:
+    return f"{count:,} {'schedule' if count == 1 else 'schedules'}"

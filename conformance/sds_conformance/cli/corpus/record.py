@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from sds_harness.corpus.errors import SparkFailed
 from sds_harness.declaration import Declaration
 
 from ...exploration.campaign import TWINS_EVERY, Order
@@ -41,7 +42,8 @@ this package have to be there on every machine, under the same path.
 Exit codes:
   0  recorded, or nothing was missing    3  the implementation could not be
   2  wrong use, or another corpus there     driven; what was recorded stays
-                                         130  interrupted; the same
+  70 a fault of this suite, or of      130, 143, 129  interrupted, terminated,
+     Spark; the same                      hung up; the same
 """
 
 
@@ -98,7 +100,7 @@ def record_command(
         grammar_json(grammar),
         revision,
         casting,
-        driven.dialect or declared.profile("dialect"),
+        declared.dialect(driven.dialect),
         shard_size(schedules),
         list(driven.words),
         TWINS_EVERY if twins else 0,
@@ -107,9 +109,9 @@ def record_command(
     prepare(recording, overwrite=overwrite)
     began = time.monotonic()
     try:
-        with spark_job(spark_options, "corpus record", err, "shards") as (spark, progress):
+        with spark_job(spark_options, "corpus record", err, "schedules") as (spark, progress):
             outcome = record(spark, recording, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SparkFailed):
         err.print(f"What is recorded stays in {folder}: the same command goes on from there.", soft_wrap=True)
         raise
     _tell(out, err, place.shown, manifest, outcome, time.monotonic() - began, json_wanted=json_wanted)

@@ -6,14 +6,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.console import Console
+from rich.text import Text
+
+from sds_harness import signals
+from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..options import PROFILES, console, memory_size, progress_bar, together
+from ..limits import memory_size
+from ..options import PROFILES, console, progress_bar, together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,29 +72,28 @@ def on_spark(function: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def corpus_errors(err: Console) -> Iterator[None]:
-    """One sentence for whatever is wrong with a corpus, and exit code 2."""
-    try:
-        from sds_harness.corpus.errors import CorpusError
-    except ImportError as missing:
-        _without_extra(err, missing)
+    """One sentence for whatever is wrong: with a corpus, and exit code 2; with Spark or with us, and another one."""
     try:
         yield
     except CorpusError as error:
-        err.print(str(error), style="bold red", soft_wrap=True)
-        sys.exit(Exit.USAGE)
+        _end(err, str(error), Exit.USAGE)
+    except SparkFailed as error:
+        _end(err, str(error), Exit.OURS)
+    except SuiteFault as error:
+        _end(err, f"A fault of this suite, please report it: {error}", Exit.OURS)
     except ImportError as missing:
-        if missing.name not in ("pyspark", "pyarrow", "pandas"):
+        package = (missing.name or "").partition(".")[0]
+        if not package or package.startswith("sds_"):
             raise
-        _without_extra(err, missing)
+        why = f"Corpora need PySpark and Arrow, and there is no {package}"
+        _end(err, f"{why}: type `pip install 'sds-conformance[spark]'`.", Exit.USAGE)
 
 
-def _without_extra(err: Console, missing: ImportError) -> None:
-    err.print(
-        f"Corpora need PySpark and Arrow, and there is no {missing.name}: type `pip install 'sds-conformance[spark]'`.",
-        style="bold red",
-        soft_wrap=True,
-    )
-    sys.exit(Exit.USAGE)
+def _end(err: Console, told: str, code: Exit) -> NoReturn:
+    if signals.asked():  # Java and the workers were sent away: that they are gone is nobody's fault
+        raise KeyboardInterrupt
+    err.print(Text(told, "bold red"), soft_wrap=True)
+    sys.exit(code)
 
 
 def corpus_at(folder: str, *, complete: bool = True) -> Corpus:
@@ -109,6 +113,7 @@ def spark_job(
     """A session, and a progress bar over the tasks of its jobs. Raises CorpusError."""
     from sds_harness.corpus.spark import spark_session
 
+    err.print(Text(f"Spark starts ({options.shown})."), soft_wrap=True)
     with spark_session(options, title) as spark, progress_bar(err) as bar:
         task = bar.add_task(what, total=None)
         yield spark, lambda done, of: bar.update(task, completed=done, total=of)

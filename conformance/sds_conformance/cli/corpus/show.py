@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
-from ..options import FOLDER, console, span
+from ..options import FOLDER, console, program, span
 from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
@@ -123,7 +124,8 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
-    labelled(out, "Replay", Text(f"sds-conformance replay {plan} -- COMMAND", "blue"), whole=True)
+    again = shlex.join([program(), "replay", str(plan), "--"])
+    labelled(out, "Replay", Text(f"{again} COMMAND", "blue"), whole=True)
 
 
 def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:

@@ -91,7 +91,7 @@ def _show(
     shown: tuple[str, str],
 ) -> None:
     """What was played, what was found, and what came of that which was ``shown``, against whom, when it was kept."""
-    show_played(out, performance, examples[0].act if examples else None)
+    show_played(out, performance, examples[0] if examples else None)
     for example in examples:
         show_violation(out, example.finding, example.name)
         show_proof(out, example)

@@ -102,7 +102,7 @@ def interop_command(
         if not as_json:
             InteropStory(out, outcome).show(time.monotonic() - started)
         groups = MixedGroups(out, err, cast, commands, driven.options)
-        if examples:
+        if examples and not outcome.interrupted:
             groups.play(seed, examples, folder, quiet=as_json)
             record(driven, (d.finding if example is None else example.finding for d, example, _ in groups.found))
     code = _exit_code(outcome, groups)
@@ -121,8 +121,8 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
         return Exit.INTERRUPTED
     if groups.unkept:
         return Exit.USAGE
-    if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None and mixed.failing:
-        return Exit.NON_CONFORMANT
+    if outcome.exit_code in (Exit.CONFORMANT, Exit.NOTHING_EXERCISED) and mixed is not None:
+        return Exit.NON_CONFORMANT if mixed.failing else Exit.OURS if mixed.errors else outcome.exit_code
     return outcome.exit_code
 
 

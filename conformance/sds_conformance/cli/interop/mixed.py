@@ -11,10 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from ...drawing.proof import story
 from ...exploration.casts import Cast, NotPlayed
 from ...exploration.judging import Scope
-from ...exploration.telling import proof_of, show_again, show_unstable
+from ...exploration.telling import proof_of, show_again, show_unstable, story_of
 from ...interop.mixed import GROUP, Discovery, Mixed, explore_mixed
 from ...interop.mixed_examples import ATTEMPTS, FEW_ATTEMPTS, MixedExample, keep, shrunk
 from ...interop.troupe import Troupe
@@ -188,11 +187,13 @@ def _show_line(out: Console, discovery: Discovery, example: MixedExample | None,
 
 
 def _show_story(out: Console, example: MixedExample, file: Path | None) -> None:
-    """The story, without its end if it is long, and the proof."""
-    lines = story(example.performance, example.act)
+    """The story, without its end if it is long, except for the step that is blamed, and the proof."""
+    lines = story_of(example)
     if len(lines) > STORY_LINES:
-        more = f"  ... {len(lines) - STORY_LINES} more lines{f', in {file}' if file is not None else ''}"
-        lines = [*lines[:STORY_LINES], more]
+        left = lines[STORY_LINES:]
+        blamed = [line for line in left if line.startswith(">")]
+        more = f"  ... {len(left) - len(blamed)} more lines{f', in {file}' if file is not None else ''}"
+        lines = [*lines[:STORY_LINES], *([] if left == blamed else [more]), *blamed]
     lines_labelled(out, "Story", lines)
     lines_labelled(out, "Proof", proof_of(example))
 

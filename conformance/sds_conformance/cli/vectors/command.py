@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
-from ...telling.story import plain_table
+from ...telling.story import hanging, plain_table, unbroken
 from ...vectors.documents import MANIFEST
 from ...vectors.folder import LEDGER, PROSE, VectorsError, default_folder, load_all, places, read_bytes, writable_folder
-from ...vectors.generating import changelog_gap, differences, released_otherwise, wanted_files, write
+from ...vectors.generating import begin, changelog_gap, differences, released_otherwise, wanted_files, write
 from ...vectors.lint import lint as lint_folder
 from ...vectors.released import released
 from ...vectors.replacing import refuse_links, refuse_overlap, refuse_strangers, replaceable
@@ -32,22 +33,26 @@ _EPILOG = """
 \b
 Examples:
   sds-conformance vectors list
+  sds-conformance vectors list --files
   sds-conformance vectors run -- ./my-adapter
   sds-conformance vectors run --group wire-decoding -- ./my-adapter
   sds-conformance vectors generate --check
+  sds-conformance vectors generate --out new
   sds-conformance vectors lint
   sds-conformance vectors release 1.1.0
   sds-conformance vectors export vectors-1.0.0
 """
 _MANY = 20
 """So many complaints are shown at most."""
+_LEAST_COMMENT = 24
+"""Columns in which a comment can still be read."""
 
 
 @click.group("vectors", epilog=_EPILOG)
 def vectors_command() -> None:
     """Golden vectors: inputs and legal outcomes as plain JSON files.
 
-    For implementers in any language; vectors/README.md explains each group.
+    For implementers in any language; `sds-conformance docs vectors` explains each group.
     """
 
 
@@ -85,16 +90,19 @@ def _refuse(sentences: list[str]) -> None:
 
 @vectors_command.command()
 @click.option("--check", is_flag=True, help="Write nothing: compare byte for byte with what would be written.")
-@_out(FOLDER, "The folder to write to, by default vectors/ of the checkout. It has a CHANGELOG.md.")
+@_out(FOLDER, "The folder to write to, by default vectors/ of the checkout; may be empty, or not there yet.")
 @_telling
 def generate(check: bool, folder: Path | None) -> None:
     """Write all files, or --check that they are current.
 
     The version is that of the changelog. Of one that is released nothing is written any more: what changes wants a new
-    one. Exit code 1 for that, and if --check finds a difference.
+    one. Exit code 1 for that, and if --check finds a difference. An empty folder gets the changelog, README and ledger
+    of the vectors that belong to this suite.
     """
     out = console()
     folder = folder or writable_folder()
+    if not check:
+        begin(folder, default_folder())
     wanted = wanted_files(MATERIAL, folder)
     if check:
         found = differences(MATERIAL, folder, wanted)
@@ -151,10 +159,14 @@ def release(version: str, folder: Path | None) -> None:
 @vectors_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option("--group", "groups", multiple=True, metavar="GROUP", help="Show the vectors of a group, one by one.")
+@click.option("--files", "by_file", is_flag=True, help="Show the files: the shape and the revisions in each.")
 @_telling
-def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
+def list_vectors(as_json: bool, groups: tuple[str, ...], by_file: bool) -> None:
     """List the groups, or with --group the vectors of some."""
-    files = load_all(MATERIAL, default_folder())
+    if groups and by_file:
+        raise click.UsageError("--group is about vectors, and --files about files: give one of them")
+    folder = default_folder()
+    files = load_all(MATERIAL, folder)
     unknown = set(groups) - {file["group"] for file in files}
     if unknown:
         raise click.UsageError(f"no group {', '.join(sorted(unknown))}: `{program()} vectors list` names them")
@@ -167,17 +179,39 @@ def list_vectors(as_json: bool, groups: tuple[str, ...]) -> None:
         ]
     else:
         names = ("group", "shape", "numberOfTests", "revisions", "title")
-        rows = [{name: file[name] for name in names} for file in files]
+        paths = (path.relative_to(folder).as_posix() for path in sorted((folder / MATERIAL.folder).glob("*.json")))
+        rows = [{"file": path, **{name: file[name] for name in names}} for path, file in zip(paths, files, strict=True)]
     if as_json:
         print_json(rows)
         return
-    console().print(_tests(rows) if groups else _groups(files))
+    if groups:
+        _show_tests(console(), rows)
+    else:
+        console().print(_files(rows) if by_file else _groups(files))
 
 
-def _tests(rows: list[dict[str, str]]) -> Table:
-    table = plain_table(*(name.capitalize() for name in rows[0]))
+def _show_tests(out: Console, rows: list[dict[str, str]]) -> None:
+    """A row for each vector; where too little room is left for comments they stand below."""
+    if out.width - max(len(f"{row['id']}  {row['result']}  ") for row in rows) < _LEAST_COMMENT:
+        for row in rows:
+            out.print(Text.assemble((row["id"], "bold"), f"  {row['result']}"), soft_wrap=True)
+            hanging(out, Text("  "), Text(row["comment"], "dim"))
+        return
+    table = plain_table(unbroken("Id"), unbroken("Result"), "Comment")
     for row in rows:
         table.add_row(*map(Text, row.values()))
+    out.print(table)
+
+
+def _files(rows: list[dict[str, Any]]) -> Table:
+    """A row for each file, its revisions one below the other."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in (f"File in {MATERIAL.folder}/", "Shape", "Revisions"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("Tests", justify="right")
+    for row in rows:
+        name = row["file"].removeprefix(f"{MATERIAL.folder}/")
+        table.add_row(Text(name), row["shape"], "\n".join(row["revisions"]), str(row["numberOfTests"]))
     return table
 
 
@@ -191,9 +225,9 @@ def _groups(files: list[dict[str, Any]]) -> Table:
     revisions = [name for name in MATERIAL.revisions if any(name == told for _, told in counts)]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Group", "Shape"):
-        table.add_column(name, vertical="bottom")
+        table.add_column(name, vertical="bottom", overflow="fold")
     for name in revisions:
-        table.add_column(name.replace("-amended", "\n-amended"), justify="right", vertical="bottom")
+        table.add_column(name.replace("-amended", "\n-amended"), justify="right", vertical="bottom", no_wrap=True)
     for group, shape in shapes.items():
         table.add_row(Text(group), shape, *(str(counts[group, name] or "·") for name in revisions))
     totals = [sum(counts[group, name] for group in shapes) for name in revisions]

@@ -12,15 +12,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sds_harness import signals
 from sds_harness.declaration import printable
 
 from ...judging.exits import Exit
 from ...judging.quoting import counted
 from ...judging.runner import PATIENCE
+from ...reports.baselines.failures import judged
 from ...telling.story import plain_table
 from ...vectors.folder import Manifest, VectorsError, default_folder, load_all, load_manifest
-from ...vectors.running.asking import Asked, Examination, Examiner, chosen
+from ...vectors.running.asking import SCHEMA_ID, Asked, Examination, Examiner, chosen
 from ...vectors.running.subject import Status
+from ..gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from ..keeping import keeping, record_wrong
 from ..options import Driven, console, driving, program
 from ..showing import driven_or_ended, print_json, steps_bar
@@ -59,16 +62,25 @@ _STYLES = {Status.FAIL: "bold red", Status.BROKEN: "bold red", Status.ERROR: "bo
 @click.option(
     "--vectors", "folder", type=VECTORS, metavar="DIR", help="The folder of vectors, by default those of this suite."
 )
+@BASELINE
 @click.option("--json", "as_json", is_flag=True, help="Print every vector and its answer as JSON.")
 @driving
 @keeping
-def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: Path | None, as_json: bool) -> None:
+def run_command(
+    driven: Driven,
+    groups: tuple[str, ...],
+    revision: str,
+    folder: Path | None,
+    baseline_file: Path | None,
+    as_json: bool,
+) -> None:
     """Ask an implementation the vectors, and judge its answers.
 
     Pure functions are asked by the codec operations of the testee protocol, the rest of a participant. What is
     expected is never sent. What an implementation does not declare is skipped, and skipped is no pass.
     """
     out, err = console(), console(stderr=True)
+    baseline = begun(baseline_file, revision)
     try:
         source = folder or default_folder()
         whole, manifest = load_all(MATERIAL, source), load_manifest(MATERIAL, source)
@@ -83,19 +95,27 @@ def run_command(driven: Driven, groups: tuple[str, ...], revision: str, folder: 
     examiner = Examiner(MATERIAL, driven.connect, driven.limits, revision, driven.dialect)
     with driven_or_ended(err, driven), steps_bar(err) as bar:
         outcome = examiner.examine(files, bar)
+    signals.hold()
     for asked in outcome.asked:
         if asked.answer.status in _SHOWN:
             record_wrong(driven, asked, _violated(asked, outcome.revision))
+    data = _report(outcome, manifest)
+    found = held(baseline, judged(data)) if baseline is not None else None
     if as_json:
-        print_json(_report(outcome, manifest))
+        print_json({**data, "baseline": baseline_json(found)} if found is not None else data)
     else:
-        _show(out, outcome)
+        if found is not None:
+            show_gate(out, found, outcome.declaration.name)
+        _show(out, outcome, outcome.declaration.dialect(driven.dialect))
+        if found is not None and found.requirements:
+            out.print(known_line(found))
         _show_again(out, outcome, driven, groups, folder)
-    sys.exit(outcome.exit_code)
+    sys.exit(gate(found, outcome.exit_code))
 
 
 def _report(outcome: Examination, manifest: Manifest) -> dict[str, Any]:
     return {
+        "schema": SCHEMA_ID,
         "implementation": {"name": outcome.declaration.name, "version": outcome.declaration.version},
         "revision": outcome.revision,
         "set": {"version": manifest.version, "manifest": manifest.digest},
@@ -139,9 +159,13 @@ def _violated(asked: Asked, revision: str) -> list[str]:
     return list(asked.answer.requirements) or MATERIAL.stated(asked.vector["requirements"], [revision])
 
 
-def _show(out: Console, outcome: Examination) -> None:
+def _show(out: Console, outcome: Examination, dialect: str) -> None:
     declared = outcome.declaration
     out.print(f"  Asking    {declared.name} {declared.version} ({declared.language})", soft_wrap=True)
+    if dialect:
+        out.print(
+            f"  Dialect   {printable(dialect)}: all bytes are translated; --dialect '' asks as they are", soft_wrap=True
+        )
     out.print(f"  Vectors   {len(outcome.asked)} of {outcome.revision}\n")
     warned = [asked for asked in outcome.asked if asked.answer.status is Status.WARN]
     for asked in outcome.asked:
@@ -247,7 +271,9 @@ def _sentence(outcome: Examination) -> Text:
         said += [f"{len(several)} of {group} have one difference." for (group, _), several in outcome.shared.items()]
     if outcome.count(Status.BROKEN):
         said.append(f"{name} broke down at {counted(outcome.count(Status.BROKEN), 'vector')} instead of answering.")
-    if outcome.unasked:
+    if outcome.out_of_time:
+        said.append(f"The total time was over: {counted(outcome.unasked, 'vector')} not asked.")
+    elif outcome.unasked:
         said.append(
             f"{counted(outcome.unasked, 'vector')} not asked: after {PATIENCE} breakdowns in a row a group is left."
         )

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sds_harness.environment import PLAIN
 
-from ..certification import Plan, plan
+from ..planning import Plan, plan
 from ..registry import Run
 from ..rules import Rules
 from .copies import copied

@@ -1,4 +1,8 @@
-"""The question to ask when most of what is valid is refused, ignored or cannot be read: is another layout spoken?"""
+"""What to say first when most of a run came to nothing, and the question to ask about it.
+
+Where most of what is valid is refused, ignored or cannot be read: is another layout spoken? Where a command breaks the
+conversation most of the times that it is asked: who mends it?
+"""
 
 from __future__ import annotations
 
@@ -7,49 +11,103 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sds_harness.declaration import printable
-from sds_harness.sds.trace import Step, Trace, Wire, signalled
+from sds_harness.sds.language import CAPABILITY_OF_COMMAND, SDS
+from sds_harness.sds.trace import Trace, Wire, signalled
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Kind, Message
+from sds_reference import REVISIONS, Kind, Message
 from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
 
 from .view.odd_messages import in_another_layout, oddness
 
 _FEW = 2
 """So many messages of all tell more than one that goes wrong."""
+_SAMPLES = 3
+"""So many messages of a run tell in which layout they are."""
+_NARROW = (31, 32, 53)
+"""Bits of the integers that Lamport timestamps are mistaken for."""
 
 
 @dataclass
-class _Heard:
-    """What became of all messages of a run that nobody may refuse, and of what was sent."""
+class Heard:
+    """What became of all messages of a run that nobody may refuse, of what was sent, and of the commands."""
+
+    dialect: Dialect | None = None
+    """The one in use."""
+    revision: str = ""
 
     given: int = 0
     refused: int = 0
     ignored: int = 0
     """Without a dependency that has not come as well, and yet never delivered."""
     reasons: Counter[str] = field(default_factory=Counter)
-    sent: list[tuple[Step, Wire]] = field(default_factory=list)
+    sent: int = 0
     unread: int = 0
+    samples: list[tuple[str, bytes]] = field(default_factory=list)
+    """Of what was sent: the channel, and the bytes."""
+    asked: Counter[str] = field(default_factory=Counter)
+    """How often each command was."""
+    broke: dict[str, Counter[str]] = field(default_factory=dict)
+    """By command: what came in place of its answer, and the run with it to an end."""
+    timestamps: dict[bool, Counter[int]] = field(default_factory=lambda: {True: Counter(), False: Counter()})
+    """How many bits those of the messages given have, by whether they were refused."""
 
 
-def doubts(traces: Iterable[Trace]) -> list[str]:
+def doubts(of_runs: Iterable[Heard]) -> list[str]:
     """What to say before anything is judged, and what to ask: sentences, none where nothing is in doubt."""
-    heard, trace = _Heard(), None
-    for trace in traces:
-        _listen(trace, heard)
+    heard = Heard()
+    for one in of_runs:
+        _add(heard, one)
     out = []
     if _most(heard.refused, heard.given):
         reason = printable(heard.reasons.most_common(1)[0][0], 120) or "no reason given"
         out.append(f"{heard.refused} of {heard.given} valid messages were refused ({reason}).")
     elif _most(heard.refused + heard.ignored, heard.given):
         out.append(f"{heard.refused + heard.ignored} of {heard.given} valid messages came to nothing.")
-    if _most(heard.unread, len(heard.sent)):
-        out.append(f"{heard.unread} of {len(heard.sent)} messages that it sent cannot be read.")
-    return [*out, _question(heard, trace)] if out and trace is not None else []
+    if _most(heard.unread, heard.sent):
+        out.append(f"{heard.unread} of {heard.sent} messages that it sent cannot be read.")
+    if out:
+        out.append(_of_timestamps(heard) or _question(heard))
+    return [*_breaking(heard), *out]
 
 
-def _question(heard: _Heard, trace: Trace) -> str:
-    used = trace.dialect.name if trace.dialect is not None else ""
-    fitting = _fitting(heard, trace)
+def _breaking(heard: Heard) -> list[str]:
+    """The commands that broke most of the runs which asked them, and what to do about it."""
+    out = []
+    for command, reasons in heard.broke.items():
+        if not _most(reasons.total(), heard.asked[command]):
+            continue
+        what = printable(reasons.most_common(1)[0][0], 160)
+        times = f"{reasons.total()} of {heard.asked[command]} times"
+        capability = CAPABILITY_OF_COMMAND.get(command)
+        withdraw = f", or take {SDS.name_of(capability)} out of the answer to Hello" if capability else ""
+        out += [
+            f"{times} that `{command}` was asked, the conversation broke ({what}). What was to come after it in these "
+            f"runs was not played, and is undecided.",
+            f"Mend `{command}` in the adapter{withdraw}, and try it with `sds-conformance smoke`.",
+        ]
+    return out
+
+
+def _of_timestamps(heard: Heard) -> str:
+    """Are refused, of all messages, those whose Lamport timestamp has too many bits for some integer? "" if not.
+
+    Not all of them: a reader that goes astray in a number can end up at the end of the bytes all the same.
+    """
+    taken, refused = heard.timestamps[False], heard.timestamps[True]
+    for bits in _NARROW:
+        short = sum(times for length, times in taken.items() if length <= bits)
+        long = taken.total() - short + refused.total()
+        of_these = refused.total()
+        if short >= _FEW and _most(of_these, long) and not any(length <= bits for length in refused):
+            return (
+                f"It took all {short} whose Lamport timestamp has no more than {bits} bits, and refused {of_these} "
+                f"of {long} with a longer one. Does it read field 10 as an unsigned integer of 64 bits?"
+            )
+    return ""
+
+
+def _question(heard: Heard) -> str:
+    used, fitting = heard.dialect.name if heard.dialect is not None else "", _fitting(heard)
     if not heard.sent or fitting == used:
         layout = f"the dialect {used}" if used else "the layout of the text"
         reads = f"What it sends is in {layout}. " if heard.sent else ""
@@ -74,12 +132,34 @@ def _most(some: int, of_all: int) -> bool:
     return some >= _FEW and 2 * some > of_all
 
 
-def _listen(trace: Trace, heard: _Heard) -> None:
+def _add(heard: Heard, one: Heard) -> None:
+    """Take in what one run shows."""
+    heard.dialect, heard.revision = one.dialect, one.revision
+    heard.given += one.given
+    heard.refused += one.refused
+    heard.ignored += one.ignored
+    heard.sent += one.sent
+    heard.unread += one.unread
+    heard.samples += one.samples
+    heard.reasons += one.reasons
+    heard.asked += one.asked
+    for command, reasons in one.broke.items():
+        heard.broke.setdefault(command, Counter()).update(reasons)
+    for refused, bits in one.timestamps.items():
+        heard.timestamps[refused] += bits
+
+
+def heed(trace: Trace) -> Heard:
+    """What is to be remembered of a run."""
+    heard = Heard(trace.dialect, trace.revision.name)
     told = trace.declaration.can(pb.CAPABILITY_DELIVERED)
     signals = {i for step in trace.steps for event in step.events for i in signalled(event)}
     everywhere: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     """What came to a participant in a channel, or was sent there."""
+    if trace.breakdown is not None and trace.steps:
+        heard.broke[trace.steps[-1].command] = Counter([trace.breakdown.detail])
     for step in trace.steps:
+        heard.asked[step.command] += 1
         for message in step.messages:
             everywhere[step.participant, message.channel_id].add(message.message_id)
         party = trace.parties.get(step.participant)
@@ -90,28 +170,33 @@ def _listen(trace: Trace, heard: _Heard) -> None:
             regular = arrived.kind in (Kind.CONTENT, Kind.SYNC) and arrived.sender_id != party.participant_id
             if regular and not oddness(arrived, step.now_ms, trace.declaration, trace.revision.wire.max_lamport):
                 heard.given += 1
+                refused = step.answer == "rejected"
+                heard.timestamps[refused][(arrived.lamport_timestamp or 0).bit_length()] += 1
                 met = came.issuperset(entry.message_id for entry in arrived.causal_history)
                 due = told and arrived.kind is Kind.CONTENT and met
                 came.add(arrived.message_id)
-                heard.ignored += due and step.answer != "rejected" and arrived.message_id not in signals
-                if step.answer == "rejected" and step.reply is not None:
+                heard.ignored += due and not refused and arrived.message_id not in signals
+                if refused and step.reply is not None:
                     heard.refused += 1
                     heard.reasons[step.reply.rejected.reason] += 1
         if step.command.startswith("send"):
-            heard.sent += [(step, wire) for wire in step.broadcasts]
-            heard.unread += sum(not _reads(step, wire.message) for wire in step.broadcasts)
+            heard.sent += len(step.broadcasts)
+            heard.unread += sum(not _reads(step.channel_id, wire.message) for wire in step.broadcasts)
+            more = step.broadcasts[: _SAMPLES - len(heard.samples)]
+            heard.samples += [(step.channel_id, wire.raw) for wire in more]
+    return heard
 
 
-def _reads(step: Step, message: Message | None) -> bool:
+def _reads(channel_id: str, message: Message | None) -> bool:
     # Without a named channel the implementation has one of its own.
-    return message is not None and not in_another_layout(message, step.channel_id or message.channel_id)
+    return message is not None and not in_another_layout(message, channel_id or message.channel_id)
 
 
-def _fitting(heard: _Heard, trace: Trace) -> str | None:
+def _fitting(heard: Heard) -> str | None:
     """The dialect that most of what was sent can be read in, "" for the layout of the text; None if there is none."""
-    layouts: list[Dialect | None] = [trace.dialect, None, *map(load_dialect, dialect_names())]
+    layouts: list[Dialect | None] = [heard.dialect, None, *map(load_dialect, dialect_names())]
     for dialect in layouts:
-        wires = ((step, Wire(wire.raw, dialect, trace.revision.wire)) for step, wire in heard.sent)
-        if 2 * sum(_reads(step, wire.message) for step, wire in wires) > len(heard.sent):
+        wires = ((channel, Wire(raw, dialect, REVISIONS[heard.revision].wire)) for channel, raw in heard.samples)
+        if 2 * sum(_reads(channel, wire.message) for channel, wire in wires) > len(heard.samples):
             return dialect.name if dialect is not None else ""
     return None

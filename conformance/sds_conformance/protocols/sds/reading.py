@@ -9,6 +9,7 @@ from sds_harness.schedules import Operation
 from sds_harness.sds.operations import Again, Calm, Ephemeral, Garble, Lookup, Say, Send, Sync
 from sds_harness.sds.performance import Packet
 from sds_harness.sds.trace import Step, Wire, signalled
+from sds_harness.trace import Party
 from sds_reference import HistoryEntry, Kind
 
 from ...judging.quoting import clock, short
@@ -38,6 +39,11 @@ def item(wire: Wire) -> Item | None:
         keys(message.repair_request),
         printable(message.content[:60].decode("utf-8", "replace"), 40) if odd and message.content else None,
     )
+
+
+def wires(step: Step) -> list[Wire]:
+    """What went over the network in a step."""
+    return [step.received] if step.command == "receive" else step.broadcasts
 
 
 def arrived(step: Step) -> Item | None:
@@ -98,10 +104,17 @@ def note(op: Operation) -> str:
             return ""
 
 
+def answers(party: Party) -> bool:
+    """Was the repair extension switched on?"""
+    told = party.in_force if party.in_force is not None and party.in_force.HasField("sds_r") else party.asked
+    return told is not None and bool(told.sds_r)
+
+
 DOES = {"send_sync": "sends a sync message", "send_ephemeral": "sends an ephemeral message"}
 
 READING = Reading(
     item,
+    wires,
     arrived,
     signals,
     shown,
@@ -124,6 +137,7 @@ READING = Reading(
     },
     "no SDS message",
     ("resends", "repairs"),
+    answers,
     "Lamport",
     "causal history",
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ...judging.registry import Register
+from .view.present import PRESENT
 
-REGISTER = Register("SDS-", "FORUM-")
+REGISTER = Register("SDS-", "FORUM-", facts=PRESENT)
 
 check = REGISTER.check
 scenario = REGISTER.scenario
+way = REGISTER.way
 same_as = REGISTER.same_as
 counterpart = REGISTER.counterpart
 CHECKS = REGISTER.checks

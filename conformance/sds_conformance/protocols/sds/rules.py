@@ -5,13 +5,14 @@ from __future__ import annotations
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
 from sds_harness.sds.clock import shows
+from sds_harness.sds.dialects import asked_dialect
 from sds_harness.sds.environments import ENVIRONMENTS
 from sds_harness.sds.language import SDS
 from sds_harness.sds.stage import Stage
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import REVISIONS, V2026_01, Config, ConfigurationError, Participant
 from sds_reference.mutants import MUTANTS
-from sds_reference.testee.dialect import Dialect, dialect_names, load_dialect
+from sds_reference.testee.dialect import Dialect, dialect_names
 from sds_reference.testee.server import Testee, TesteeOptions
 from sds_reference.variants import VARIANTS
 from sds_testee.version import suite_version
@@ -21,12 +22,15 @@ from ...judging.exercise import Model
 from ...judging.rules import Rules, UnknownDialect
 from . import checks as _checks
 from . import scenarios as _scenarios
+from . import ways as _ways
 from .catalogue import UNTESTABLE, load_catalogue
+from .doubts import heed
 from .introducing import PROFILES
 from .register import REGISTER
 from .source import DIFFERS_IN, SOURCE, chosen_in
 from .view.channels import channel_views
 from .view.refusals import heard
+from .ways.untold import UNTOLD
 
 
 def in_profile(requirement: Requirement, profile: str) -> bool:
@@ -36,11 +40,11 @@ def in_profile(requirement: Requirement, profile: str) -> bool:
 
 
 def dialect(revision: str, name: str) -> Dialect | None:
-    """The wire dialect of that name. It is one of SDS, and of no other layout. Raises UnknownDialect."""
+    """The wire dialect that the user asks for. It is one of SDS, and of no other layout. Raises UnknownDialect."""
     if REVISIONS[revision].wire is not V2026_01:
         return None
     try:
-        return load_dialect(name)
+        return asked_dialect(name)
     except ConfigurationError as error:
         raise UnknownDialect(str(error)) from None
 
@@ -73,14 +77,16 @@ RULES = Rules(
     UNTESTABLE,
     DIFFERS_IN,
     dialect,
-    tuple(dialect_names()),
+    dialect_names(),
     misfit,
     heard,
+    heed,
     shows,
     excuse,
+    UNTOLD,
 )
 
-REGISTERED = (_checks, _scenarios)
+REGISTERED = (_checks, _scenarios, _ways)
 """The packages whose import fills the register."""
 
 
@@ -107,5 +113,13 @@ def _variant(name: str, without: frozenset[int]) -> LocalLink:
 
 
 MODEL = Model(
-    "sds_reference", lambda without: start(without=without), MUTANTS, _mutant, VARIANTS, _variant, chosen_in, SOURCE
+    "sds_reference",
+    lambda without: start(without=without),
+    MUTANTS,
+    _mutant,
+    VARIANTS,
+    _variant,
+    chosen_in,
+    SOURCE,
+    __package__ or "",
 )

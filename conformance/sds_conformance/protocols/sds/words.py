@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 from sds_harness.declaration import printable
 from sds_harness.sds.trace import Step, Trace, Wire, signalled
@@ -12,8 +11,8 @@ from sds_harness.stage import COUNTING_START_MS, START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import HistoryEntry, Message
 
-from ...judging.quoting import clock, identifier
-from .view.filters import known_filters, read_filter
+from ...judging.quoting import MOST, clock, foremost, identifier
+from .view.filters import KnownFilters, read_filter
 
 _ACK_STATES = {
     pb.ACK_STATE_UNACKNOWLEDGED: "unacknowledged",
@@ -35,10 +34,10 @@ class Narrator:
             if message is not None:
                 own = self._own.setdefault((step.participant, message.channel_id), [])
                 own.append((step.index, message.message_id))
-        self._filters = known_filters(trace)
+        self._filters = KnownFilters(trace)
 
-    def done(self, step: Step) -> str:
-        """What was done, in one line."""
+    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
+        """What was done, in one line. Long lists show what is ``about`` these message IDs."""
         request, who = step.request, printable(step.participant, 40)
         match step.command:
             case "open":
@@ -54,7 +53,7 @@ class Narrator:
             case "send_sync":
                 return f"{who} sends a sync message{self._where(step)} at {clock(step.now_ms, self._start_ms)}"
             case "receive":
-                return f"{who} receives {self._received(step)}{_hint(request.receive)}"
+                return f"{who} receives {self._received(step, about)}{_hint(request.receive)}"
             case "tick":
                 return f"{who} runs its periodic work at {clock(step.now_ms, self._start_ms)}"
             case "observe":
@@ -78,8 +77,8 @@ class Narrator:
             case "state":
                 return _state(step.reply.state, about)
             case "effects":
-                out = [f"broadcasts {described(wire)}" for wire in step.broadcasts]
-                return out + [text for event in step.events if (text := _event(event))]
+                out = [f"broadcasts {described(wire, about)}" for wire in step.broadcasts]
+                return out + [text for event in step.events if (text := _event(event, about))]
             case "membership":
                 hits = sum(step.reply.membership.hits)
                 return [f"{hits:,} of {len(step.reply.membership.hits):,} are in it"]
@@ -121,18 +120,18 @@ class Narrator:
         several = party is not None and len(party.channels) > 1
         return f" in {printable(step.channel_id if channel_id is None else channel_id, 40)}" if several else ""
 
-    def _received(self, step: Step) -> str:
+    def _received(self, step: Step, about: frozenset[str]) -> str:
         message = step.received.message
         if message is None:
             return described(step.received)
-        return describe(message, self._held(step, message)) + self._where(step, message.channel_id)
+        return describe(message, self._held(step, message), about) + self._where(step, message.channel_id)
 
     def _held(self, step: Step, message: Message) -> list[str] | None:
         """Which own messages does the filter of a received message hold? None if it has none, or nothing tells."""
         party = self._trace.parties.get(step.participant)
         if message.bloom_filter is None or party is None:
             return None
-        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.given)
+        holds = read_filter(self._trace, party, message.bloom_filter, self._filters.of_given)
         own = self._sent_before(step, message)
         return [message_id for message_id in own if holds(message_id)] if holds is not None else None
 
@@ -140,15 +139,18 @@ class Narrator:
         return [i for at, i in self._own.get((step.participant, message.channel_id), ()) if at < step.index]
 
 
-def described(wire: Wire) -> str:
+def described(wire: Wire, about: frozenset[str] = frozenset()) -> str:
     """A message on the wire in one line."""
     if wire.message is None:
         return f"{len(wire.raw)} bytes that are no SDS message"
-    return describe(wire.message)
+    return describe(wire.message, None, about)
 
 
-def describe(message: Message, held: list[str] | None = None) -> str:
-    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it."""
+def describe(message: Message, held: list[str] | None = None, about: frozenset[str] = frozenset()) -> str:
+    """A message in one line; ``held`` is what its filter holds of the messages of the one who receives it.
+
+    Lists show what is ``about`` these message IDs.
+    """
     parts = [f"{message.kind.value} {identifier(message.message_id)}"]
     if message.sender_id:
         parts.append(f"of {printable(message.sender_id, 40)}")
@@ -156,13 +158,13 @@ def describe(message: Message, held: list[str] | None = None) -> str:
     if message.lamport_timestamp is not None:
         details.append(f"Lamport {clock(message.lamport_timestamp)}")
     if message.causal_history:
-        details.append(f"after {_history(message.causal_history)}")
+        details.append(f"after {_history(message.causal_history, about)}")
     if message.repair_request:
-        details.append(f"asks for {_history(message.repair_request)}")
+        details.append(f"asks for {_history(message.repair_request, about)}")
     if message.content and not USUAL.match(message.content):
         details.append(f"says {_size(message.content)}")
     if message.bloom_filter is not None:
-        details.append(_filter(message.bloom_filter, held))
+        details.append(_filter(message.bloom_filter, held, about))
     return " ".join(parts) + (f" ({', '.join(details)})" if details else "")
 
 
@@ -170,22 +172,32 @@ USUAL = re.compile(rb"(content|message) m?\d+( of .*)?\Z", re.DOTALL)
 """What peers and participants say where it does not matter."""
 
 
-def _filter(bloom_filter: bytes, held: list[str] | None) -> str:
+def _filter(bloom_filter: bytes, held: list[str] | None, about: frozenset[str]) -> str:
     size = f"filter of {len(bloom_filter):,} byte{'s' if len(bloom_filter) != 1 else ''}"
     if held is None:
         return size
-    names = [identifier(message_id) for message_id in held[:3]]
-    more = f" and {len(held) - 3} more" if len(held) > 3 else ""
-    return f"filter that holds {', '.join(names)}{more}" if names else "filter without any of its own"
+    return f"filter that holds {_ids(held, about, 3)}" if held else "filter without any of its own"
 
 
-def _history(entries: tuple[HistoryEntry, ...]) -> str:
-    names = [
-        identifier(entry.message_id)
-        + (f" with the hint {_bytes(entry.retrieval_hint)}" if entry.retrieval_hint is not None else "")
-        for entry in entries[:4]
-    ]
-    return ", ".join(names) if len(entries) <= 4 else f"{', '.join(names[:3])} and {len(entries) - 3} more"
+def _history(entries: tuple[HistoryEntry, ...], about: frozenset[str]) -> str:
+    shown, more = foremost(entries, lambda entry: entry.message_id in about, 3)
+    return _listed(
+        (
+            identifier(entry.message_id)
+            + (f" with the hint {_bytes(entry.retrieval_hint)}" if entry.retrieval_hint is not None else "")
+            for entry in shown
+        ),
+        more,
+    )
+
+
+def _ids(ids: Sequence[str], about: frozenset[str], few: int) -> str:
+    shown, more = foremost(ids, about.__contains__, few)
+    return _listed(map(identifier, shown), more)
+
+
+def _listed(shown: Iterable[str], more: int) -> str:
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def _bytes(data: bytes) -> str:
@@ -213,11 +225,11 @@ _EVENTS = {
 }
 
 
-def _event(event: pb.Event) -> str:
+def _event(event: pb.Event, about: frozenset[str]) -> str:
     kind, ids = event.WhichOneof("event"), signalled(event)
     if kind not in _EVENTS or (kind == "missing" and not ids):
         return ""
-    return _EVENTS[kind].format(", ".join(identifier(message_id) for message_id in ids[:4]))
+    return _EVENTS[kind].format(_ids(ids, about, 4))
 
 
 def _state(state: pb.State, about: frozenset[str]) -> list[str]:
@@ -226,37 +238,31 @@ def _state(state: pb.State, about: frozenset[str]) -> list[str]:
         out.append(f"Lamport timestamp {clock(state.lamport_timestamp)}")
     if state.HasField("log"):
         out.append(f"log: {_log(state.log.entries, about)}")
-    if state.outgoing.entries:
-        shown = ", ".join(
-            f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in _first(state.outgoing.entries, about)
-        )
-        out.append(f"outgoing buffer: {shown}")
+    if entries := state.outgoing.entries:
+        shown, more = foremost(entries, lambda e: e.message_id in about, LOG_SHOWN)
+        told = (f"{identifier(e.message_id)} {_ACK_STATES.get(e.state, '?')}" for e in shown)
+        out.append(f"outgoing buffer: {_listed(told, more)}")
     if state.incoming.message_ids:
-        out.append(f"incoming buffer: {', '.join(identifier(i) for i in state.incoming.message_ids[:6])}")
+        out.append(f"incoming buffer: {_ids(state.incoming.message_ids, about, LOG_SHOWN)}")
     for repairs, what in ((state.outgoing_repairs, "to ask for"), (state.incoming_repairs, "to answer for")):
         if repairs.entries:
-            times = [f"{identifier(e.message_id)} at {clock(e.due_ms)}" for e in _first(repairs.entries, about)]
-            out.append(f"{what}: {', '.join(times)}")
+            due, more = foremost(repairs.entries, lambda e: e.message_id in about, LOG_SHOWN)
+            out.append(f"{what}: {_listed((f'{identifier(e.message_id)} at {clock(e.due_ms)}' for e in due), more)}")
     return out
 
 
 def _log(entries: Sequence[pb.LogEntry], about: frozenset[str]) -> str:
-    """The end of the log, or where the messages stand that it is about."""
-    places = [number for number, entry in enumerate(entries) if entry.message_id in about]
-    start = max(0, min(min(places) - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
-    end = start + LOG_SHOWN
-    shown = [f"{identifier(e.message_id)} ({clock(e.lamport_timestamp)})" for e in entries[start:end]]
-    before = [f"{start} before"] if start else []
-    after = [f"{len(entries) - end} after"] if end < len(entries) else []
-    return ", ".join(before + shown + after) or "empty"
+    """The end of the log, or where the messages stand that it is about, all of them."""
+    places = [number for number, entry in enumerate(entries) if entry.message_id in about][:MOST]
+    start = max(0, min(places[0] - 1, len(entries) - LOG_SHOWN) if places else len(entries) - LOG_SHOWN)
+    out, at = [], 0
+    for number in sorted({*range(start, min(start + LOG_SHOWN, len(entries))), *places}):
+        if number > at:
+            out.append(f"{number - at} {'between' if at else 'before'}")
+        out.append(f"{identifier(entries[number].message_id)} ({clock(entries[number].lamport_timestamp)})")
+        at = number + 1
+    after = [f"{len(entries) - at} after"] if at < len(entries) else []
+    return ", ".join(out + after) or "empty"
 
 
 LOG_SHOWN = 6
-
-
-E = TypeVar("E", pb.OutgoingEntry, pb.RepairEntry)
-
-
-def _first(entries: Sequence[E], about: frozenset[str]) -> list[E]:
-    """A few entries, first those that it is about."""
-    return sorted(entries, key=lambda entry: entry.message_id not in about)[:LOG_SHOWN]

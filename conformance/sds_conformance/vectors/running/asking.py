@@ -21,6 +21,7 @@ from ...judging.runner import PATIENCE, Connect
 from ..model import Material, Vector
 from .subject import Answer, Skip, Status
 
+SCHEMA_ID = "sds-conformance/vectors-run/1"
 MANY = 3
 """So many vectors with the same difference have one fault in common."""
 
@@ -44,6 +45,8 @@ class Examination:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(group, ID) of vectors that were not asked: it broke down too often, or somebody interrupted."""
     interrupted: bool = False
+    out_of_time: bool = False
+    """The total time was over before all were asked."""
 
     @property
     def unasked(self) -> int:
@@ -71,15 +74,16 @@ class Examination:
 
     @property
     def exit_code(self) -> int:
-        """0 all answers legal, 1 not, 3 it could not be driven, 4 nothing was answered, 130 interrupted."""
+        """0 all answers legal, 1 not, 3 not driven, 4 nothing was answered, 70 our fault, 130 interrupted."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        bad = [Status.FAIL, Status.BROKEN, Status.ERROR]
         answered = [Status.PASS, Status.ACCEPTABLE, Status.WARN, Status.FAIL]
         if not any(map(self.count, answered)):
-            broken = self.count(Status.BROKEN) + self.count(Status.ERROR)
-            return Exit.NOT_DRIVEN if broken else Exit.NOTHING_EXERCISED
-        return Exit.NON_CONFORMANT if any(map(self.count, bad)) or self.unasked else Exit.CONFORMANT
+            nothing = Exit.OURS if self.count(Status.ERROR) else Exit.NOTHING_EXERCISED
+            return Exit.NOT_DRIVEN if self.count(Status.BROKEN) else nothing
+        if any(map(self.count, [Status.FAIL, Status.BROKEN])) or self.unasked:
+            return Exit.NON_CONFORMANT
+        return Exit.OURS if self.count(Status.ERROR) else Exit.CONFORMANT
 
 
 Progress = Callable[[str, int, int], None]
@@ -89,7 +93,9 @@ Progress = Callable[[str, int, int], None]
 class Examiner:
     """One implementation, and what is needed to talk to it again after it broke."""
 
-    def __init__(self, material: Material, connect: Connect, limits: Limits, revision: str, dialect: str = "") -> None:
+    def __init__(
+        self, material: Material, connect: Connect, limits: Limits, revision: str, dialect: str | None = None
+    ) -> None:
         self._material = material
         self._connect = connect
         self._limits = limits
@@ -102,14 +108,16 @@ class Examiner:
 
     def start(self) -> Declaration:
         """The handshake. Raises TesteeFault if the implementation cannot be driven at all."""
-        return self._open().declaration
+        session = self._open()
+        # With a dialect that nobody knows no vector could be asked.
+        self._material.open(session, self._revision, self._dialect, {}).close()
+        return session.declaration
 
     def examine(self, files: Iterable[dict[str, Any]], progress: Progress = lambda *_: None) -> Examination:
         """Ask every vector of the files. An interrupt ends it; what was answered stands."""
         out = Examination(self._revision, self.start())
         vectors = [(file["group"], file["shape"], test) for file in files for test in file["tests"]]
         in_a_row: Counter[str] = Counter()
-        number = 0
         try:
             for number, (group, shape, test) in enumerate(vectors):
                 progress(group, number, len(vectors))
@@ -118,13 +126,18 @@ class Examiner:
                     out.left_out.append((group, test["id"]))
                     continue
                 answer = self._ask(shape, test)
+                if self._limits.left_s <= 0:
+                    out.out_of_time = True
+                    out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
+                    break
                 in_a_row[group] = in_a_row[group] + 1 if answer.status is Status.BROKEN else 0
                 out.asked.append(Asked(group, test, answer))
+            self._end(kill=False)
         except KeyboardInterrupt:
             out.interrupted = True
-            out.left_out += [(group, test["id"]) for group, _, test in vectors[number:]]
+            out.left_out += [(group, test["id"]) for group, _, test in vectors[len(out.asked) + len(out.left_out) :]]
         finally:
-            self._end(kill=out.interrupted)
+            self._end(kill=True)
         return out
 
     def _ask(self, shape: str, test: Vector) -> Answer:

@@ -41,7 +41,7 @@ def secretive() -> Handle:
 @pytest.fixture(scope="module", params=["declared", "asked for"])
 def translated(request: pytest.FixtureRequest) -> Certification:
     start = secretive if request.param == "asked for" else nim_like
-    return certified(start, scenarios=["*"], dialect="" if request.param == "declared" else "nim-sds")
+    return certified(start, scenarios=["*"], dialect=None if request.param == "declared" else "nim-sds")
 
 
 def test_the_layout_fails_and_nothing_else(translated: Certification) -> None:
@@ -95,7 +95,7 @@ def test_a_dialect_that_is_declared_and_not_known_is_a_configuration_error() -> 
         if reply.HasField("hello"):
             reply.hello.profiles.dialect = "klingon"
 
-    with pytest.raises(UnknownDialect, match="no dialect 'klingon'"):
+    with pytest.raises(UnknownDialect, match=r"not known here: 'klingon'. Known are nim-sds"):
         certified(lambda: altered(speaks_klingon))
 
 
@@ -106,3 +106,9 @@ def test_a_dialect_that_was_asked_for_counts_more_than_the_one_declared() -> Non
 
 def test_without_any_dialect_there_is_none() -> None:
     assert certified(reference, scenarios=["a-diamond"]).dialect == ""
+
+
+def test_a_dialect_that_is_declared_is_not_spoken_where_none_was_asked_for() -> None:
+    outcome = certified(nim_like, scenarios=["a-diamond"], dialect="")
+    assert outcome.dialect == ""
+    assert "SDS-SEND-01" not in with_verdict(outcome, Verdict.PASS)

@@ -98,7 +98,7 @@ def _nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     def played(*arguments: object, **options: object) -> None:
         raise AssertionError("played")
 
-    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "certify_every_revision", played)
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "played", played)
 
 
 def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
@@ -109,6 +109,8 @@ def test_a_position_is_shown_with_the_requirements_it_concerns() -> None:
     position = POSITIONS["AMB-24"]
     for said in (position.question, position.position, "warn: ", "SDS-RECV-02: ", "SDS-DELIVER-06: "):
         assert said in text
+    assert "Way once: tells the application once Way again: tells the application again" in text
+    assert "Ways no run tells them: told with AMB-42" in words(typed("requirements", "AMB-C1").stdout)
     assert load_catalogue().requirements["SDS-DELIVER-06"].statement in text
 
 
@@ -135,7 +137,10 @@ def test_positions_as_json() -> None:
     rows = json.loads(typed("requirements", "AMB-2?", "--json").stdout)
     assert [row["id"] for row in rows] == [p for p in POSITIONS if re.fullmatch(r"AMB-2\d", p)]
     (row,) = [row for row in rows if row["id"] == "AMB-24"]
-    assert set(row) == {"id", "question", "position", "verdict", "requirements"}
+    assert set(row) == {"kind", "id", "question", "position", "verdict", "ways", "untold", "requirements"}
+    assert [way["way"] for way in row["ways"]] == ["once", "again"]
+    (other,) = [row for row in rows if row["id"] == "AMB-26"]
+    assert (other["ways"], bool(other["untold"])) == ([], True)
     assert row["requirements"] == ["SDS-RECV-02", "SDS-DELIVER-06"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -212,10 +211,9 @@ def test_who_refuses_everything_passes_nothing_that_others_are_needed_for(name: 
 # ---- The question to ask ---------------------------------------------------------------------------------------------
 
 
-def asked(start: Callable[[], Handle], dialect: str = "") -> str:
+def asked(start: Callable[[], Handle], dialect: str | None = None) -> str:
     greeting = ["every-kind-of-message", "replies-to-own-messages"]
-    traces: dict[str, Any] = certified(start, scenarios=greeting, dialect=dialect).traces
-    return " ".join(doubts(traces.values()))
+    return " ".join(doubts(certified(start, scenarios=greeting, dialect=dialect).heard))
 
 
 def secretive() -> Handle:
@@ -245,13 +243,13 @@ def garbled() -> Handle:
 @pytest.mark.parametrize(
     ("start", "dialect", "says"),
     [
-        (reference, "", "$"),
-        (lambda: reference(dialect="nim-sds"), "", "$"),
+        (reference, None, "$"),
+        (lambda: reference(dialect="nim-sds"), None, "$"),
         (secretive, "nim-sds", "$"),
-        (lambda: mutant("refuses-syncs"), "", "$"),
+        (lambda: mutant("refuses-syncs"), None, "$"),
         (
             secretive,
-            "",
+            None,
             r".*not declared\? What it sends is in the dialect nim-sds: try --dialect nim-sds",
         ),
         (
@@ -259,17 +257,17 @@ def garbled() -> Handle:
             "nim-sds",
             r".*Is nim-sds the wrong dialect\? What it sends is in the layout of the text",
         ),
-        (garbled, "", r".*not declared\? None that is known here fits \(nim-sds\)"),
+        (garbled, None, r".*not declared\? None that is known here fits \(nim-sds\)"),
         (
             lambda: mutant("refuses-everything"),
-            "",
+            None,
             r"(\d) of \1 valid messages were refused \(no\).*Does the adapter",
         ),
-        (lambda: mutant("drops-everything"), "", r"(\d) of \1 valid messages came to nothing.*Does the adapter hand"),
+        (lambda: mutant("drops-everything"), None, r"(\d) of \1 valid messages came to nothing.*Does the adapter hand"),
     ],
 )
 def test_where_most_is_refused_or_unread_the_likely_question_is_asked(
-    start: Callable[[], Handle], dialect: str, says: str
+    start: Callable[[], Handle], dialect: str | None, says: str
 ) -> None:
     assert re.match(says, asked(start, dialect))
 

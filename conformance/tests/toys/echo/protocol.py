@@ -27,7 +27,7 @@ REGISTER = Register("ECHO-")
 
 
 class Narrator:
-    def done(self, step: Any) -> str:
+    def done(self, step: Any, about: frozenset[str] = frozenset()) -> str:
         return f"somebody says {step.request.say.text!r}"
 
     def came_out(self, step: Any, about: frozenset[str] = frozenset()) -> list[str]:

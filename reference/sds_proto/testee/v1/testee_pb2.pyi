@@ -153,7 +153,7 @@ class Hello(_message.Message):
     def __init__(self, protocol_version: _Optional[int] = ..., harness: _Optional[str] = ..., revision: _Optional[str] = ...) -> None: ...
 
 class HelloReply(_message.Message):
-    __slots__ = ("protocol_version", "name", "version", "language", "homepage", "revisions", "capabilities", "profiles", "limits")
+    __slots__ = ("protocol_version", "name", "version", "language", "homepage", "revisions", "capabilities", "profiles", "limits", "alone")
     PROTOCOL_VERSION_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -163,6 +163,7 @@ class HelloReply(_message.Message):
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     PROFILES_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    ALONE_FIELD_NUMBER: _ClassVar[int]
     protocol_version: int
     name: str
     version: str
@@ -172,7 +173,8 @@ class HelloReply(_message.Message):
     capabilities: _containers.RepeatedScalarFieldContainer[Capability]
     profiles: Profiles
     limits: Limits
-    def __init__(self, protocol_version: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., language: _Optional[str] = ..., homepage: _Optional[str] = ..., revisions: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[_Union[Capability, str]]] = ..., profiles: _Optional[_Union[Profiles, _Mapping]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ...) -> None: ...
+    alone: bool
+    def __init__(self, protocol_version: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[str] = ..., language: _Optional[str] = ..., homepage: _Optional[str] = ..., revisions: _Optional[_Iterable[str]] = ..., capabilities: _Optional[_Iterable[_Union[Capability, str]]] = ..., profiles: _Optional[_Union[Profiles, _Mapping]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., alone: bool = ...) -> None: ...
 
 class Profiles(_message.Message):
     __slots__ = ("bloom", "hash", "id_order", "dialect")

@@ -215,7 +215,7 @@ class ForgetsAtTheThirdRollOver(RollingBloomFilter):
 @keeping("filter_class", "RECV-04", "loses the message that makes its filter roll over")
 class LosesWhatRollsItOver(RollingBloomFilter):
     def insert(self, message_id: str) -> None:
-        if len(self._newest) >= self._parameters.capacity and message_id not in self._members:
+        if len(self._members) >= self._parameters.capacity and message_id not in self._members:
             self._roll_over()
             self._wire = None
         else:

@@ -35,7 +35,7 @@ class _Delivering(Channel):
 class _KeepsCopies(LocalLog):
     def insert(self, entry: LogEntry) -> bool:
         if entry.message_id in self:
-            self._order.add((self.place(entry), entry.message_id.encode()))
+            self._order.add((self.place(entry), entry.message_id))
             return False
         return super().insert(entry)
 

@@ -44,9 +44,8 @@ class SortsInAmongTheNewest(_Sized):
 
 class _LogsCopies(LocalLog):
     def insert(self, entry: LogEntry) -> bool:
-        key = entry.message_id.encode()
-        if key in self._entries:
-            self._order.add((self.place(entry), key))
+        if entry.message_id in self:
+            self._order.add((self.place(entry), entry.message_id))
         return super().insert(entry)
 
 

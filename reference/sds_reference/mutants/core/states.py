@@ -107,10 +107,9 @@ class CarriesOldFilters(RollingBloomFilter):
 
 @keeping("filter_class", "STATE-07", "sets three times the bits that its filter has room for")
 class CrowdedFilter(RollingBloomFilter):
-    def _set(self, message_id: str) -> None:
-        super()._set(message_id)
-        for salt in ("!", "?"):
-            super()._set(message_id + salt)
+    def _places(self, message_id: str) -> tuple[int, ...]:
+        own = super()._places(message_id)
+        return own + super()._places(message_id + "!") + super()._places(message_id + "?")
 
 
 # ---- The three states ------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
             continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
         known.add(message.message_id)
         named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
-        for message_id in named - done:
+        for message_id in sorted(named - done):
             done.add(message_id)
             acked = side.acks.get(message_id)
             if acked is None or acked.number > act.number:

@@ -101,18 +101,20 @@ def _disorder(side: Side, act: Act, first: str, second: str) -> Sighting:
 
 def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
     """Causal histories: where they show an order, up to the first that shows a wrong one."""
-    direction = 0
+    pairs = []
     for act, message in side.outgoing:
-        placed = [
-            (p, e.message_id) for e in message.causal_history if (p := _place(view, side.channel_id, e.message_id))
-        ]
-        for (one, first), (other, second) in itertools.pairwise(placed):
-            goes = (other > one) - (other < one)
-            if goes == 0 or (direction and goes != direction):
-                yield _disorder(side, act, first, second)
-                return
-            direction = goes
-            yield held(act, side.channel_id)
+        entries = [(_place(view, side.channel_id, e.message_id), e.message_id) for e in message.causal_history]
+        placed = [(place, message_id) for place, message_id in entries if place is not None]
+        pairs += [(act, *pair) for pair in itertools.pairwise(placed)]
+    # The way that they go is what most of them say, for the first may be the wrong one; ties may be what is wrong.
+    ways = [(other > one) - (other < one) for _, (one, _), (other, _) in pairs]
+    apart = sum(way for way, (_, (one, _), (other, _)) in zip(ways, pairs, strict=True) if one[0] != other[0])
+    direction = (apart > 0) - (apart < 0) or next((way for way in ways if way), 1)
+    for way, (act, (_, first), (_, second)) in zip(ways, pairs, strict=True):
+        if way != direction:
+            yield _disorder(side, act, *((first, second) if direction > 0 else (second, first)))
+            return
+        yield held(act, side.channel_id)
 
 
 @global_property("G-05", "What a message depends on stands before it", "SEND-01", "DELIVER-01", "STATE-11")

@@ -17,7 +17,7 @@ from sds_reference import Kind, Message
 from .ack_tracker import AckTracker, Standing
 from .expected_log import ExpectedLog
 from .facts import Copy, Delivered, LogItem, Observed, Received, Sent
-from .filters import KnownFilters, Membership, holds_nothing, known_filters, read_filter, read_given
+from .filters import FiltersOf, KnownFilters, Membership, holds_nothing
 from .lamport_tracker import LamportTracker
 from .odd_messages import in_another_layout, oddness
 from .repair_terms import repair_terms
@@ -71,15 +71,16 @@ class ChannelView:
         self._last_broadcast: dict[str, Step] = {}
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
-        self._filters = filters or known_filters(trace)
+        self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
         self._fogged = False
         self._owed = 0  # sync messages that were asked for and did not go out: a sweep may send them as they were
         opened = False
         for step in trace.steps:
-            opened |= step.command == "open" and step.participant == party.name
-            if opened and step.now_ms:
+            own = step.participant == party.name
+            opened = opened or (own and step.command == "open")
+            if opened and self._clock.is_open and step.now_ms:
                 self._clock.touch(clock_at(trace, step.now_ms))
-            if step.participant == party.name:
+            if own:
                 self._read(step)
 
     # ---- questions checks ask ----------------------------------------------------------------------------------
@@ -109,9 +110,9 @@ class ChannelView:
             return int(self.configuration.causal_history_size)
         return max((len(sent.history) for sent in self.sent + self.syncs), default=0) or None
 
-    @property
+    @cached_property
     def outgoing(self) -> list[Sent]:
-        """Content and sync messages in the order they were sent."""
+        """Content and sync messages in the order they were sent; not to be asked for while the trace is read."""
         return sorted(self.sent + self.syncs, key=lambda sent: sent.step.index)
 
     def showing(self, part: str) -> list[Observed]:
@@ -131,11 +132,11 @@ class ChannelView:
 
         By the declared bloom profile, else by what its codec, or another participant that was shown the filter, says.
         """
-        return read_filter(self.trace, self.party, bloom_filter, self._filters.sent)
+        return self._filters.sent(bloom_filter)
 
     def _filter_received(self, message: Message) -> Membership | None:
         """Membership in a filter that the participant was given: what it makes of it must not decide that."""
-        return read_given(self.trace, self.party, message.bloom_filter, self._filters.given)
+        return self._filters.given(message.bloom_filter)
 
     @property
     def log(self) -> list[LogItem]:

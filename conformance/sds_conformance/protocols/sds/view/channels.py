@@ -5,12 +5,12 @@ from __future__ import annotations
 from sds_harness.sds.trace import Trace
 
 from .channel_view import ChannelView
-from .filters import known_filters
+from .filters import KnownFilters
 
 
 def channel_views(trace: Trace) -> list[ChannelView]:
     """One view for every participant and channel of a trace."""
-    filters = known_filters(trace)
+    filters = KnownFilters(trace)
     views = [ChannelView(trace, party, where, filters) for party in trace.parties.values() for where in party.channels]
     together: dict[str, list[ChannelView]] = {}
     for view in views:

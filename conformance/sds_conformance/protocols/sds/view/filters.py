@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from functools import cached_property, partial
+from typing import Any
 
 from sds_harness.sds.actor import is_filter_maker
 from sds_harness.sds.stage import bloom_parameters
@@ -17,11 +18,11 @@ ENOUGH = 4
 
 Membership = Callable[[str], bool | None]
 """Does a filter hold an ID? None if nothing tells."""
+Told = Callable[[bytes], Membership | None]
+"""What a trace tells of a filter, None for nothing."""
 
 
-def read_filter(
-    trace: Trace, party: Party, bloom_filter: bytes | None, told: Mapping[bytes, Membership]
-) -> Membership | None:
+def read_filter(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
     """Membership by the bloom profile that is declared, else by what is ``told``; None if nothing tells."""
     if bloom_filter is None:
         return None
@@ -32,7 +33,7 @@ def read_filter(
             return profile.read(bloom_filter, parameters).__contains__
         except ForeignFilter:
             return None
-    return told.get(bloom_filter)
+    return told(bloom_filter)
 
 
 def holds_nothing(_: str) -> bool:
@@ -40,9 +41,7 @@ def holds_nothing(_: str) -> bool:
     return False
 
 
-def read_given(
-    trace: Trace, party: Party, bloom_filter: bytes | None, told: Mapping[bytes, Membership]
-) -> Membership | None:
+def read_given(trace: Trace, party: Party, bloom_filter: bytes | None, told: Told) -> Membership | None:
     """Membership in a filter that the participant was given.
 
     One of no length holds nothing, and so does one that is too short to be one of the declared profile: it is skipped
@@ -56,7 +55,7 @@ def read_given(
     profile = PROFILES.get(trace.declaration.profile("bloom"))
     parameters = bloom_parameters(party)
     if profile is None or parameters is None:
-        return told.get(bloom_filter)
+        return told(bloom_filter)
     try:
         view = profile.read(bloom_filter, parameters)
     except ForeignFilter:
@@ -83,23 +82,59 @@ def missing_from(holds: Membership, message_ids: Collection[str]) -> str:
     return next((message_id for message_id in message_ids if holds(message_id) is False), "")
 
 
-class KnownFilters(NamedTuple):
-    """What a trace tells of filters that cannot be read, by their bytes."""
+class KnownFilters:
+    """What a trace tells of filters that cannot be read, by their bytes: worked out when somebody asks, for where they
+    can be read nobody does."""
 
-    given: dict[bytes, Membership]
-    """Filters for a participant to receive: by whom they were made, or what the codec says."""
-    sent: dict[bytes, Membership]
-    """Filters of own messages: what the codec, or another participant that was shown them, says.
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
 
-    That they are the same bytes as a filter that somebody made says nothing: then all may be the same.
-    """
+    def of_given(self, bloom_filter: bytes) -> Membership | None:
+        """One for a participant to receive: by whom it was made, or what the codec says."""
+        return self._given.get(bloom_filter)
 
+    def of_sent(self, bloom_filter: bytes) -> Membership | None:
+        """One of an own message: what the codec, or another participant that was shown it, says.
 
-def known_filters(trace: Trace) -> KnownFilters:
-    """All that the trace tells."""
-    queried, made, echoed = _queried(trace), _made(trace), echoed_filters(trace)
+        That it is the same bytes as a filter that somebody made says nothing: then all may be the same.
+        """
+        return self._sent.get(bloom_filter)
+
     # A query wins: of more IDs than a filter is for, the oldest may have been rolled out of it.
-    return KnownFilters(_memberships(made, queried), _memberships(echoed, queried))
+
+    @cached_property
+    def _given(self) -> dict[bytes, Membership]:
+        return _memberships(_made(self._trace), self._queried)
+
+    @cached_property
+    def _sent(self) -> dict[bytes, Membership]:
+        return _memberships(echoed_filters(self._trace), self._queried)
+
+    @cached_property
+    def _queried(self) -> dict[bytes, dict[str, bool]]:
+        return _queried(self._trace)
+
+
+class FiltersOf:
+    """Filters as one participant sent them, or was given them: each is read once."""
+
+    def __init__(self, trace: Trace, party: Party, known: KnownFilters) -> None:
+        self._read_sent = partial(read_filter, trace, party, told=known.of_sent)
+        self._read_given = partial(read_given, trace, party, told=known.of_given)
+        self._sent: dict[bytes | None, Membership | None] = {}
+        self._given: dict[bytes | None, Membership | None] = {}
+
+    def sent(self, bloom_filter: bytes | None) -> Membership | None:
+        """Membership in one of an own message."""
+        if bloom_filter not in self._sent:
+            self._sent[bloom_filter] = self._read_sent(bloom_filter)
+        return self._sent[bloom_filter]
+
+    def given(self, bloom_filter: bytes | None) -> Membership | None:
+        """Membership in one that it received."""
+        if bloom_filter not in self._given:
+            self._given[bloom_filter] = self._read_given(bloom_filter)
+        return self._given[bloom_filter]
 
 
 def _memberships(told: dict[bytes, dict[str, bool]], better: dict[bytes, dict[str, bool]]) -> dict[bytes, Membership]:

@@ -9,31 +9,45 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from sds_reference import Kind
+from sds_harness.sds.trace import Step
+from sds_reference import Kind, Message
 
 from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Received, Sent
 
-
-def sync_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of sync messages before a step that no content message has, too."""
-    ids = [s.message.message_id for s in view.syncs if s.step.index < before]
-    ids += [r.message.message_id for r in view.received if r.kind is Kind.SYNC and r.step.index < before]
-    return {message_id for message_id in ids if message_id not in view.known_ids}
+Since = dict[str, int]
+"""IDs, each with the index of the first step at which there was such a message."""
 
 
-def ephemeral_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of ephemeral messages before a step, own and received."""
-    messages = [(r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not is_hybrid(r)]
-    messages += [(sent.step, sent.message) for sent in view.ephemerals]
-    return {message.message_id for step, message in messages if step.index < before} - view.known_ids
+def _since(messages: Iterable[tuple[Step, Message]], but: set[str]) -> Since:
+    since: Since = {}
+    for step, message in messages:
+        if message.message_id not in but:
+            since[message.message_id] = min(step.index, since.get(message.message_id, step.index))
+    return since
 
 
-def hybrid_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of received messages before a step that have no Lamport timestamp, and a causal history all the same."""
-    taken = (r for r in view.received if is_hybrid(r) and not r.own)
-    return {r.message.message_id for r in taken if r.step.index < before} - view.known_ids
+@once
+def sync_ids(view: ChannelView) -> Since:
+    """IDs of sync messages that no content message has, too."""
+    own = ((s.step, s.message) for s in view.syncs)
+    others = ((r.step, r.message) for r in view.received if r.kind is Kind.SYNC)
+    return _since(itertools.chain(own, others), view.known_ids)
+
+
+@once
+def ephemeral_ids(view: ChannelView) -> Since:
+    """IDs of ephemeral messages, own and received."""
+    own = ((s.step, s.message) for s in view.ephemerals)
+    others = ((r.step, r.message) for r in view.received if r.kind is Kind.EPHEMERAL and not is_hybrid(r))
+    return _since(itertools.chain(own, others), view.known_ids)
+
+
+@once
+def hybrid_ids(view: ChannelView) -> Since:
+    """IDs of received messages that have no Lamport timestamp, and a causal history all the same."""
+    return _since(((r.step, r.message) for r in view.received if is_hybrid(r) and not r.own), view.known_ids)
 
 
 def is_hybrid(received: Received) -> bool:
@@ -42,20 +56,31 @@ def is_hybrid(received: Received) -> bool:
     return received.kind is Kind.EPHEMERAL and (bool(message.causal_history) or message.bloom_filter is not None)
 
 
+@once
+def _waits(view: ChannelView) -> dict[str, list[tuple[int, int]]]:
+    """By ID of content that waits for dependencies: after which step, and up to which."""
+    waits: dict[str, list[tuple[int, int]]] = {}
+    for r in view.received:
+        if r.acceptable and r.unmet:
+            until = min((d.step.index for d in r.delivered), default=len(view.trace.steps) + 1)
+            waits.setdefault(r.message.message_id, []).append((r.step.index, until))
+    return waits
+
+
+def _is_waiting(view: ChannelView, message_id: str, before: int) -> bool:
+    return any(since < before <= until for since, until in _waits(view).get(message_id, ()))
+
+
 def waiting_ids(view: ChannelView, before: int) -> set[str]:
     """IDs of content that has arrived before a step and waits for dependencies."""
-    return {
-        r.message.message_id
-        for r in view.received
-        if r.acceptable and r.unmet and r.step.index < before
-        if not any(d.step.index < before for d in r.delivered)
-    }
+    return {message_id for message_id in _waits(view) if _is_waiting(view, message_id, before)}
 
 
-def claimed_ids(view: ChannelView, before: int) -> set[str]:
-    """IDs of content before a step that came in the participant's own name, and that it has not sent or delivered."""
+@once
+def claimed_ids(view: ChannelView) -> Since:
+    """IDs of content that came in the participant's own name, and that it has not sent or delivered."""
     claimed = (r for arrivals in view.arrivals.values() for r in arrivals if r.own and r.kind is Kind.CONTENT)
-    return {r.message.message_id for r in claimed if r.step.index < before} - view.known_ids
+    return _since(((r.step, r.message) for r in claimed), view.known_ids)
 
 
 def foreign_ids(view: ChannelView) -> set[str]:
@@ -72,15 +97,14 @@ def _never_logged(view: ChannelView) -> set[str]:
     """IDs that belong in no log, whenever it is looked at, by the rule of another requirement that weighs as much: what
     is said of ephemeral messages is a SHOULD, and a history that names one is wrong all the same. An entry without ID
     has another layout."""
-    end = len(view.trace.steps) + 1
     nothing = {"", *(d.message_id for d in view.delivered if d.received is None)} - view.known_ids
-    return sync_ids(view, end) | foreign_ids(view) | claimed_ids(view, end) | nothing
+    return foreign_ids(view).union(sync_ids(view), claimed_ids(view), nothing)
 
 
 def outsiders(view: ChannelView, ids: Iterable[str], before: int) -> set[str]:
     """Those of the IDs, shown as in the log before a step, that another requirement keeps out of it."""
-    shown = set(ids)
-    return shown & (_never_logged(view) | waiting_ids(view, before)) if shown else shown
+    never = _never_logged(view)
+    return {message_id for message_id in ids if message_id in never or _is_waiting(view, message_id, before)}
 
 
 def with_outsiders(view: ChannelView, sent: Sent) -> bool:

@@ -69,9 +69,14 @@ class LamportTracker:
         if sync:
             self._sync_low = min(before, lamport)
 
+    @property
+    def is_open(self) -> bool:
+        """Before the first use the timestamp may be initialised at any moment (AMB-111)."""
+        return not self._used and self._revision.lamport_follows_clock
+
     def touch(self, now: Window) -> None:
-        """Time passes; before the first use the timestamp may be initialised at any moment (AMB-111)."""
-        if not self._used and self._revision.lamport_follows_clock:
+        """Time passes."""
+        if self.is_open:
             self._low, self._high = min(self._low, now.low), max(self._high, now.high)
             self._sync_low = self._low
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
+from ....judging.once import once
 from .channel_view import ChannelView
 from .dependencies import depends
 from .facts import Received
@@ -18,6 +19,7 @@ def offered(view: ChannelView) -> list[Received]:
     return sorted(view.received + view.refused, key=lambda received: received.step.index)
 
 
+@once
 def heard(view: ChannelView) -> bool | None:
     """Did the participant take anything of what it was sent? None if nothing tells, or nothing had to be taken."""
     if view.delivered or any(ack.step.command == "receive" for ack in view.acks):

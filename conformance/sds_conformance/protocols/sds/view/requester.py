@@ -71,6 +71,7 @@ class Requester:
         self._peak: dict[int, bool] = {}
         self._steady: dict[int, int] = {}
         self._renewed: dict[int, int] = {}
+        self._until: dict[int, int] = {}
         self._read(view)
         self._shown_at = [shown.step.index for shown in self.shown]
         self._carried_at = [sent.step.index for sent in self.carriers]
@@ -135,9 +136,12 @@ class Requester:
 
     def until(self, missing: Missing) -> int:
         """Index of the step that may have changed anything about it, in whatever way; beyond the trace if none did."""
-        touched = self.touched_after(missing.message_id, missing.detected.step.index - 1)
-        lost = missing.lost.index if missing.lost is not None else NEVER
-        return min(touched, lost, missing.undisturbed)
+        until = self._until.get(id(missing))
+        if until is None:
+            touched = self.touched_after(missing.message_id, missing.detected.step.index - 1)
+            lost = missing.lost.index if missing.lost is not None else NEVER
+            until = self._until[id(missing)] = min(touched, lost, missing.undisturbed)
+        return until
 
     def renewed(self, missing: Missing) -> int:
         """Index of the first message of others after T_max: by then the entry may have been dropped (AMB-81), and from

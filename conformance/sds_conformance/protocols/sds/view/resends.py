@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
 
+from ....judging.once import once
 from .channel_view import ChannelView
 from .facts import Sent
 
@@ -61,20 +63,21 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
     """
     period, until = resend_period(view) or 0, spoken_for(view, sent)
     copied = {copy.step.index for copy in view.standing(sent.message.message_id).copies if copy.original is sent}
-    ticks = {tick.index for tick in view.ticks}
     copies: list[Step] = []
     last, late = sent.step, 0
-    before = latest = latest_at_last = since = 0
-    for step in view.trace.of(view.party.name) if not sent.repeat else ():
-        if not step.now_ms or step.index >= until:
-            continue
-        latest = max(latest, step.now_ms)
-        if step.index <= sent.step.index or step.index in copied:
-            latest_at_last, since = latest, step.now_ms
+    clock = _clock(view)
+    first = bisect_right(clock.indices, sent.step.index)
+    until = min(until, sent.step.index) if sent.repeat else until
+    before = since = clock.steps[first - 1].now_ms if first else 0
+    latest_at_last = clock.latest_before(first)
+    for place in range(first, bisect_left(clock.indices, until)):
+        step = clock.steps[place]
+        if step.index in copied:
+            latest_at_last, since = clock.latest[place], step.now_ms
         elif step.now_ms < before:
             since = step.now_ms
         before = step.now_ms
-        if step.index <= sent.step.index or step.index not in ticks:
+        if step.command != "tick":
             continue
         # Of the times between them an implementation may not have taken notice, an Observe for example.
         waited = step.now_ms - max(latest_at_last, since)
@@ -130,21 +133,51 @@ def gaps(view: ChannelView, sent: Sent) -> list[Gap]:
     for first, second in itertools.pairwise(broadcasts):
         if first is second or not runs_on(view, first, second):
             continue
-        looked = [tick.now_ms for tick in view.ticks if first.index < tick.index < second.index]
-        found.append(Gap(first, second, second.now_ms - first.now_ms, max(looked, default=first.now_ms) - first.now_ms))
+        ticks = bisect_left(view.ticks, second.index, key=_index)
+        tick = view.ticks[ticks - 1] if ticks else first
+        looked = tick.now_ms - first.now_ms if tick.index > first.index else 0
+        found.append(Gap(first, second, second.now_ms - first.now_ms, looked))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """The times that a participant was shown, in order."""
+
+    steps: list[Step]
+    indices: list[int]
+    latest: list[int]
+    """The latest time up to each of them."""
+    back: list[tuple[int, int]]
+    """Where it went back: the steps before and after."""
+
+    def latest_before(self, place: int) -> int:
+        return self.latest[place - 1] if place else 0
+
+
+@once
+def _clock(view: ChannelView) -> _Clock:
+    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
+    latest = list(itertools.accumulate((step.now_ms for step in steps), max))
+    back = [(one.index, next_.index) for one, next_ in itertools.pairwise(steps) if next_.now_ms < one.now_ms]
+    return _Clock(steps, [step.index for step in steps], latest, back)
+
+
+def _index(step: Step) -> int:
+    return step.index
 
 
 def runs_on(view: ChannelView, first: Step, last: Step) -> bool:
     """Does the participant's clock go on, and never back, from one step to another?"""
-    times = [s.now_ms for s in view.trace.of(view.party.name) if first.index <= s.index <= last.index and s.now_ms]
-    return all(before <= after for before, after in itertools.pairwise(times))
+    back = _clock(view).back
+    place = bisect_left(back, (first.index, 0))
+    return place == len(back) or back[place][1] > last.index
 
 
 def in_step(view: ChannelView, first: Step, last: Step) -> bool:
     """Does the clock run on from one step to another, and did it never show a later time before?"""
-    earlier = (s.now_ms for s in view.trace.of(view.party.name) if s.index < first.index)
-    return max(earlier, default=0) <= first.now_ms and runs_on(view, first, last)
+    clock = _clock(view)
+    return clock.latest_before(bisect_left(clock.indices, first.index)) <= first.now_ms and runs_on(view, first, last)
 
 
 def possibly_acknowledged(view: ChannelView) -> Iterator[Possibly]:

@@ -20,6 +20,7 @@ from .channel_view import ChannelView
 from .facts import Observed, Received, same
 from .repair_terms import SECOND_MS
 from .repair_tracker import NEVER, Answer, Asked
+from .steadiness import steady_until
 from .windows import Window
 
 SWEEP_MS = 60_000
@@ -258,7 +259,7 @@ def _turns_of(view: ChannelView, asked: Asked, previous: Asked | None) -> Iterat
     """One turn, and one more for each request that comes after the last one was left unanswered for good."""
     pause_until = _pause_until(view, previous, view.arrivals.get(asked.message_id, [])[1:], asked)
     requests = [asked.received, *asked.repeats]
-    proper = [r for r in requests if _proper(asked, r) and r.step.now_ms >= pause_until]
+    proper = [r for r in requests if _proper(view, asked, r) and r.step.now_ms >= pause_until]
     if asked.original is None or not proper:
         return
     waiting = previous is not None and not previous.answers and not previous.copies
@@ -285,7 +286,7 @@ def _turn(view: ChannelView, asked: Asked, request: Received, *, clear: bool) ->
     later = next((r for r in view.arrivals.get(asked.message_id, ()) if r.step.index > since.index), None)
     usual = later is not None and later.valid and later.step.reply is not None and later.kind is Kind.CONTENT
     copy = later if usual and later and asked.original and same(later.message, asked.original) else None
-    end = min(following, later.step.index if later is not None else NEVER, _steady_until(view, since))
+    end = min(following, later.step.index if later is not None else NEVER, steady_until(view, since))
     window, shown = _window(view, asked, request, end, clear=clear)
     t_max = view.terms.t_max_ms
     bound = Window(since.now_ms, since.now_ms + t_max) if t_max else None
@@ -332,25 +333,28 @@ def _pause_until(view: ChannelView, previous: Asked | None, copies: list[Receive
     return max(ends) + view.terms.t_min_ms if view.terms.t_min_ms is not None else NEVER
 
 
-def _proper(asked: Asked, received: Received) -> bool:
+def _proper(view: ChannelView, asked: Asked, received: Received) -> bool:
     """Does it ask for the message as a participant would who knows its author?"""
-    entries = [e for e in received.message.repair_request if e.message_id == asked.message_id]
-    named = bool(entries) and all(entry.sender_id == asked.author for entry in entries)
-    return named and counts(received) and received.message.message_id != asked.message_id
+    if not counts(received) or received.message.message_id == asked.message_id:
+        return False
+    authors = asked_of(view, received).get(asked.message_id)
+    return authors == {asked.author}
 
 
-def _steady_until(view: ChannelView, since: Step) -> int:
-    """Index of the step at which the clock goes back, beyond any trace if it never does."""
-    steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
-    if any(step.now_ms > since.now_ms for step in steps if step.index < since.index):
-        return since.index
-    latest = since.now_ms
-    for step in steps:
-        if step.index > since.index:
-            if step.now_ms < latest:
-                return step.index
-            latest = step.now_ms
-    return NEVER
+def asked_of(view: ChannelView, received: Received) -> dict[str, set[str | None]]:
+    """By ID that a message asks for: whom it takes for the author."""
+    known, index = _known_requests(view), received.step.index
+    if index not in known:
+        authors = known[index] = {}
+        for entry in received.message.repair_request:
+            authors.setdefault(entry.message_id, set()).add(entry.sender_id)
+    return known[index]
+
+
+@once
+def _known_requests(_: ChannelView) -> dict[int, dict[str, set[str | None]]]:
+    """Kept by step, for each of many requests is looked for in each of many messages."""
+    return {}
 
 
 def _window(view: ChannelView, asked: Asked, request: Received, end: int, *, clear: bool) -> tuple[Window | None, bool]:

@@ -8,6 +8,7 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Mention
@@ -17,7 +18,7 @@ from ...view.resends import Gap, gaps, given_up, possibly_acknowledged
 from .receive import judge_mention
 
 
-@check("SDS-ACK-01")
+@check("SDS-ACK-01", of="mentions")
 def history_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """An own message named in a received causal history is acknowledged."""
     for mention in view.mentions:
@@ -26,15 +27,21 @@ def history_acknowledges(view: ChannelView) -> Iterator[Observation]:
 
 
 def _shown_state(view: ChannelView, mention: Mention) -> int | None:
-    """Its state by the first Observe after the mention; None if there is none."""
-    for observed in view.observed:
-        if observed.step.index == mention.received.step.index + 1 and observed.state.HasField("outgoing"):
-            states = {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
-            return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED)
-    return None
+    """Its state by an Observe right after the mention; None if there is none."""
+    states = _shown_states(view).get(mention.received.step.index + 1)
+    return states.get(mention.message_id, pb.ACK_STATE_ACKNOWLEDGED) if states is not None else None
 
 
-@check("SDS-ACK-02")
+@once
+def _shown_states(view: ChannelView) -> dict[int, dict[str, int]]:
+    """By step: the states of own messages that are shown there."""
+    return {
+        observed.step.index: {entry.message_id: entry.state for entry in observed.state.outgoing.entries}
+        for observed in view.showing("outgoing")
+    }
+
+
+@check("SDS-ACK-02", of="mentions")
 def filter_possibly_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """An own message found in a received filter is possibly acknowledged."""
     for mention in view.mentions:
@@ -59,7 +66,7 @@ def _acked_with(view: ChannelView, mention: Mention) -> bool:
     return any(ack.step is mention.received.step and not ack.possibly for ack in acks)
 
 
-@check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-ACK-03", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
     """Several filters may acknowledge; after how many is told, not judged."""
     for mention in view.mentions:
@@ -70,7 +77,7 @@ def filters_may_acknowledge(view: ChannelView) -> Iterator[Observation]:
                 yield held(mention.received.step)
 
 
-@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="mentions")
 def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
     """A single filter never acknowledges: the message stays in the buffer."""
     for mention in view.mentions:
@@ -83,7 +90,7 @@ def one_filter_is_not_enough(view: ChannelView) -> Iterator[Observation]:
         yield judged(mention.received.step, met, expected, "acknowledged", soft)
 
 
-@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-ACK-04", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
     """A single filter acknowledges later no more than at once: it is the same one when its message is delivered."""
     for ack in view.acks:
@@ -96,7 +103,7 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
             yield violated(ack.step, expected, f"acknowledged in answer to {ack.step.command}")
 
 
-@check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
 def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
     """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement."""
     for received in view.received:
@@ -110,7 +117,7 @@ def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, not signalled, expected, seen)
 
 
-@check("SDS-ACK-06")
+@check("SDS-ACK-06", of="observed")
 def no_way_back(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message does not fall back to unacknowledged."""
     possibly: set[str] = set()
@@ -129,7 +136,7 @@ def no_way_back(view: ChannelView) -> Iterator[Observation]:
                 yield held(observed.step)
 
 
-@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-ACK-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation]:
     """After a filter without it, a possibly acknowledged message is not resent at the unacknowledged period again.
 
@@ -157,7 +164,7 @@ def no_way_back_to_the_shorter_period(view: ChannelView) -> Iterator[Observation
             yield judged(gap.second, gap.looked >= shorter, expected, seen)
 
 
-@check("SDS-ACK-07")
+@check("SDS-ACK-07", of="arrived")
 def any_message_acknowledges(view: ChannelView) -> Iterator[Observation]:
     """Sync messages and messages that must wait acknowledge as well."""
     refused = [mention for mention in view.unheard if mention.received.kind is Kind.SYNC]

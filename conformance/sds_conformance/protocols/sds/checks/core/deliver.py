@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -16,13 +17,14 @@ from ...view.dependencies import depends
 from ...view.facts import LogItem
 from ...view.histories import outsiders
 from ...view.log_orders import Neighbours, neighbours
+from ...view.repair_tracker import NEVER
 from ...view.timestamps import lamport_rule, moved_sends
 
 _PAIRS = 3
 """So many pairs in the order of arrival are not so by chance, in an order of another kind: SDS-CONFLICT-01."""
 
 
-@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-01", pb.CAPABILITY_DELIVERED, of="delivered")
 def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
     """After a delivery from ahead, the local timestamp is the delivered one, neither less nor more."""
     for sent, seen in moved_sends(view):
@@ -40,7 +42,7 @@ def clock_matches_the_delivered(view: ChannelView) -> Iterator[Observation]:
                 yield judged(observed.step, e.tolerates(seen + 1) or e.stays(seen), expected, f"{seen}")
 
 
-@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-02", pb.CAPABILITY_DELIVERED, of="delivered sent")
 def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
     """Delivering a timestamp that is not greater leaves the local one alone."""
     for sent, seen in moved_sends(view):
@@ -50,7 +52,7 @@ def clock_never_falls(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
-@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-03", pb.CAPABILITY_DELIVERED, of="sent")
 def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
     """A message that waits in the buffer does not move the clock; its delivery does."""
     for sent, seen in moved_sends(view):
@@ -60,7 +62,7 @@ def clock_waits_for_delivery(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, seen <= e.high, expected, f"{seen}", "AMB-15")
 
 
-@check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-04", pb.CAPABILITY_DELIVERED, of="log-of-two")
 def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
     """A late message is inserted where its Lamport timestamp belongs, not where it arrived."""
     for pair in neighbours(view):
@@ -69,7 +71,7 @@ def inserted_by_lamport(view: ChannelView) -> Iterator[Observation]:
         yield judged(pair.step, pair.in_order, pair.expected, "the order of arrival")
 
 
-@check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED)
+@check("SDS-DELIVER-05", pb.CAPABILITY_DELIVERED, of="ties")
 def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
     """Among equal timestamps the place is decided by "Resolve Conflicts", not by the order of arrival."""
     tied = [pair for pair in neighbours(view) if pair.tied and not (pair.first.own or pair.second.own)]
@@ -86,12 +88,13 @@ def ties_resolved_on_insertion(view: ChannelView) -> Iterator[Observation]:
 @check("SDS-DELIVER-06", pb.CAPABILITY_DELIVERED)
 def logged_once(view: ChannelView) -> Iterator[Observation]:
     """However often a message arrives, it is in the log once."""
-    twice = {r.message.message_id for r in view.received if r.duplicate and not r.own}
+    duplicates = [r for r in view.received if r.duplicate]
+    twice = {r.message.message_id for r in duplicates if not r.own}
+    since = {r.message.message_id: r.step.index for r in reversed(duplicates)}
     for observed in view.observed:
         ids = [entry.message_id for entry in observed.state.log.entries]
-        copies = {r.message.message_id for r in view.received if r.duplicate and r.step.index < observed.step.index}
-        double = next((message_id for message_id in ids if ids.count(message_id) > 1), None)
-        if double is not None or copies & set(ids):
+        double = _double(ids)
+        if double is not None or any(since.get(message_id, NEVER) < observed.step.index for message_id in ids):
             yield judged(
                 observed.step, double is None, f"{double!r} once in the log", f"{ids.count(double or '')} times"
             )
@@ -101,14 +104,20 @@ def logged_once(view: ChannelView) -> Iterator[Observation]:
     for sent in view.outgoing:
         others = outsiders(view, sent.history, sent.step.index)
         named = [message_id for message_id in sent.history if message_id not in others]
-        double = next((message_id for message_id in named if named.count(message_id) > 1), None)
+        double = _double(named)
         if double is not None:
             yield violated(sent.step, f"{double!r} once in causal_history", f"{sent.history.count(double)} times")
         elif twice & set(sent.history):
             yield held(sent.step)
 
 
-@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED)
+def _double(ids: Sequence[str]) -> str | None:
+    """The first of the IDs that stands there twice, None if none does."""
+    counts = Counter(ids)
+    return next((message_id for message_id in ids if counts[message_id] > 1), None)
+
+
+@check("SDS-DELIVER-07", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def delivered_in_causal_order(view: ChannelView) -> Iterator[Observation]:
     """Of what is delivered in one step, what a message depends on comes before it.
 
@@ -148,7 +157,7 @@ def _is_hash(item: LogItem) -> bool:
     return _HASH.fullmatch(item.message_id) is not None
 
 
-@check("SDS-CONFLICT-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-CONFLICT-01", pb.CAPABILITY_DELIVERED, of="ties")
 def ties_ascend_by_id(view: ChannelView) -> Iterator[Observation]:
     """Messages with equal Lamport timestamps are in ascending order of message ID."""
     for pair in neighbours(view):
@@ -157,7 +166,7 @@ def ties_ascend_by_id(view: ChannelView) -> Iterator[Observation]:
             yield _judge(pair)
 
 
-@check("SDS-CONFLICT-02", pb.CAPABILITY_DELIVERED)
+@check("SDS-CONFLICT-02", pb.CAPABILITY_DELIVERED, of="ties")
 def lowest_hash_first(view: ChannelView) -> Iterator[Observation]:
     """Where IDs are hashes, the lowest hash comes first."""
     for pair in neighbours(view):
@@ -167,7 +176,7 @@ def lowest_hash_first(view: ChannelView) -> Iterator[Observation]:
             yield _judge(pair)
 
 
-@check("SDS-CONFLICT-03", pb.CAPABILITY_DELIVERED)
+@check("SDS-CONFLICT-03", pb.CAPABILITY_DELIVERED, of="ties")
 def own_messages_take_part(view: ChannelView) -> Iterator[Observation]:
     """Own messages are ordered among those with equal timestamps like everybody else's."""
     for pair in neighbours(view):

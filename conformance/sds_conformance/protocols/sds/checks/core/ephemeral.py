@@ -10,6 +10,7 @@ from sds_reference import Kind
 from .....judging.judgement import Observation, held, judged, noted, violated
 from ...register import check
 from ...view.channel_view import ChannelView
+from ...view.facts import Received
 from ...view.histories import ephemeral_ids, hybrid_ids, is_hybrid
 from ...view.losses import may_be_lost
 from ...view.refusals import offered
@@ -19,7 +20,7 @@ from .send import ordinary_sends, taken
 from .sync import in_no_history, in_no_log, meets_no_dependency
 
 
-@check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL)
+@check("SDS-EPHEMERAL-01", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
 def broadcast_once(view: ChannelView) -> Iterator[Observation]:
     """Sending an ephemeral message broadcasts exactly one message."""
     for sent in view.ephemerals:
@@ -33,7 +34,7 @@ def ordinary_ephemerals_are_broadcast(view: ChannelView) -> Iterator[Observation
     yield from map(taken, ordinary_sends(view, "send_ephemeral"))
 
 
-@check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL)
+@check("SDS-EPHEMERAL-02", pb.CAPABILITY_EPHEMERAL, of="ephemerals")
 def fields_unset(view: ChannelView) -> Iterator[Observation]:
     """Lamport timestamp, causal history and filter are unset."""
     for sent in view.ephemerals:
@@ -51,7 +52,7 @@ def fields_unset(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, not fields, expected, f"{', '.join(fields)} set")
 
 
-@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-EPHEMERAL-03", pb.CAPABILITY_EPHEMERAL, pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="ephemerals")
 def not_buffered(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message is not in the outgoing buffer and never broadcast again."""
     own = {sent.message.message_id: sent for sent in view.ephemerals if not sent.repeat}
@@ -70,7 +71,7 @@ def not_buffered(view: ChannelView) -> Iterator[Observation]:
             yield held(tick)
 
 
-@check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED)
+@check("SDS-EPHEMERAL-04", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
     """A received ephemeral message is delivered immediately, whatever else waits."""
     for received in offered(view):
@@ -89,14 +90,14 @@ def delivered_at_once(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
-@check("SDS-EPHEMERAL-05")
+@check("SDS-EPHEMERAL-05", of="any-ephemeral")
 def not_logged(view: ChannelView) -> Iterator[Observation]:
     """Ephemeral messages are in no log and in no causal history."""
     yield from in_no_history(view, "ephemeral message", ephemeral_ids)
     yield from in_no_log(view, "ephemeral message", ephemeral_ids)
 
 
-@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED)
+@check("SDS-EPHEMERAL-05", pb.CAPABILITY_DELIVERED, of="any-ephemeral received unmet")
 def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     """A message that depends on an ephemeral one waits: what is in no log meets no dependency.
 
@@ -105,13 +106,16 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
     yield from meets_no_dependency(view, "ephemeral, and never in the log", ephemeral_ids)
     logged = (d for d in view.delivered if d.received is not None and d.received.kind is Kind.CONTENT)
     came = {(delivery.message_id, delivery.step.index) for delivery in logged}
-    waiting = [received for received in view.received if received.acceptable and received.unmet]
+    waiting: dict[str, list[Received]] = {}
+    for received in view.received:
+        for message_id in received.unmet if received.acceptable else ():
+            waiting.setdefault(message_id, []).append(received)
     for late in view.received:
         if late.kind is not Kind.EPHEMERAL or late.own or is_hybrid(late):
             continue
         message_id = late.message.message_id
-        for received in waiting:
-            if message_id not in received.unmet or received.step.index > late.step.index:
+        for received in waiting.get(message_id, ()):
+            if received.step.index > late.step.index:
                 continue
             since = (d for d in received.delivered if d.step.index >= late.step.index and message_id in d.unmet)
             freed = [d for d in since if (message_id, d.step.index) not in came]  # else SDS-DELIVER-07
@@ -122,7 +126,7 @@ def no_dependency_is_met_by_them(view: ChannelView) -> Iterator[Observation]:
                 yield held(late.step)
 
 
-@check("SDS-EPHEMERAL-06")
+@check("SDS-EPHEMERAL-06", of="ephemeral-came")
 def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp has no place in the log, whatever else it carries."""
     yield from in_no_history(view, "message without a Lamport timestamp", hybrid_ids)
@@ -131,7 +135,7 @@ def hybrids_are_not_logged(view: ChannelView) -> Iterator[Observation]:
         yield from meets_no_dependency(view, "without a Lamport timestamp, and never in the log", hybrid_ids)
 
 
-@check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED)
+@check("SDS-EPHEMERAL-06", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content without a Lamport timestamp is delivered at once, or when what it names has been delivered (AMB-31).
 
@@ -156,7 +160,7 @@ def hybrids_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, received.refusal if received.rejected else "nothing")
 
 
-@check("SDS-EPHEMERAL-07")
+@check("SDS-EPHEMERAL-07", of="sent")
 def clock_unmoved(view: ChannelView) -> Iterator[Observation]:
     """Sending and receiving ephemeral messages leaves the Lamport timestamp alone."""
     for sent, seen in moved_sends(view):

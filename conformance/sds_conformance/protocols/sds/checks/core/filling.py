@@ -81,7 +81,7 @@ def _rolled_over(view: ChannelView) -> tuple[_Filling, list[_Filling]] | None:
     return fillings[-1], fillings[:-1]
 
 
-@check("SDS-STATE-05")
+@check("SDS-STATE-05", of="outgoing")
 def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observation]:
     """As long as a filter has room for all that may be in it, all that was delivered is in it.
 
@@ -99,7 +99,7 @@ def nothing_is_forgotten_before_it_is_full(view: ChannelView) -> Iterator[Observ
     yield from judge_members(step, holds, received, expected, "{} is not")
 
 
-@check("SDS-STATE-06")
+@check("SDS-STATE-06", of="outgoing received")
 def filters_cease_to_grow(view: ChannelView) -> Iterator[Observation]:
     """After three times its capacity the filter is no longer than up to twice: it was recomputed, not extended."""
     found = _rolled_over(view)
@@ -148,7 +148,7 @@ def _newest(view: ChannelView, entries: list[tuple[int, str]], sent: Sent, itsel
     return [message_id for _, message_id in entries[max(0, end - room) : end] if message_id]
 
 
-@check("SDS-RECV-04")
+@check("SDS-RECV-04", of="outgoing received")
 def the_full_filter_takes_the_next(view: ChannelView) -> Iterator[Observation]:
     """Once a filter is full, what is received enters it all the same, that which makes it roll over too (AMB-55)."""
     c, last = view.configuration, 0

@@ -27,7 +27,7 @@ def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterat
         yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
 
 
-@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED, of="received unmet")
 def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered once what it waits for has come, though others before it in the buffer go on waiting."""
     waiting = [r for r in view.received if r.unmet and r.acceptable]
@@ -48,7 +48,7 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
         yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
 
 
-@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED, of="received unmet")
 def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]:
     """A message that waits for one that the participant then sends itself is delivered by a sweep at the latest."""
     for received in view.received:
@@ -62,7 +62,7 @@ def dependencies_may_come_by_any_way(view: ChannelView) -> Iterator[Observation]
         yield from _judge_sweep(view, received, f"{received.message.message_id!r} delivered: {why}")
 
 
-@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING)
+@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="received unmet")
 def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced on arrival, they are the unmet ones."""
     for received in view.received:
@@ -73,7 +73,7 @@ def missing_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, met, f"{sorted(received.unmet)} named as missing", f"{sorted(entries)}")
 
 
-@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING)
+@check("SDS-INSWEEP-02", pb.CAPABILITY_MISSING, of="ticks")
 def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]:
     """Where missing dependencies are surfaced by a sweep, something that has come depends on them, and they have not.
 
@@ -87,7 +87,7 @@ def missing_at_a_sweep_are_the_unmet(view: ChannelView) -> Iterator[Observation]
             yield judged(tick, entries <= unmet, f"only {sorted(unmet)} named as missing", f"{sorted(entries)}")
 
 
-@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
+@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED, of="received unmet")
 def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Once the root has come, a whole chain of waiting messages is delivered."""
     for received in view.received:
@@ -98,7 +98,7 @@ def chains_are_delivered(view: ChannelView) -> Iterator[Observation]:
         yield from judge_waiting(view, received, expected, _STILL, unless_shown=False)
 
 
-@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED)
+@check("SDS-INSWEEP-04", pb.CAPABILITY_DELIVERED, of="received unmet")
 def all_that_wait_for_one_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Where one of several that wait for the same message has been delivered, so are the others."""
     for received in view.received:
@@ -138,7 +138,7 @@ def given_up_after_the_timeout_only(view: ChannelView) -> Iterator[Observation]:
             return
 
 
-@check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED)
+@check("SDS-INSWEEP-06", pb.CAPABILITY_DELIVERED, of="received unmet")
 def delivered_messages_leave_the_buffer(view: ChannelView) -> Iterator[Observation]:
     """A delivered message is no longer in the incoming buffer: not shown there, and delivered by no further sweep."""
     for received in view.received:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sds_harness.sds.trace import Step, Trace
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -27,7 +28,8 @@ class _Arrival:
     def older(self, trace: Trace, channel_id: str) -> int | None:
         """Largest Lamport timestamp of what others had said by then, as far as that is before the newcomer's clock;
         None if there had been no talk."""
-        before = (m.lamport_timestamp or 0 for s, m in _talk(trace, channel_id) if s.index < self.opened.index)
+        talk = takewhile(lambda said: said[0].index < self.opened.index, _talk(trace, channel_id))
+        before = (message.lamport_timestamp or 0 for _, message in talk)
         clock = min(self.opened.now_ms, self.first.now_ms)
         return max((lamport for lamport in before if lamport < clock), default=None)
 
@@ -87,7 +89,7 @@ def newcomers_speak_at_once_and_in_time(view: ChannelView) -> Iterator[Observati
         yield judged(step, met, expected, f"{seen}, by a clock of {step.now_ms}")
 
 
-@check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED)
+@check("SDS-STATE-04", pb.CAPABILITY_VIRTUAL_CLOCK, pb.CAPABILITY_DELIVERED, of="received")
 def newcomers_find_their_place(view: ChannelView) -> Iterator[Observation]:
     """In the logs of all others a newcomer's first message stands where its timestamp belongs, however late it came."""
     for received in view.received:

@@ -18,7 +18,7 @@ from ...view.lateness import may_be_delivered_late
 from ...view.refusals import offered
 
 
-@check("SDS-MSG-09", pb.CAPABILITY_DELIVERED)
+@check("SDS-MSG-09", pb.CAPABILITY_DELIVERED, of="delivered")
 def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
     """What is delivered is what was received, byte for byte; where several contents came with one ID, one of them."""
     for delivery in view.delivered:
@@ -33,7 +33,7 @@ def content_delivered_unchanged(view: ChannelView) -> Iterator[Observation]:
         yield judged(delivery.step, met, expected, seen)
 
 
-@check("SDS-MSG-10")
+@check("SDS-MSG-10", of="outgoing")
 def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
     """Causal histories name messages by their SDS message ID, not by what a transport calls them."""
     for sent in view.outgoing:
@@ -44,7 +44,7 @@ def history_names_message_ids(view: ChannelView) -> Iterator[Observation]:
                 yield judged(sent.step, message_id in view.known_ids, expected, f"{message_id!r}, an ID of none")
 
 
-@check("SDS-MSG-11", pb.CAPABILITY_MISSING)
+@check("SDS-MSG-11", pb.CAPABILITY_MISSING, of="hints received")
 def hints_surface_unchanged(view: ChannelView) -> Iterator[Observation]:
     """Retrieval hints of missing dependencies reach the application as they were received."""
     for received in view.received:
@@ -59,7 +59,7 @@ def surfaced(view: ChannelView, step: Step) -> list[pb.MissingEntry]:
     return [entry for event in step.signals("missing", view.channel_id) for entry in event.missing.entries]
 
 
-@check("SDS-MSG-11")
+@check("SDS-MSG-11", of="outgoing")
 def hints_stand_by_their_id(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a causal history belongs to the ID it stands next to."""
     for sent in view.outgoing:
@@ -161,7 +161,7 @@ def channels_do_not_mix(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, foreign is None, expected, f"{foreign!r} of another")
 
 
-@check("SDS-MSG-17")
+@check("SDS-MSG-17", of="outgoing")
 def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
     """Content and sync messages carry Lamport timestamp, filter, and as much history as there is."""
     for sent in view.outgoing:
@@ -179,7 +179,7 @@ def protocol_fields_set(view: ChannelView) -> Iterator[Observation]:
                 yield judged(sent.step, met, expected, f"{count}")
 
 
-@check("SDS-MSG-18", pb.CAPABILITY_DELIVERED)
+@check("SDS-MSG-18", pb.CAPABILITY_DELIVERED, of="ephemeral-came")
 def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
     """An ephemeral message without Lamport timestamp, history and filter is not refused."""
     for received in offered(view):
@@ -189,7 +189,7 @@ def bare_ephemeral_accepted(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, not received.rejected, "an ephemeral message to be accepted", "a refusal")
 
 
-@check("SDS-MSG-19")
+@check("SDS-MSG-19", of="sync-came")
 def both_empty_contents_accepted(view: ChannelView) -> Iterator[Observation]:
     """A sync message is accepted with its content unset and with its content of zero length."""
     for received in offered(view):
@@ -232,7 +232,7 @@ def no_content_of_its_own(view: ChannelView) -> Iterator[Observation]:
             yield violated(step, "content messages of the application only", f"{message.message_id!r}, sent unasked")
 
 
-@check("SDS-MSG-17")
+@check("SDS-MSG-17", of="no-sds-r outgoing")
 def no_repair_request_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """repair_request is populated only with SDS-R."""
     for sent in view.outgoing if not view.terms.on else ():
@@ -257,7 +257,7 @@ def delivered_in_its_channel(view: ChannelView) -> Iterator[Observation]:
             yield held(step)
 
 
-@check("SDS-MSG-21", pb.CAPABILITY_RESEND)
+@check("SDS-MSG-21", pb.CAPABILITY_RESEND, of="copies")
 def copies_are_the_message(view: ChannelView) -> Iterator[Observation]:
     """All copies of a message agree in ID, sender, channel, Lamport timestamp, causal IDs and content."""
     for copy in view.copies:
@@ -295,12 +295,13 @@ def entry_identity_is_its_id(view: ChannelView) -> Iterator[Observation]:
                 yield judged(sent.step, entry.sender_id in authors, expected, f"{entry.sender_id!r}")
 
 
-@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED)
+@check("SDS-MSG-24", pb.CAPABILITY_DELIVERED, of="arrived delivered")
 def proto3_reading(view: ChannelView) -> Iterator[Observation]:
     """Field order, unknown fields and over-long varints make no difference to a reader."""
     for received in offered(view) if view.delivered else ():
-        canonical = view.revision.wire.encode(received.message)
-        if received.plain and not received.unmet and received.step.received.text != canonical:
+        if not received.plain or received.unmet:
+            continue
+        if received.step.received.text != view.revision.wire.encode(received.message):
             if received.delivered:
                 yield held(received.step)
             elif received.rejected:
@@ -309,7 +310,7 @@ def proto3_reading(view: ChannelView) -> Iterator[Observation]:
                 yield violated(received.step, "a legal protobuf encoding to be read like the usual one", "no delivery")
 
 
-@check("SDS-MSG-17", pb.CAPABILITY_RESEND)
+@check("SDS-MSG-17", pb.CAPABILITY_RESEND, of="copies")
 def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
     """Copies carry a filter, the original one or a newer one."""
     for copy in view.copies:
@@ -317,7 +318,7 @@ def copies_keep_a_filter(view: ChannelView) -> Iterator[Observation]:
         yield judged(copy.step, met, "a filter in the copy as well", "none")
 
 
-@check("SDS-MSG-22")
+@check("SDS-MSG-22", of="outgoing")
 def participant_id_constant(view: ChannelView) -> Iterator[Observation]:
     """A participant keeps one ID in all its messages."""
     ids = [(s.step, s.message.sender_id) for s in sorted(view.sent + view.syncs, key=lambda s: s.step.index)]

@@ -34,7 +34,7 @@ _LONG = 5
 """Periods of the unacknowledged after which, with no period of its own in force, a message is not resent at all."""
 
 
-@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-01", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_are_rebroadcast(view: ChannelView) -> Iterator[Observation]:
     """An unacknowledged message is broadcast again after its period, and again after the next."""
     period = resend_period(view)
@@ -85,7 +85,7 @@ def acknowledged_are_not_rebroadcast(view: ChannelView) -> Iterator[Observation]
     return no_copies_after_acknowledgement(view)
 
 
-@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-05", pb.CAPABILITY_RESEND, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """A rebroadcast does not advance the sender's own Lamport timestamp."""
     for sent, seen in moved_sends(view):
@@ -95,7 +95,7 @@ def rebroadcasts_change_nothing(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, e.tolerates(seen), expected, f"{seen}")
 
 
-@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-06", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="copies")
 def not_before_the_period(view: ChannelView) -> Iterator[Observation]:
     """No copy goes out before the set period is over."""
     period = resend_period(view)
@@ -118,7 +118,7 @@ def _undisturbed(possibly: Possibly, gap: Gap) -> bool:
     return possibly.since.index < gap.first.index and gap.second.index < possibly.undisturbed_until
 
 
-@check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-02", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[Observation]:
     """Possibly acknowledged messages are sent again, and not at the intervals of unacknowledged ones."""
     c = view.configuration
@@ -141,7 +141,8 @@ def possibly_acknowledged_have_their_own_period(view: ChannelView) -> Iterator[O
 def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | None:
     """The tick by which a first copy was overdue, None if one came or may yet come."""
     since = possibly.since
-    if any(c.original is possibly.sent and c.step.index > possibly.since.index for c in view.copies):
+    copies = view.standing(possibly.sent.message.message_id).copies
+    if any(c.original is possibly.sent and c.step.index > since.index for c in copies):
         return None
     ticks = [tick for tick in view.ticks if since.index < tick.index < possibly.undisturbed_until]
     late = [tick for tick in ticks if tick.now_ms >= since.now_ms + 2 * period]
@@ -150,7 +151,7 @@ def _never_resent(view: ChannelView, possibly: Possibly, period: int) -> Step | 
     return overdue if overdue is not None and runs_on(view, view.trace.steps[0], overdue) else None
 
 
-@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
     """Unacknowledged messages are sent again at shorter intervals than possibly acknowledged ones."""
     rare = [(gap, p.sent) for p in possibly_acknowledged(view) for gap in gaps(view, p.sent) if _undisturbed(p, gap)]
@@ -176,7 +177,7 @@ def unacknowledged_come_sooner(view: ChannelView) -> Iterator[Observation]:
         yield held(rare[-1][0].second)
 
 
-@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-OUTSWEEP-03", pb.CAPABILITY_RESEND, pb.CAPABILITY_RESEND_PERIOD, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def unacknowledged_go_first(view: ChannelView) -> Iterator[Observation]:
     """Where their periods give unacknowledged messages no priority, copies of these go first in a tick.
 

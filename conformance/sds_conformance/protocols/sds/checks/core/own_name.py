@@ -18,7 +18,7 @@ from .sync import in_no_history, in_no_log
 _WHAT = "message in its own name that it has not sent"
 
 
-@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-01", pb.CAPABILITY_DELIVERED, of="own-came")
 def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
     """A message with the participant's own sender ID is ignored; to refuse it is a way to do so."""
     for received in offered(view):
@@ -28,23 +28,24 @@ def own_messages_ignored(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, not received.delivered, expected, seen)
 
 
-@check("SDS-RECV-01")
+@check("SDS-RECV-01", of="own-came")
 def its_name_enters_no_log(view: ChannelView) -> Iterator[Observation]:
     """What claims to be its own, and is not, is in no log and in no causal history."""
     yield from in_no_history(view, _WHAT, claimed_ids)
     yield from in_no_log(view, _WHAT, claimed_ids)
 
 
-@check("SDS-RECV-01")
+@check("SDS-RECV-01", of="outgoing own-came")
 def its_name_enters_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Nor in the bloom filter, where own IDs may be (AMB-19): these are none."""
     for sent in view.outgoing:
-        holds, ids = view.filter_of(sent.message.bloom_filter), claimed_ids(view, sent.step.index)
+        holds = view.filter_of(sent.message.bloom_filter)
+        ids = {message_id for message_id, since in claimed_ids(view).items() if since < sent.step.index}
         if holds is not None and ids and not sent.repeat:
             yield from judge_strangers(sent.step, holds, ids, f"no {_WHAT} in the filter")
 
 
-@check("SDS-RECV-01")
+@check("SDS-RECV-01", of="sent")
 def its_name_moves_no_clock(view: ChannelView) -> Iterator[Observation]:
     """A timestamp that comes in the participant's own name does not move the local one.
 

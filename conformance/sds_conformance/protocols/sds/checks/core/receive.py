@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from sds_harness.sds.trace import Step
@@ -10,11 +11,12 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, noted, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.dependencies import depends, waiting_dependencies, woken_beside
 from ...view.facts import Delivered, Mention, Received, Sent
-from ...view.filters import ENOUGH
+from ...view.filters import ENOUGH, Membership
 from ...view.histories import outsiders, waiting_ids
 from ...view.lateness import may_be_delivered_late, noticed_late, settled
 from ...view.losses import may_be_given_up, may_be_lost
@@ -24,7 +26,7 @@ from ...view.resends import given_up
 from .send import received_before
 
 
-@check("SDS-RECV-02", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-02", pb.CAPABILITY_DELIVERED, of="again-came received")
 def duplicates(view: ChannelView) -> Iterator[Observation]:
     """A copy of known content may be recognised; whether it is delivered again is told, not judged."""
     for received in view.received:
@@ -65,7 +67,7 @@ def judge_mention(view: ChannelView, mention: Mention, expected: str) -> Iterato
         yield violated(mention.received.step, f"{mention.message_id!r} {expected}", "no acknowledgement", soft)
 
 
-@check("SDS-RECV-03")
+@check("SDS-RECV-03", of="mentions unmet")
 def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
     """The ACK status is reviewed with a message even if that message has to wait."""
     for mention in view.mentions:
@@ -76,30 +78,42 @@ def buffered_messages_are_reviewed(view: ChannelView) -> Iterator[Observation]:
 
 def _filters_after(view: ChannelView, received: Received) -> Iterator[tuple[Sent, bool | None]]:
     """Own messages after an arrival whose filters can be read, and whether they hold its ID."""
-    for sent in view.outgoing:
-        if sent.step.index <= received.step.index or sent.message.bloom_filter is None or sent.repeat:
-            continue
-        if received.message.message_id not in received_before(view, sent, delivered=False):
-            continue
-        holds = view.filter_of(sent.message.bloom_filter)
-        if holds is not None:
-            yield sent, holds(received.message.message_id)
+    message_id, filters = received.message.message_id, _filters(view)
+    for sent, holds, kept in filters[bisect_right(filters, received.step.index, key=_sent_at) :]:
+        if message_id in kept:
+            yield sent, holds(message_id)
 
 
-@check("SDS-RECV-04")
+@once
+def _filters(view: ChannelView) -> list[tuple[Sent, Membership, set[str]]]:
+    """Own messages whose filters can be read, with these and with what every roll-over keeps in them."""
+    asked = [sent for sent in view.outgoing if sent.message.bloom_filter is not None and not sent.repeat]
+    read = [(sent, view.filter_of(sent.message.bloom_filter)) for sent in asked]
+    return [
+        (sent, holds, set(received_before(view, sent, delivered=False))) for sent, holds in read if holds is not None
+    ]
+
+
+def _sent_at(entry: tuple[Sent, Membership, set[str]]) -> int:
+    return entry[0].step.index
+
+
+@check("SDS-RECV-04", of="received")
 def received_ids_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received content enters the local filter, delivered or not."""
     for received in view.received:
         if not received.acceptable:
             continue
+        which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
         for sent, hit in _filters_after(view, received):
-            waiting = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
-            if hit or (waiting and hit is False):
-                which = f"{received.message.message_id!r}, come at step {received.step.index} and waiting"
-                yield judged(sent.step, bool(hit), f"{which}, in the filter", "it is not in it")
+            waits = received.unmet and not any(d.step.index < sent.step.index for d in received.delivered)
+            if hit:
+                yield held(sent.step)
+            elif waits and hit is False:
+                yield violated(sent.step, f"{which}, in the filter", "it is not in it")
 
 
-@check("SDS-RECV-04")
+@check("SDS-RECV-04", of="outgoing received")
 def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observation]:
     """A filter is not the same bytes before and after several messages have come: the bloom delta.
 
@@ -115,7 +129,7 @@ def filters_change_by_what_is_received(view: ChannelView) -> Iterator[Observatio
             yield violated(after.step, expected, f"the same {len(after.message.bloom_filter or b'')} bytes")
 
 
-@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered unmet")
 def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
     """A message with a dependency that is not in the log, nor waits for its place in it, is not delivered.
 
@@ -133,8 +147,8 @@ def dependencies_verified(view: ChannelView) -> Iterator[Observation]:
         if not view.revision.syncs_are_logged:  # elsewhere nothing else is said of what meets a dependency
             never -= outsiders(view, never, delivery.step.index)
         never -= {i for i in never if view.own(i) is not None}  # in the log, if anywhere for want of a timestamp
-        never -= _delivered_in(view, delivery.step)
-        if never := never - _given_up(view, delivery):
+        never -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+        if never and (never := never - _given_up(view, delivery)):
             expected = f"{delivery.message_id!r} to wait for {_what_became_of(view, min(never), delivery.step)}"
             yield violated(delivery.step, expected, "its delivery")
 
@@ -154,12 +168,19 @@ def _what_became_of(view: ChannelView, message_id: str, until: Step) -> str:
     return f"{message_id!r}, which {f'was refused at step {refused[-1].index}' if refused else 'has not arrived'}"
 
 
-def _delivered_in(view: ChannelView, step: Step) -> set[str]:
-    """What one step delivers, in whatever order: that is another requirement's matter."""
-    return {event.delivered.message_id for event in step.signals("delivered", view.channel_id)}
+@once
+def _delivered_in(view: ChannelView) -> dict[int, set[str]]:
+    """What each step delivers, in whatever order: that is another requirement's matter."""
+    found: dict[int, set[str]] = {}
+    for delivery in view.delivered:
+        found.setdefault(delivery.step.index, set()).add(delivery.message_id)
+    return found
 
 
-@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED)
+_NOTHING: frozenset[str] = frozenset()
+
+
+@check("SDS-RECV-05", pb.CAPABILITY_DELIVERED, of="delivered")
 def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
     """What is delivered has arrived or was sent."""
     sent = {s.message.message_id for s in view.sent + view.ephemerals}
@@ -169,7 +190,7 @@ def nothing_from_nowhere(view: ChannelView) -> Iterator[Observation]:
         yield judged(delivery.step, delivery.received is not None or delivery.message_id in sent, expected, seen)
 
 
-@check("SDS-RECV-06", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-06", pb.CAPABILITY_DELIVERED, of="unmet")
 def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
     """A dependency that is only buffered does not count as met."""
     for received in view.received:
@@ -180,19 +201,19 @@ def buffered_is_not_met(view: ChannelView) -> Iterator[Observation]:
         waiting = delivery.unmet_buffered - {delivery.message_id}
         if delivery.received is None or delivery.received.kind is not Kind.CONTENT:
             continue
-        waiting -= _delivered_in(view, delivery.step) | _given_up(view, delivery)
-        if waiting:
+        waiting -= _delivered_in(view).get(delivery.step.index, _NOTHING)
+        if waiting and (waiting := waiting - _given_up(view, delivery)):
             expected = (
                 f"{delivery.message_id!r} to wait for {min(waiting)!r}, which is itself waiting and not in the log"
             )
             soft = "AMB-45" if any(depends(view, other, delivery.message_id) for other in waiting) else ""
             yield violated(delivery.step, expected, "its delivery", soft)
-        elif delivery.message_id in delivery.unmet - _given_up(view, delivery):
+        elif delivery.message_id in delivery.unmet and delivery.message_id not in _given_up(view, delivery):
             expected = f"{delivery.message_id!r} to wait for ever: it depends on itself"
             yield violated(delivery.step, expected, "its delivery", "AMB-44")
 
 
-@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="received")
 def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is delivered, without waiting for a sweep."""
     for received in view.received:
@@ -212,7 +233,7 @@ def met_messages_are_delivered(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, "nothing")
 
 
-@check("SDS-RECV-07")
+@check("SDS-RECV-07", of="refused")
 def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     """Content whose dependencies are met is not refused, unless a declared limit or a position lets it be."""
     for received in view.refused:
@@ -225,7 +246,7 @@ def met_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
             yield noted(received.step, f"refused {message_id!r}, as it may: {why}")
 
 
-@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-07", pb.CAPABILITY_DELIVERED, of="delivered received")
 def nameless_messages_are_of_others(view: ChannelView) -> Iterator[Observation]:
     """Content without a sender ID is somebody else's, who speaks an older revision: refused, or delivered as any."""
     for received in view.received if view.delivered else ():
@@ -277,7 +298,7 @@ def shown_waiting(view: ChannelView, received: Received) -> bool | None:
     return received.message.message_id in shown[-1].state.incoming.message_ids if shown else None
 
 
-@check("SDS-RECV-08", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-08", pb.CAPABILITY_DELIVERED, of="received unmet")
 def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
     """A message with an unmet dependency is kept, and delivered once the dependency has come, without being resent."""
     for received in view.received:
@@ -291,7 +312,7 @@ def unmet_messages_are_kept(view: ChannelView) -> Iterator[Observation]:
         yield from judge_waiting(view, received, expected, "it was never delivered", unless_shown=True)
 
 
-@check("SDS-RECV-08")
+@check("SDS-RECV-08", of="refused unmet")
 def unmet_messages_are_not_refused(view: ChannelView) -> Iterator[Observation]:
     """That a dependency is unmet is no reason to refuse a message."""
     for received in view.refused:
@@ -318,7 +339,7 @@ def waiting_messages_stay_invisible(view: ChannelView) -> Iterator[Observation]:
         yield judged(observed.step, shown is None, f"{shown!r}, which still waits, not in the log", "it is in the log")
 
 
-@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received sync-came")
 def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observation]:
     """A message without content is neither delivered nor logged, whether content is unset or of zero length."""
     for received in view.received:
@@ -337,7 +358,7 @@ def contentless_messages_leave_no_trace(view: ChannelView) -> Iterator[Observati
             yield held(received.step)
 
 
-@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED)
+@check("SDS-RECV-10", pb.CAPABILITY_DELIVERED, of="received")
 def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
     """A message with neither content nor timestamp is not delivered either."""
     for received in view.received:
@@ -346,7 +367,7 @@ def nothing_of_no_kind_is_delivered(view: ChannelView) -> Iterator[Observation]:
             yield judged(received.step, not received.delivered_at_once, expected, "a delivery")
 
 
-@check("SDS-RECV-11")
+@check("SDS-RECV-11", of="received")
 def effects_in_order(view: ChannelView) -> Iterator[Observation]:
     """The own-sender rule comes before everything, and review and filter before the message is put aside."""
     for received in view.received:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 from sds_harness.sds.trace import Step
@@ -30,7 +31,7 @@ from ...view.timestamps import (
 )
 
 
-@check("SDS-SEND-01")
+@check("SDS-SEND-01", of="sent")
 def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
     """L = max(now, previous + 1), after own messages."""
     for sent, seen in lamport_sends(view):
@@ -44,7 +45,7 @@ def lamport_is_max(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, met, lamport_rule(sent), f"{seen}")
 
 
-@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SEND-02", pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
     """When the clock has stepped back, the next message has the previous timestamp + 1."""
     for sent, seen in lamport_sends(view):
@@ -53,7 +54,7 @@ def lamport_survives_clock_steps(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, met, f"{lamport_rule(sent)}: the clock went back", f"{seen}")
 
 
-@check("SDS-SEND-03")
+@check("SDS-SEND-03", of="outgoing")
 def lamport_is_the_increased_one(view: ChannelView) -> Iterator[Observation]:
     """The message carries the timestamp after the increase: what the participant shows, and one more each time."""
     previous: Sent | None = None
@@ -119,7 +120,7 @@ def tied_at_the_edge(sent: Sent, expected: list[str]) -> bool:
     return bool(expected) and edge >= 0 and tail[edge].lamport == tail[edge + 1].lamport
 
 
-@check("SDS-SEND-04")
+@check("SDS-SEND-04", of="sent")
 def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
     """The causal history holds the last n IDs of the log, late arrivals notwithstanding."""
     for sent in view.sent:
@@ -128,7 +129,7 @@ def history_is_the_end_of_the_log(view: ChannelView) -> Iterator[Observation]:
             yield from judge_history(view, sent, expected)
 
 
-@check("SDS-SEND-05")
+@check("SDS-SEND-05", of="outgoing")
 def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
     """Causal histories are in log order, oldest or newest first, always the same way.
 
@@ -150,7 +151,7 @@ def history_is_ordered(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-SEND-06", pb.CAPABILITY_DELIVERED)
+@check("SDS-SEND-06", pb.CAPABILITY_DELIVERED, of="arrived")
 def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]:
     """Messages with 0 to 200 entries in their causal history are taken."""
     for received in offered(view):
@@ -160,7 +161,7 @@ def histories_of_any_length_accepted(view: ChannelView) -> Iterator[Observation]
             yield judged(received.step, bool(received.delivered), expected, "nothing")
 
 
-@check("SDS-SEND-07")
+@check("SDS-SEND-07", of="sent")
 def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
     """Without configuration, a causal history has the recommended two entries."""
     if view.party.asked.HasField("causal_history_size"):
@@ -175,7 +176,7 @@ def two_entries_by_default(view: ChannelView) -> Iterator[Observation]:
                 yield noted(sent.step, f"causal histories of {size} entries by default; the text recommends 2")
 
 
-@check("SDS-SEND-08")
+@check("SDS-SEND-08", of="outgoing")
 def hints_as_supplied(view: ChannelView) -> Iterator[Observation]:
     """A history entry has the hint that was supplied for its ID, or none."""
     for sent in view.outgoing:
@@ -206,21 +207,26 @@ def _received_before(view: ChannelView, sent: Sent, delivered: bool) -> list[str
     kept = max(1, view.configuration.bloom_capacity // 10) if view.configuration.HasField("bloom_capacity") else 1
     index = sent.step.index
     # Own and ephemeral messages and copies may take room in the filter as well (AMB-19, AMB-36, AMB-112).
-    own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
-    others = sum(1 for s in own if s.step.index < index)
+    others = bisect_left(_taking_room(view), index)
     holds = view.filter_of(sent.message.bloom_filter)
     others += holds is not None and bool(holds(sent.message.message_id))
     newest: list[str] = []
     room = kept - others
-    for r in reversed(view.received):
+    for r in reversed(view.received[: bisect_left(view.received, index, key=lambda r: r.step.index)]):
         if room <= 0:
             break
-        if r.step.index < index:
-            room -= 1
-            late = delivered and not any(d.step.index < index for d in r.delivered)
-            if r.acceptable and not late:
-                newest.append(r.message.message_id)
+        room -= 1
+        late = delivered and not any(d.step.index < index for d in r.delivered)
+        if r.acceptable and not late:
+            newest.append(r.message.message_id)
     return newest[::-1]
+
+
+@once
+def _taking_room(view: ChannelView) -> list[int]:
+    """Indices of the steps at which own messages went out whose IDs a filter may hold."""
+    own = view.sent + view.ephemerals + (view.syncs if view.revision.syncs_are_logged else [])
+    return sorted(sent.step.index for sent in own)
 
 
 def judge_members(
@@ -240,7 +246,7 @@ def judge_strangers(step: Step, holds: Membership, ids: Collection[str], expecte
         yield judged(step, not found, expected, f"all {len(ids)} of them")
 
 
-@check("SDS-SEND-09")
+@check("SDS-SEND-09", of="received sent")
 def filter_is_current(view: ChannelView) -> Iterator[Observation]:
     """The filter in a message holds what was delivered before it was sent."""
     for sent in view.sent:
@@ -261,7 +267,7 @@ def sent_messages_wait_for_acknowledgement(view: ChannelView) -> Iterator[Observ
                 yield held(observed.step)
             elif not spoken_for:
                 expected = f"{message_id!r}, not acknowledged, in the outgoing buffer"
-                seen = f"{buffered or 'none'}"
+                seen = f"{sorted(buffered) or 'none'}"
                 yield violated(observed.step, expected, seen, given_up(view, message_id, observed.step.index))
     resent = {copy.message.message_id for copy in view.copies}
     for sent in view.sent:

@@ -9,12 +9,14 @@ from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Kind
 
 from .....judging.judgement import Observation, held, judged, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.histories import outsiders, with_outsiders
 from ...view.lateness import named_early
 from ...view.log_orders import neighbours
 from ...view.losses import may_be_lost
+from ...view.repair_tracker import NEVER
 from ...view.resends import given_up, spoken_for
 from ...view.timestamps import (
     NEARBY,
@@ -31,7 +33,7 @@ from .send import judge_members, judge_strangers, received_before
 ACK_STATES = {number: name.removeprefix("ACK_STATE_").lower() for name, number in pb.AckState.items()}
 
 
-@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS)
+@check("SDS-STATE-01", pb.CAPABILITY_CHANNELS, of="channels sent")
 def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
     """Each channel has a Lamport timestamp of its own."""
     ahead = most_ahead_elsewhere(view)
@@ -45,7 +47,7 @@ def clock_per_channel(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{lamport_rule(sent)}, whatever happens in other channels", f"{seen}")
 
 
-@check("SDS-STATE-02")
+@check("SDS-STATE-02", of="sent")
 def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
     """The timestamp starts at the epoch time in milliseconds."""
     for sent, seen in lamport_sends(view):
@@ -59,7 +61,7 @@ def clock_starts_at_epoch_time(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, expected, f"{seen}")
 
 
-@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-STATE-03", pb.CAPABILITY_VIRTUAL_CLOCK, of="sent")
 def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
     """After idle time the timestamp is the epoch time, not one more than before."""
     for sent, seen in lamport_sends(view):
@@ -72,7 +74,7 @@ def clock_stays_close_to_the_epoch(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, f"the current time {sent.step.now_ms} after idling", f"{seen}")
 
 
-@check("SDS-STATE-05")
+@check("SDS-STATE-05", of="outgoing received")
 def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
     """The bloom filter has no false negatives for the newest received IDs."""
     for sent in view.outgoing:
@@ -84,7 +86,7 @@ def filter_holds_what_was_received(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, expected, what, "{} is not")
 
 
-@check("SDS-STATE-05")
+@check("SDS-STATE-05", of="outgoing")
 def filter_holds_nothing_else(view: ChannelView) -> Iterator[Observation]:
     """Neither IDs of other channels, nor of other participants, nor of missing messages are in the filter."""
     met = {s.message.message_id for s in [*view.sent, *view.syncs, *view.ephemerals]}
@@ -150,11 +152,16 @@ def incoming_buffer_kept(view: ChannelView) -> Iterator[Observation]:
                     yield judged(observed.step, message_id in kept, expected, f"{sorted(kept)}")
 
 
+@once
+def _first_delivered(view: ChannelView) -> dict[str, int]:
+    return {d.message_id: d.step.index for d in reversed(view.delivered)}
+
+
 def _unmet_now(view: ChannelView, message_id: str, now: Step) -> bool:
     """Does it wait for what has neither been delivered nor may have been given up?"""
-    arrivals = [r for r in view.received if r.message.message_id == message_id and r.step.index < now.index]
-    done = {d.message_id for d in view.delivered if d.step.index < now.index}
-    waiting = (r for r in arrivals if r.acceptable and r.unmet - done)
+    done = _first_delivered(view)
+    arrivals = [r for r in view.arrivals.get(message_id, ()) if r.acceptable and r.step.index < now.index]
+    waiting = (r for r in arrivals if not r.rejected and any(done.get(i, NEVER) >= now.index for i in r.unmet))
     return any(not may_be_lost(view, {message_id, *r.unmet}, now) for r in waiting)
 
 
@@ -186,7 +193,7 @@ def log_is_complete(view: ChannelView) -> Iterator[Observation]:
             yield held(observed.step)
 
 
-@check("SDS-STATE-11", pb.CAPABILITY_DELIVERED)
+@check("SDS-STATE-11", pb.CAPABILITY_DELIVERED, of="log-of-two")
 def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
     """The log is ordered by Lamport timestamp."""
     for pair in neighbours(view):
@@ -195,7 +202,7 @@ def log_ordered_by_lamport(view: ChannelView) -> Iterator[Observation]:
         yield judged(pair.step, pair.in_order, pair.expected, "the other way round")
 
 
-@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="unmentioned")
 def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
     """A message that nothing speaks for stays unacknowledged."""
     for silent in view.unmentioned:
@@ -209,7 +216,7 @@ def no_acknowledgement_from_nothing(view: ChannelView) -> Iterator[Observation]:
             yield held(step)
 
 
-@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-STATE-12", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observation]:
     """No acknowledgement is signalled, in any step, for a message that nothing received speaks for."""
     for ack in view.acks:
@@ -223,7 +230,7 @@ def no_acknowledgement_out_of_the_blue(view: ChannelView) -> Iterator[Observatio
         yield judged(ack.step, min(spoke, default=ack.step.index + 1) <= ack.step.index, expected, seen)
 
 
-@check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED)
+@check("SDS-STATE-13", pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED, of="mentions")
 def possibly_acknowledged_stays_buffered(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message stays in the outgoing buffer."""
     once_in_a_filter = [mention for mention in view.mentions if mention.hits == 1 and not mention.certain]
@@ -266,7 +273,7 @@ def acknowledged_leaves_the_buffer(view: ChannelView) -> Iterator[Observation]:
         )
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_ACKNOWLEDGED, of="sent")
 def channels_are_isolated(view: ChannelView) -> Iterator[Observation]:
     """What a message of one channel says of a message of another changes nothing there."""
     for step in view.trace.of(view.party.name):

@@ -16,7 +16,7 @@ _RANKS = {pb.ACK_STATE_UNACKNOWLEDGED: 0, pb.ACK_STATE_POSSIBLY_ACKNOWLEDGED: 1,
 _NAMES = ("unacknowledged", "possibly acknowledged", "acknowledged")
 
 
-@check("SDS-STATE-14")
+@check("SDS-STATE-14", of="mentions")
 def some_participants_are_enough(view: ChannelView) -> Iterator[Observation]:
     """Of several participants known, one that names a message in a causal history acknowledges it for all."""
     met: dict[str, int] = {}
@@ -84,7 +84,7 @@ def _used_once(view: ChannelView) -> set[str]:
     return {s.message.message_id for s in view.sent} - {s.message.message_id for s in view.sent if s.repeat}
 
 
-@check("SDS-STATE-17", pb.CAPABILITY_ACKNOWLEDGED)
+@check("SDS-STATE-17", pb.CAPABILITY_ACKNOWLEDGED, of="acks")
 def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
     """An acknowledged message is not signalled as possibly acknowledged later; in one step the order is free."""
     own = _used_once(view)
@@ -100,7 +100,7 @@ def signals_go_forward(view: ChannelView) -> Iterator[Observation]:
             acknowledged.setdefault(ack.message_id, ack.step.index)
 
 
-@check("SDS-STATE-17")
+@check("SDS-STATE-17", of="outgoing-shown sent")
 def shown_states_go_forward(view: ChannelView) -> Iterator[Observation]:
     """Shown again and again, a message is in one state at a time and in none it has left."""
     own = _used_once(view)

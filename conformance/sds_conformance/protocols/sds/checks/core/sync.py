@@ -13,8 +13,9 @@ from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
 from ...view.filters import ENOUGH
-from ...view.histories import sync_ids
+from ...view.histories import Since, sync_ids
 from ...view.lateness import settled
+from ...view.repair_tracker import NEVER
 from ...view.resends import given_up
 from ...view.timestamps import lamport_rule, moved_sends
 from .receive import acknowledged_by, judge_mention
@@ -30,11 +31,11 @@ from .send import (
 _UNEVEN = 3
 """Sync messages that may be early."""
 
-IdsBefore = Callable[[ChannelView, int], set[str]]
+IdsSince = Callable[[ChannelView], Since]
 """IDs of messages of a kind that is in no log, of those before a step."""
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="sent ticks")
 def syncs_are_sent_periodically(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages in each of its channels.
 
@@ -62,7 +63,7 @@ def _other_broadcasts(view: ChannelView) -> list[Step]:
     return [copy.step for copy in view.copies] + [s.step for s in view.ephemerals]
 
 
-@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SYNC-01", pb.CAPABILITY_PERIODIC_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_go_on(view: ChannelView) -> Iterator[Observation]:
     """An idle participant sends sync messages again and again."""
     interval = view.configuration.sync_interval_ms
@@ -102,7 +103,7 @@ def syncs_keep_to_their_period(view: ChannelView) -> Iterator[Observation]:
         yield held(view.trace.steps[max(automatic) - 1])
 
 
-@check("SDS-SYNC-02", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-02", pb.CAPABILITY_SYNC, of="syncs")
 def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
     """Sync messages have no content."""
     for sync in view.syncs:
@@ -110,7 +111,7 @@ def sync_content_empty(view: ChannelView) -> Iterator[Observation]:
         yield judged(sync.step, not content, "a sync message without content", f"{len(content)} bytes of it")
 
 
-@check("SDS-SYNC-03", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-03", pb.CAPABILITY_SYNC, of="syncs")
 def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
     """A sync message carries max(now, previous + 1)."""
     for sync in view.syncs:
@@ -119,7 +120,7 @@ def sync_lamport_increased(view: ChannelView) -> Iterator[Observation]:
         yield judged(sync.step, seen is not None and e.tolerates(seen), expected, f"{'none' if seen is None else seen}")
 
 
-@check("SDS-SYNC-04", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-04", pb.CAPABILITY_SYNC, of="syncs")
 def sync_history(view: ChannelView) -> Iterator[Observation]:
     """A sync message has the causal history that a regular one would have."""
     for sync in view.syncs:
@@ -128,7 +129,7 @@ def sync_history(view: ChannelView) -> Iterator[Observation]:
             yield from judge_history(view, sync, expected)
 
 
-@check("SDS-SYNC-05", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-05", pb.CAPABILITY_SYNC, of="syncs")
 def sync_filter(view: ChannelView) -> Iterator[Observation]:
     """A sync message's filter holds every received content ID."""
     for sync in view.syncs:
@@ -138,7 +139,7 @@ def sync_filter(view: ChannelView) -> Iterator[Observation]:
             yield from judge_members(sync.step, holds, expected, "{}, received before, in the filter of the sync")
 
 
-@check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("SDS-SYNC-06", pb.CAPABILITY_SYNC, pb.CAPABILITY_VIRTUAL_CLOCK, of="syncs")
 def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
     """A sync message is not in the outgoing buffer and never broadcast again."""
     by_id = {sync.message.message_id: sync for sync in view.syncs}
@@ -166,45 +167,53 @@ def syncs_are_not_buffered(view: ChannelView) -> Iterator[Observation]:
             yield held(tick)
 
 
-@check("SDS-SYNC-07")
+@check("SDS-SYNC-07", of="any-sync outgoing")
 def syncs_in_no_history(view: ChannelView) -> Iterator[Observation]:
     """Neither own nor received sync messages are named in causal histories."""
     return in_no_history(view, "sync message", sync_ids)
 
 
-def in_no_history(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
+def in_no_history(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Observation]:
     """Own messages name none of these. Own ones alone do not show it: those that come are meant as well."""
+    since, come = ids_since(view), _first_come(view, ids_since)
     for sent in view.outgoing:
-        ids = ids_before(view, sent.step.index)
-        named = next((message_id for message_id in sent.history if message_id in ids), None)
-        if named is not None or ids & view.arrivals.keys():
+        at = sent.step.index
+        named = next((message_id for message_id in sent.history if since.get(message_id, NEVER) < at), None)
+        if named is not None or come < at:
             yield judged(sent.step, named is None, f"no {what} in causal_history", f"{named!r}")
 
 
-def in_no_log(view: ChannelView, what: str, ids_before: IdsBefore) -> Iterator[Observation]:
+def in_no_log(view: ChannelView, what: str, ids_since: IdsSince) -> Iterator[Observation]:
     """The log that is shown has none of these. Own ones alone do not show it, either."""
-    for observed in view.showing("log"):
-        ids = ids_before(view, observed.step.index)
-        logged = ids & {entry.message_id for entry in observed.state.log.entries}
-        if logged or ids & view.arrivals.keys():
+    since, come = ids_since(view), _first_come(view, ids_since)
+    for observed in view.showing("log") if since else ():
+        at = observed.step.index
+        logged = {e.message_id for e in observed.state.log.entries if since.get(e.message_id, NEVER) < at}
+        if logged or come < at:
             yield judged(observed.step, not logged, f"no {what} in the log", f"{min(logged, default='')!r} in it")
 
 
-def meets_no_dependency(view: ChannelView, why: str, ids_before: IdsBefore) -> Iterator[Observation]:
+def _first_come(view: ChannelView, ids_since: IdsSince) -> int:
+    """Index of the step since which there is one of these that came."""
+    return min((index for message_id, index in ids_since(view).items() if message_id in view.arrivals), default=NEVER)
+
+
+def meets_no_dependency(view: ChannelView, why: str, ids_since: IdsSince) -> Iterator[Observation]:
     """What depends on one of these is not delivered."""
-    for received in view.received if not view.gives_up else ():
+    since = ids_since(view)
+    for received in view.received if since and not view.gives_up else ():
         if not received.unmet or not received.acceptable:
             continue
-        if on := received.unmet & ids_before(view, received.step.index):
+        if on := [message_id for message_id in received.unmet if since.get(message_id, NEVER) < received.step.index]:
             expected = f"{received.message.message_id!r} to wait: {min(on)!r} is {why}"
             yield judged(received.step, not received.delivered, expected, "its delivery")
 
 
-@check("SDS-SYNC-08")
+@check("SDS-SYNC-08", of="any-sync outgoing")
 def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
     """Sync messages do not enter bloom filters."""
     for sent in view.outgoing:
-        syncs = sync_ids(view, sent.step.index)
+        syncs = {message_id for message_id, since in sync_ids(view).items() if since < sent.step.index}
         holds = view.filter_of(sent.message.bloom_filter)
         if holds is None or len(syncs) < ENOUGH or sent.repeat:
             continue
@@ -219,7 +228,7 @@ def syncs_in_no_filter(view: ChannelView) -> Iterator[Observation]:
             yield from judge_strangers(sent.step, holds, which, "no sync message in the filter")
 
 
-@check("SDS-SYNC-08", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-08", pb.CAPABILITY_SYNC, of="syncs")
 def syncs_do_not_change_the_filter(view: ChannelView) -> Iterator[Observation]:
     """A filter that is the same in two sync messages in a row is the same after received ones: the bloom delta."""
     for first, second, third in zip(view.syncs, view.syncs[1:], view.syncs[2:], strict=False):
@@ -240,7 +249,7 @@ def _only_syncs_between(view: ChannelView, before: Sent, after: Sent) -> int | N
     return len(syncs) if silent and before.step.now_ms == after.step.now_ms else None
 
 
-@check("SDS-SYNC-09")
+@check("SDS-SYNC-09", of="any-sync")
 def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
     """Sync messages are not in the log, nor do they satisfy a dependency."""
     yield from in_no_log(view, "sync message", sync_ids)
@@ -248,7 +257,7 @@ def syncs_not_logged(view: ChannelView) -> Iterator[Observation]:
         yield from meets_no_dependency(view, "a sync message, never in the log", sync_ids)
 
 
-@check("SDS-SYNC-10")
+@check("SDS-SYNC-10", of="mentions sync-came")
 def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
     """A sync message counts although its ID was used by an earlier one."""
     seen: set[str] = set()
@@ -261,7 +270,7 @@ def repeated_sync_ids(view: ChannelView) -> Iterator[Observation]:
         seen.add(received.message.message_id)
 
 
-@check("SDS-SYNC-12")
+@check("SDS-SYNC-12", of="sync-came")
 def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
     """Causal history and filter of a sync message are processed like those of a regular one."""
     for mention in view.mentions + view.unheard:
@@ -289,7 +298,7 @@ def syncs_are_processed(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, f"{min(gaps)!r} found missing by the sync message", received.refusal)
 
 
-@check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED)
+@check("SDS-SYNC-13", pb.CAPABILITY_DELIVERED, of="received sync-came unmet")
 def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
     """A sync message with unmet dependencies is never delivered or logged, not even when they have come."""
     for received in view.received:
@@ -305,7 +314,7 @@ def syncs_with_gaps_not_persisted(view: ChannelView) -> Iterator[Observation]:
             yield held(received.step)
 
 
-@check("SDS-SYNC-14", pb.CAPABILITY_SYNC)
+@check("SDS-SYNC-14", pb.CAPABILITY_SYNC, of="sent")
 def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
     """After a sync message the next content message carries a greater timestamp."""
     for sent, seen in moved_sends(view):
@@ -320,7 +329,7 @@ def sync_advances_the_clock(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{e.low}, one more than the sync message before", f"{seen}, less")
 
 
-@check("SDS-SYNC-15")
+@check("SDS-SYNC-15", of="sent")
 def received_sync_leaves_the_clock(view: ChannelView) -> Iterator[Observation]:
     """A received sync message does not move the local timestamp."""
     for sent, seen in moved_sends(view):

@@ -23,7 +23,7 @@ def _hidden(view: ChannelView, buffer: str) -> bool:
     return looked and not any(observed.state.HasField(buffer) for observed in view.observed)
 
 
-@check("SDS-SEND-10", *_RESENDS)
+@check("SDS-SEND-10", *_RESENDS, of="sent")
 def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
     """A sent message that nothing speaks for is sent again some day: it was kept. The resend probe."""
     if not _hidden(view, "outgoing") or resend_period(view) is None:
@@ -37,7 +37,7 @@ def what_was_sent_is_kept(view: ChannelView) -> Iterator[Observation]:
             yield violated(rounds.overdue, expected, f"no copy within {rounds.overdue.now_ms - sent.step.now_ms} ms")
 
 
-@check("SDS-STATE-08", *_PERIODS)
+@check("SDS-STATE-08", *_PERIODS, of="sent")
 def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
     """A message that nothing speaks for is resent at the period of the unacknowledged, not at that of the others."""
     c = view.configuration
@@ -58,7 +58,7 @@ def kept_as_unacknowledged(view: ChannelView) -> Iterator[Observation]:
                 yield violated(after[0].second, expected, seen)
 
 
-@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED)
+@check("SDS-STATE-09", pb.CAPABILITY_DELIVERED, of="received unmet")
 def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
     """A message that waited is delivered once all that it waits for has been: it was kept. The dependency probe."""
     if not _hidden(view, "incoming"):
@@ -71,7 +71,7 @@ def what_waits_is_kept(view: ChannelView) -> Iterator[Observation]:
             yield violated(received.step, expected, "it was never delivered, although all that it waits for has been")
 
 
-@check("SDS-STATE-13", *_PERIODS)
+@check("SDS-STATE-13", *_PERIODS, of="sent")
 def possibly_acknowledged_is_kept(view: ChannelView) -> Iterator[Observation]:
     """A possibly acknowledged message is sent again at its own period, where one is in force: it was kept."""
     period = view.configuration.resend_possibly_acknowledged_ms

@@ -11,6 +11,7 @@ from sds_reference import MAX_LAMPORT, UNNAMED_CHANNEL, MalformedMessage
 from sds_reference.wire_fields import LEN, VARINT, WireField, split
 
 from .....judging.judgement import Observation, held, judged, violated
+from .....judging.once import once
 from ...register import check
 from ...view.channel_view import ChannelView
 from ...view.facts import Sent
@@ -92,20 +93,25 @@ def structure(
             yield judged(step, not wire.error, expected, f"bytes that do not decode: {wire.error}")
 
 
-@check("SDS-MSG-01")
+@check("SDS-MSG-01", of="arrived")
 def reference_encoding_accepted(view: ChannelView) -> Iterator[Observation]:
     """A message in the layout of the text is not refused.
 
     Where all its fields are read in other messages, or written, it is not refused for its encoding; what would have to
     wait may be refused for that.
     """
-    known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
-    known |= {field for sent in view.outgoing for field in _fields_of(sent.wire)}
     for received in offered(view):
         if received.plain and not received.rejected:
             yield held(received.step)
-        elif received.plain and not received.unmet and not _fields_of(received.step.received) <= known:
+        elif received.plain and not received.unmet and not _fields_of(received.step.received) <= _fields_known(view):
             yield violated(received.step, "a well-formed message to be accepted", received.refusal)
+
+
+@once
+def _fields_known(view: ChannelView) -> set[tuple[int, ...]]:
+    """The fields that were read in messages, or written."""
+    known = {field for received in view.received if received.plain for field in _fields_of(received.step.received)}
+    return known.union(*(_fields_of(sent.wire) for sent in view.outgoing))
 
 
 def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
@@ -119,7 +125,7 @@ def _fields_of(wire: Wire) -> set[tuple[int, ...]]:
     return numbers
 
 
-@check("SDS-MSG-02")
+@check("SDS-MSG-02", of="sent")
 def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
     """Field 1 is the participant ID as UTF-8."""
     for sent in view.sent:
@@ -128,7 +134,7 @@ def sender_in_field_1(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, seen == view.party.participant_id, expected, f"{seen!r}")
 
 
-@check("SDS-MSG-03")
+@check("SDS-MSG-03", of="sent")
 def message_id_in_field_2(view: ChannelView) -> Iterator[Observation]:
     """Field 2 is a non-empty UTF-8 string, the ID by which the implementation knows the message."""
     for sent in view.sent:
@@ -157,7 +163,7 @@ def channel_in(view: ChannelView, number: int) -> Iterator[Observation]:
         yield judged(sent.step, seen == view.channel_id, expected, f"{seen!r}")
 
 
-@check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL)
+@check("SDS-MSG-16", pb.CAPABILITY_UNNAMED_CHANNEL, of="unnamed")
 def unnamed_channel_is_zero(view: ChannelView) -> Iterator[Observation]:
     """Where the application names no channel, channel_id is the string "0"."""
     for sent in view.sent + view.syncs + view.ephemerals if view.party.unnamed else ():
@@ -175,7 +181,7 @@ def _double(value: int) -> int:
     return int(float(value))
 
 
-@check("SDS-MSG-05")
+@check("SDS-MSG-05", of="outgoing")
 def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
     """Field 10 is a varint in milliseconds of the epoch, exact to 64 bits.
 
@@ -201,7 +207,7 @@ def lamport_in_field_10(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-MSG-05")
+@check("SDS-MSG-05", of="received")
 def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
     """A content message whose Lamport timestamp is present and 0 is a regular message: it enters the log."""
     for received in view.received:
@@ -220,7 +226,7 @@ def zero_lamport_is_present(view: ChannelView) -> Iterator[Observation]:
                     yield judged(later_message.step, bool(later_message.delivered), expected, seen)
 
 
-@check("SDS-MSG-06")
+@check("SDS-MSG-06", of="outgoing")
 def history_in_field_11(view: ChannelView) -> Iterator[Observation]:
     """Causal history stands in field 11, one HistoryEntry each, with the ID in its field 1."""
     for sent in view.outgoing:
@@ -241,7 +247,7 @@ def _entry_id(entry: bytes) -> str | None:
         return None
 
 
-@check("SDS-MSG-07")
+@check("SDS-MSG-07", of="outgoing")
 def filter_in_field_12(view: ChannelView) -> Iterator[Observation]:
     """Field 12 is present in every content and sync message; zero length only while nothing was received."""
     return filter_in(view, 12)
@@ -261,7 +267,7 @@ def filter_in(view: ChannelView, number: int) -> Iterator[Observation]:
             yield judged(sent.step, not (not values[-1] and received), expected, "zero bytes")
 
 
-@check("SDS-MSG-09")
+@check("SDS-MSG-09", of="sent")
 def content_in_field_20(view: ChannelView) -> Iterator[Observation]:
     """Field 20 is exactly the bytes the application sent."""
     return content_in(view, 20)

@@ -41,7 +41,7 @@ def proposed_structure(view: ChannelView) -> Iterator[Observation]:
     return structure(view, _FIELDS, (_HISTORY,), {1, 2, 5})
 
 
-@check("FORUM-04")
+@check("FORUM-04", of="outgoing")
 def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """Field 3 of content and sync messages is a varint that fits a signed 32-bit integer, and not negative."""
     for sent in view.outgoing:
@@ -53,7 +53,7 @@ def lamport_in_field_3(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, values[-1] <= FORUM_2024.wire.max_lamport, expected, f"{values[-1]}")
 
 
-@check("FORUM-05")
+@check("FORUM-05", of="outgoing")
 def history_in_field_4(view: ChannelView) -> Iterator[Observation]:
     """Causal history stands in field 4, one plain message ID each."""
     for sent in view.outgoing:
@@ -74,13 +74,13 @@ def channel_in_field_5(view: ChannelView) -> Iterator[Observation]:
     return channel_in(view, 5)
 
 
-@check("FORUM-07")
+@check("FORUM-07", of="outgoing")
 def filter_in_field_6(view: ChannelView) -> Iterator[Observation]:
     """Field 6 is present in every content and sync message; zero length only while nothing was received."""
     return filter_in(view, 6)
 
 
-@check("FORUM-08")
+@check("FORUM-08", of="sent")
 def content_in_field_7(view: ChannelView) -> Iterator[Observation]:
     """Field 7 is exactly the text the application sent."""
     return content_in(view, 7)
@@ -113,7 +113,7 @@ def counting_starts_at_0(view: ChannelView) -> Iterator[Observation]:
         yield noted(first.step, f"the first message has the timestamp {seen}; counted from 0 it would be {usual}")
 
 
-@check("FORUM-09", pb.CAPABILITY_CHANNELS)
+@check("FORUM-09", pb.CAPABILITY_CHANNELS, of="channels sent")
 def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
     """A timestamp from far ahead that was received in another channel does not show in this one."""
     ahead = most_ahead_elsewhere(view)
@@ -126,7 +126,7 @@ def channels_count_apart(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, seen < ahead, expected, f"{seen}")
 
 
-@check("FORUM-15")
+@check("FORUM-15", of="sent")
 def every_message_counts_on(view: ChannelView) -> Iterator[Observation]:
     """Each content message has a greater timestamp than the one before it, the first a greater one than 0."""
     before = 0
@@ -171,7 +171,7 @@ def _sent_up_to(view: ChannelView, before: int) -> int:
 # ---- Sync messages ---------------------------------------------------------------------------------------------------
 
 
-@check("FORUM-35", pb.CAPABILITY_SYNC)
+@check("FORUM-35", pb.CAPABILITY_SYNC, of="outgoing")
 def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
     """A sync message has the timestamp of the message before it, or 0, if nothing has come in between."""
     before, since = 0, 0
@@ -191,7 +191,7 @@ def _received_syncs(view: ChannelView) -> list[Received]:
     return [r for r in view.received if r.kind is Kind.SYNC and not (r.own or r.odd or r.duplicate)]
 
 
-@check("FORUM-20")
+@check("FORUM-20", of="outgoing received sync-came")
 def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
     """Received sync messages are in the filters of later messages, those that wait as well."""
     for sent in view.outgoing:
@@ -205,7 +205,7 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, syncs, "{}, a sync message received before, in the filter")
 
 
-@check("FORUM-37", pb.CAPABILITY_DELIVERED)
+@check("FORUM-37", pb.CAPABILITY_DELIVERED, of="received")
 def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
     """What depends on a received sync message is delivered: that message is in the log."""
     syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
@@ -231,7 +231,7 @@ def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
             yield held(observed.step)
 
 
-@check("FORUM-37")
+@check("FORUM-37", of="sent")
 def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
     """After a sync message from ahead, the next content message has a greater timestamp than that."""
     for sent, seen in lamport_sends(view):
@@ -244,7 +244,7 @@ def syncs_move_the_clock(view: ChannelView) -> Iterator[Observation]:
 # ---- The sweeps, and the design --------------------------------------------------------------------------------------
 
 
-@check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK)
+@check("FORUM-31", pb.CAPABILITY_LOST, pb.CAPABILITY_VIRTUAL_CLOCK, of="received")
 def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
     """Where a period is in force, dependencies that have not come by its end are reported lost."""
     period = view.configuration.lost_timeout_ms
@@ -265,7 +265,7 @@ def given_up_after_the_period(view: ChannelView) -> Iterator[Observation]:
             yield violated(overdue, expected, f"nothing, after {overdue.now_ms - received.step.now_ms} ms")
 
 
-@check("FORUM-40")
+@check("FORUM-40", of="outgoing received")
 def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
     """A filter of the participant's own design holds what came in the last ten minutes, of which five have passed."""
     if view.party.asked.HasField("bloom_capacity"):
@@ -281,7 +281,7 @@ def filter_covers_ten_minutes(view: ChannelView) -> Iterator[Observation]:
         yield from judge_members(sent.step, holds, ids, "{}, received within ten minutes, in the filter")
 
 
-@check("FORUM-41")
+@check("FORUM-41", of="sent")
 def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
     """Without configuration, a causal history has two or three entries."""
     if view.party.asked.HasField("causal_history_size"):
@@ -292,7 +292,7 @@ def two_or_three_entries(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, 2 <= len(sent.history) <= 3, expected, f"{len(sent.history)}")
 
 
-@check("FORUM-44", pb.CAPABILITY_DELIVERED)
+@check("FORUM-44", pb.CAPABILITY_DELIVERED, of="received")
 def ties_need_no_message(view: ChannelView) -> Iterator[Observation]:
     """A message whose timestamp others have, too, is put in its place without a new message to anybody."""
     places: set[int] = set()

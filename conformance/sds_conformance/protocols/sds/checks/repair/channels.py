@@ -17,7 +17,7 @@ from ...view.responder import turns
 from .responses import answered, matter_of
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R)
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="sds-r")
 def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """What is missing in one channel is neither tracked nor asked for in another."""
     for sent in view.repair.requesting if view.terms.on else ():
@@ -28,7 +28,7 @@ def nothing_is_missing_in_another_channel(view: ChannelView) -> Iterator[Observa
         yield from _judge(view, observed.step, named_elsewhere(view), tracked, "missing", "a time for a request")
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R)
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, pb.CAPABILITY_SDS_R, of="answers-shown sds-r")
 def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Observation]:
     """What somebody asks for in one channel is not queued in another."""
     for observed in view.showing("incoming_repairs") if view.terms.on else ():
@@ -36,7 +36,7 @@ def nothing_is_asked_for_in_another_channel(view: ChannelView) -> Iterator[Obser
         yield from _judge(view, observed.step, asked_for_elsewhere(view), queued, "asked for", "a time for an answer")
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="channels missing sds-r")
 def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
     """What is missing in one channel goes on being so when a message of its ID comes in another.
 
@@ -61,7 +61,7 @@ def a_namesake_ends_no_request(view: ChannelView) -> Iterator[Observation]:
             yield violated(sent.step, f"{which} asked for", "no message asks for it, neither content nor sync")
 
 
-@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED)
+@check("SDS-STATE-16", pb.CAPABILITY_CHANNELS, *TIMED, of="asked channels sds-r")
 def a_namesake_is_no_answer(view: ChannelView) -> Iterator[Observation]:
     """A message of another channel with the ID of one that is asked for is no copy of it, and ends no request.
 

@@ -43,7 +43,7 @@ def _split(wire: bytes) -> list[WireField] | None:
 # ---- MSG -------------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-MSG-08", pb.CAPABILITY_SDS_R)
+@check("SDS-MSG-08", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
     """Each request is one occurrence of field 13, a HistoryEntry with one ID in its field 1.
 
@@ -65,7 +65,7 @@ def requests_in_field_13(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, "one message ID in field 1 of each occurrence of field 13", seen)
 
 
-@check("SDS-MSG-12", pb.CAPABILITY_SDS_R)
+@check("SDS-MSG-12", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
     """With SDS-R, an entry of a causal history has the sender of its message in field 3; none is a warning (AMB-87)."""
     for sent in view.repair.requesting if view.terms.on else ():
@@ -91,7 +91,7 @@ def sender_in_field_3(view: ChannelView) -> Iterator[Observation]:
 # ---- R-FIELDS --------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R)
+@check("SDS-R-FIELDS-01", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
     """The sender in an entry is the original sender of that message, in causal histories and in repair requests.
 
@@ -118,7 +118,7 @@ def entries_name_the_author(view: ChannelView) -> Iterator[Observation]:
                 yield violated(sent.step, expected, "none")
 
 
-@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R)
+@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
     """What is asked for was named by a causal history and is not here, and no request is longer than the cap.
 
@@ -150,7 +150,7 @@ def requests_are_for_the_missing(view: ChannelView) -> Iterator[Observation]:
             yield held(sent.step)
 
 
-@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R)
+@check("SDS-R-FIELDS-02", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]:
     """A retrieval hint in a repair request, if there is one, belongs to the ID it stands next to."""
     for sent in view.repair.requesting if view.terms.on else ():
@@ -159,7 +159,7 @@ def requests_have_no_hint_of_another(view: ChannelView) -> Iterator[Observation]
                 yield from judge_hint(view, sent.step, entry.message_id, entry.retrieval_hint)
 
 
-@check("SDS-R-FIELDS-03")
+@check("SDS-R-FIELDS-03", of="no-sds-r outgoing")
 def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R no message asks for repairs and no entry names a sender."""
     for sent in view.outgoing if not view.terms.on else ():
@@ -173,7 +173,7 @@ def no_fields_without_sds_r(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, named is None, expected, seen)
 
 
-@check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED)
+@check("SDS-R-FIELDS-04", pb.CAPABILITY_DELIVERED, of="arrived no-sds-r")
 def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
     """Without SDS-R, messages with its fields are taken like any other."""
     for received in offered(view) if not view.terms.on and not view.gives_up else ():
@@ -192,7 +192,7 @@ def fields_do_no_harm_without_sds_r(view: ChannelView) -> Iterator[Observation]:
 # ---- R-GLOBAL: defaults ----------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R)
+@check("SDS-R-GLOBAL-02", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_min(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another, T_min is 30 seconds or more, by what is in force or by what is asked for."""
     if not view.terms.on or view.party.asked.HasField("t_min_ms"):
@@ -206,7 +206,7 @@ def default_t_min(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, waited >= _HALF_MINUTE, expected, f"after {waited} ms")
 
 
-@check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R)
+@check("SDS-R-GLOBAL-03", pb.CAPABILITY_SDS_R, of="sds-r")
 def default_t_max(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another, T_max is 120 to 600 seconds, by what is in force or by what is asked for."""
     if not view.terms.on or view.party.asked.HasField("t_max_ms"):

@@ -24,7 +24,7 @@ ALARM = 1e-7
 """Probability of a false alarm, at each end of a share."""
 
 
-@check("SDS-R-GLOBAL-05", *TIMED)
+@check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
     """Who is not in the response group of a message does not answer for it, whoever else keeps silent."""
     for turn in turns(view):
@@ -39,7 +39,7 @@ def outsiders_do_not_answer(view: ChannelView) -> Iterator[Observation]:
             yield held(turn.overdue)
 
 
-@check("SDS-R-GLOBAL-05", *TIMED)
+@check("SDS-R-GLOBAL-05", *TIMED, of="asked sds-r")
 def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
     """Where the hash is not known: a participant is in the response group of a message for ever, or never."""
     outcomes: dict[str, list[Turn]] = {}
@@ -56,13 +56,13 @@ def nobody_changes_groups(view: ChannelView) -> Iterator[Observation]:
         yield judged(last.answer or last.overdue or last.since, count in (0, len(several)), expected, seen)
 
 
-@check("SDS-R-GROUP-01", *TIMED)
+@check("SDS-R-GROUP-01", *TIMED, of="asked sds-r")
 def members_answer(view: ChannelView) -> Iterator[Observation]:
     """Who is in the response group of a message by the declared hash answers for it."""
     return answered(view, "GROUP-01", "of whose response group the participant is by the declared hash")
 
 
-@check("SDS-R-GROUP-01", *TIMED)
+@check("SDS-R-GROUP-01", *TIMED, of="asked sds-r")
 def some_answer_and_some_do_not(view: ChannelView) -> Iterator[Observation]:
     """Whatever the hash: of the messages of many authors, a participant is in the response group of some.
 
@@ -106,7 +106,7 @@ class _Share:
         return most(self.samples, 1 / self.groups, ALARM)
 
 
-@check("SDS-R-RECV-11", *TIMED)
+@check("SDS-R-RECV-11", *TIMED, of="asked sds-r")
 def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
     """Of the messages of many authors, a participant answers for about as many as its response group would."""
     share = _Share(view)
@@ -120,13 +120,13 @@ def a_share_is_answered(view: ChannelView) -> Iterator[Observation]:
         yield held(share.last)
 
 
-@check("SDS-R-GROUP-02", *TIMED)
+@check("SDS-R-GROUP-02", *TIMED, of="asked sds-r")
 def authors_answer_for_their_own(view: ChannelView) -> Iterator[Observation]:
     """With several response groups, the author of a message always answers for it."""
     return answered(view, "GROUP-02", "its own")
 
 
-@check("SDS-R-GROUP-04", *TIMED)
+@check("SDS-R-GROUP-04", *TIMED, of="asked sds-r")
 def one_group_is_everybody(view: ChannelView) -> Iterator[Observation]:
     """With one response group, no message is left out for good while others are answered for again and again."""
     if view.terms.groups is None or view.terms.groups > 1:

@@ -24,7 +24,7 @@ from ...view.windows import Window
 # ---- what arrives ----------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-RECV-01", *TIMED)
+@check("SDS-R-RECV-01", *TIMED, of="missing sds-r")
 def arrived_messages_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """With its arrival, even a blocked one, a message leaves the outgoing repair request buffer.
 
@@ -98,7 +98,7 @@ def _added(view: ChannelView, missing: Missing) -> Iterator[Observation]:
     yield judged(shown.step, missing.message_id in shown.due, expected, "it is not")
 
 
-@check("SDS-R-RECV-03", *TIMED)
+@check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
     """Each unmet dependency of a content message that has not arrived gets an entry.
 
@@ -109,7 +109,7 @@ def unmet_dependencies_are_added(view: ChannelView) -> Iterator[Observation]:
             yield from _added(view, missing)
 
 
-@check("SDS-R-RECV-03", *TIMED)
+@check("SDS-R-RECV-03", *TIMED, of="missing sds-r")
 def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
     """After a request that was lost, a message that names the missing one again leads to another request (AMB-68).
 
@@ -137,7 +137,7 @@ def named_again_is_asked_for_again(view: ChannelView) -> Iterator[Observation]:
             yield violated(late[-1].step, expected, "no further request, although T_max is over again")
 
 
-@check("SDS-R-RECV-13", *TIMED)
+@check("SDS-R-RECV-13", *TIMED, of="missing sds-r sync-came")
 def syncs_reveal_gaps(view: ChannelView) -> Iterator[Observation]:
     """What a sync message names and has not come is asked for as well (AMB-42), if its sender is known (AMB-72).
 
@@ -225,21 +225,21 @@ def _dropped(view: ChannelView, missing: Missing, received: Received) -> Iterato
             return
 
 
-@check("SDS-R-RECV-07", *TIMED)
+@check("SDS-R-RECV-07", *TIMED, of="missing sds-r")
 def overheard_requests_are_dropped(view: ChannelView) -> Iterator[Observation]:
     """What somebody else asks for leaves the outgoing repair request buffer."""
     for missing, received in _overheard(requester(view), "plain"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-12", *TIMED)
+@check("SDS-R-RECV-12", *TIMED, of="missing sds-r")
 def every_entry_is_overheard(view: ChannelView) -> Iterator[Observation]:
     """That holds of every entry of a repair request: behind others, unknown ones too, and without a sender."""
     for missing, received in _overheard(requester(view), "among others"):
         yield from _dropped(view, missing, received)
 
 
-@check("SDS-R-RECV-13", *TIMED)
+@check("SDS-R-RECV-13", *TIMED, of="missing sds-r")
 def overheard_in_any_message(view: ChannelView) -> Iterator[Observation]:
     """That holds of requests in blocked messages and in copies of known ones, too (AMB-23)."""
     for missing, received in _overheard(requester(view), "blocked", "known"):
@@ -276,7 +276,7 @@ def _readded(side: Requester) -> Iterator[tuple[Missing, int, Received]]:
                 yield missing, index, received
 
 
-@check("SDS-R-RECV-04", *TIMED)
+@check("SDS-R-RECV-04", *TIMED, of="missing sds-r")
 def entries_come_back(view: ChannelView) -> Iterator[Observation]:
     """After others asked for it, or its own request was lost, the next message gives what is missing an entry again.
 
@@ -314,7 +314,7 @@ def entries_come_back(view: ChannelView) -> Iterator[Observation]:
             yield violated(final[0].step, expected, f"no request within T_max, {terms.t_max_ms} ms")
 
 
-@check("SDS-R-RECV-05", *TIMED)
+@check("SDS-R-RECV-05", *TIMED, of="missing sds-r")
 def new_entries_have_new_times(view: ChannelView) -> Iterator[Observation]:
     """An entry that came back has a T_req that counts from then, not the one it had."""
     side = requester(view)

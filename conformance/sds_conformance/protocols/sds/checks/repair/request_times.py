@@ -43,7 +43,7 @@ _NEAR_MS = 60_000
 # ---- one by one ------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-TREQ-01", *TIMED)
+@check("SDS-R-TREQ-01", *TIMED, of="missing sds-r")
 def request_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_req is what the formula gives by the declared hash; with another one it lies between T_min and T_max.
 
@@ -109,13 +109,13 @@ def _again(view: ChannelView, *, near: bool) -> Iterator[Observation]:
             yield judged(missing.detected.step, seen.meets(before, slack), expected, _span(seen))
 
 
-@check("SDS-R-RECV-06", *TIMED)
+@check("SDS-R-RECV-06", *TIMED, of="missing-anywhere")
 def equal_for_equals(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same for the same participant and message, whoever reckons."""
     return _again(view, near=True)
 
 
-@check("SDS-R-TREQ-05", *TIMED)
+@check("SDS-R-TREQ-05", *TIMED, of="missing-anywhere")
 def equal_at_any_time(view: ChannelView) -> Iterator[Observation]:
     """From detection to T_req is the same whatever the clock shows."""
     return _again(view, near=False)
@@ -158,7 +158,7 @@ def _looks(side: Requester, since: Step) -> set[int]:
     return {sent.step.now_ms - since.now_ms for sent in side.sends(since.index, NEVER)}
 
 
-@check("SDS-R-TREQ-02", *TIMED)
+@check("SDS-R-TREQ-02", *TIMED, of="missing-anywhere")
 def different_for_participants(view: ChannelView) -> Iterator[Observation]:
     """Participants that miss the same message ask for it at different times: T_req depends on their own IDs."""
     groups: dict[tuple[int, int, str], dict[str, tuple[Requester, Step, Window | None]]] = {}
@@ -181,7 +181,7 @@ def different_for_participants(view: ChannelView) -> Iterator[Observation]:
         yield from _judge(sides[-1][1], times, times.least(low, high, _SETS), what)
 
 
-@check("SDS-R-TREQ-04", *TIMED)
+@check("SDS-R-TREQ-04", *TIMED, of="missing sds-r")
 def different_for_messages(view: ChannelView) -> Iterator[Observation]:
     """Messages that are found missing at the same instant are asked for at different times (AMB-06).
 
@@ -217,7 +217,7 @@ def _least_until(side: Requester, full: Sent, group: list[tuple[Missing, Window 
     return until.least(low, end, 2 * _SETS * len(times.looks))
 
 
-@check("SDS-R-TREQ-03", *TIMED)
+@check("SDS-R-TREQ-03", *TIMED, of="missing-anywhere")
 def spread_between_t_min_and_t_max(view: ChannelView) -> Iterator[Observation]:
     """T_req is never out of its bounds, and of many it is spread evenly between them (chi-square).
 

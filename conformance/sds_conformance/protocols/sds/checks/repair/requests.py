@@ -27,7 +27,7 @@ _LENIENT_INTERVALS = 10
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-STATE-01", *TIMED)
+@check("SDS-R-STATE-01", *TIMED, of="missing sds-r")
 def missing_messages_are_tracked(view: ChannelView) -> Iterator[Observation]:
     """The outgoing repair request buffer lists what is missing, for as long as it is; unseen, it is asked for.
 
@@ -70,7 +70,7 @@ def _asked_for_at_all(side: Requester) -> Iterator[Observation]:
             yield violated(sent.step, f"{which}, asked for: its T_req is over", seen)
 
 
-@check("SDS-R-STATE-01", *TIMED)
+@check("SDS-R-STATE-01", *TIMED, of="outgoing sds-r")
 def what_waits_is_not_missing(view: ChannelView) -> Iterator[Observation]:
     """What waits in the incoming buffer need not be asked for, and it is a waste to (AMB-70).
 
@@ -93,7 +93,7 @@ def _left_over(side: Requester, message_id: str, now_ms: int) -> bool:
     return now_ms < arrived.now_ms + t_min - side.slack_ms
 
 
-@check("SDS-R-STATE-02", *TIMED)
+@check("SDS-R-STATE-02", *TIMED, of="missing sds-r")
 def named_again_keeps_its_time(view: ChannelView) -> Iterator[Observation]:
     """T_req counts from the moment the gap was found: that more messages name it does not postpone the request.
 
@@ -137,7 +137,7 @@ def asked_for_after_t_req(view: ChannelView) -> Iterator[Observation]:
 # ---- R-GLOBAL --------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-GLOBAL-09", *TIMED)
+@check("SDS-R-GLOBAL-09", *TIMED, of="missing")
 def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
     """No message is requested sooner than T_min after it was found missing."""
     if view.terms.t_min_ms is None:
@@ -153,7 +153,7 @@ def never_before_t_min(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, waited >= view.terms.t_min_ms - side.slack_ms, expected, f"one after {waited} ms")
 
 
-@check("SDS-R-GLOBAL-10", *TIMED)
+@check("SDS-R-GLOBAL-10", *TIMED, of="missing sds-r")
 def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
     """A first request is made by T_max after detection, if there is a message to carry it.
 
@@ -187,13 +187,13 @@ def requests_by_t_max(view: ChannelView) -> Iterator[Observation]:
 # ---- R-SYNC ----------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-01", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def others_do_not_silence_requests(view: ChannelView) -> Iterator[Observation]:
     """With requests due, a scheduled sync message goes out although others keep sending theirs."""
     return _scheduled(view, noisy=True)
 
 
-@check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC)
+@check("SDS-R-SYNC-02", *TIMED, pb.CAPABILITY_PERIODIC_SYNC, of="missing sds-r")
 def requests_leave_with_the_next_sync(view: ChannelView) -> Iterator[Observation]:
     """With requests due and nobody else speaking, the next scheduled sync message goes out."""
     return _scheduled(view, noisy=False)

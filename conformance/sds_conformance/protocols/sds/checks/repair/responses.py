@@ -114,7 +114,7 @@ def answered(view: ChannelView, matter: str, why: str) -> Iterator[Observation]:
 # ---- R-STATE ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-STATE-04", *TIMED)
+@check("SDS-R-STATE-04", *TIMED, of="answers-shown sds-r")
 def only_what_can_be_answered_is_queued(view: ChannelView) -> Iterator[Observation]:
     """The buffer of incoming requests names only what was asked for, has arrived and is the participant's to repair."""
     if not view.terms.on or not shows(view):
@@ -175,7 +175,7 @@ def _after_copy(view: ChannelView, turn: Turn) -> tuple[Step | None, Step | None
     return answer, due[-1] if due and turn.due else None
 
 
-@check("SDS-R-STATE-05", *TIMED)
+@check("SDS-R-STATE-05", *TIMED, of="asked sds-r")
 def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
     """After a copy of the message from somebody else the participant does not send it again."""
     for turn in turns(view):
@@ -187,7 +187,7 @@ def no_answer_after_somebody_elses(view: ChannelView) -> Iterator[Observation]:
             yield held(silent)
 
 
-@check("SDS-R-RECV-02", *TIMED)
+@check("SDS-R-RECV-02", *TIMED, of="asked sds-r")
 def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
     """A copy takes the request out of the buffer; where that is not shown, no answer follows."""
     for turn in turns(view):
@@ -209,7 +209,7 @@ def a_copy_ends_the_request(view: ChannelView) -> Iterator[Observation]:
                 break
 
 
-@check("SDS-R-STATE-06", *TIMED)
+@check("SDS-R-STATE-06", *TIMED, of="asked sds-r")
 def later_requests_change_nothing(view: ChannelView) -> Iterator[Observation]:
     """Further requests while an answer is pending neither move it nor add one."""
     alone = any(len(asked.answers) > 1 for asked in view.repair.asked if not asked.repeats)
@@ -264,7 +264,7 @@ def _lacks(original: Message, answer: Message) -> str:
     return " and no ".join(lacking)
 
 
-@check("SDS-R-STATE-07", *TIMED)
+@check("SDS-R-STATE-07", *TIMED, of="asked")
 def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
     """An answer is the full message, not just its ID: with content, timestamp, causal history and sender."""
     for answer, original in answers_and_originals(view):
@@ -272,7 +272,7 @@ def answers_are_complete(view: ChannelView) -> Iterator[Observation]:
         yield judged(answer.step, not lacking, f"the full message {original.message_id!r}", f"one with no {lacking}")
 
 
-@check("SDS-R-STATE-08", *TIMED)
+@check("SDS-R-STATE-08", *TIMED, of="asked sds-r")
 def whatever_is_in_the_log_can_be_repaired(view: ChannelView) -> Iterator[Observation]:
     """Own messages, and those that were delivered late or came as repairs, are answered for as well as others."""
     return answered(view, "STATE-08", "{}")
@@ -281,7 +281,7 @@ def whatever_is_in_the_log_can_be_repaired(view: ChannelView) -> Iterator[Observ
 # ---- R-RECV ----------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-RECV-08", *TIMED)
+@check("SDS-R-RECV-08", *TIMED, of="asked sds-r")
 def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
     """Who has a requested message and may repair it does so within T_max and a sweep."""
     for turn in turns(view):
@@ -297,7 +297,7 @@ def requests_are_answered(view: ChannelView) -> Iterator[Observation]:
             yield violated(turn.overdue, f"{turn.message_id!r}, which is in its log, {again}", seen)
 
 
-@check("SDS-R-RECV-09", *TIMED)
+@check("SDS-R-RECV-09", *TIMED, of="asked sds-r")
 def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request for a message that the participant lacks comes to nothing, even if the message arrives later."""
     t_max = view.terms.t_max_ms
@@ -314,13 +314,13 @@ def what_is_not_held_is_not_answered(view: ChannelView) -> Iterator[Observation]
                 yield held(waited[0])
 
 
-@check("SDS-R-RECV-12", *TIMED)
+@check("SDS-R-RECV-12", *TIMED, of="asked sds-r")
 def each_item_is_handled(view: ChannelView) -> Iterator[Observation]:
     """Each of several items in a repair request is answered, whatever stands before it."""
     return answered(view, "RECV-12", "one of several items")
 
 
-@check("SDS-R-RECV-13", *TIMED)
+@check("SDS-R-RECV-13", *TIMED, of="arrived sds-r")
 def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observation]:
     """Requests in sync messages, in blocked ones and in copies are answered as well as others."""
     for received in view.refused if view.terms.on else ():
@@ -330,7 +330,7 @@ def requests_in_any_message_are_answered(view: ChannelView) -> Iterator[Observat
     yield from answered(view, "RECV-13", "asked for in {}")
 
 
-@check("SDS-R-RECV-13", *TIMED)
+@check("SDS-R-RECV-13", *TIMED, of="own-came received sds-r")
 def own_requests_are_not_answered(view: ChannelView) -> Iterator[Observation]:
     """A request in a reflected message of the participant itself is ignored."""
     asked = view.repairs

@@ -20,7 +20,7 @@ def _exact(side: Requester, missing: Missing) -> Window | None:
     return due if due is not None and due.exact else None
 
 
-@check("SDS-R-SEND-01", *TIMED)
+@check("SDS-R-SEND-01", *TIMED, of="missing sds-r")
 def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
     """Every content and sync message carries what is due and was not asked for yet, within the cap."""
     side = requester(view)
@@ -43,7 +43,7 @@ def due_requests_go_along(view: ChannelView) -> Iterator[Observation]:
             break
 
 
-@check("SDS-R-SEND-02", *TIMED)
+@check("SDS-R-SEND-02", *TIMED, of="missing sds-r")
 def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
     """No request before T_req, and one from the very millisecond on, where T_req is known exactly (AMB-110)."""
     side = requester(view)
@@ -69,7 +69,7 @@ def from_t_req_on(view: ChannelView) -> Iterator[Observation]:
                 yield judged(sent.step, asks, expected, "it is not")
 
 
-@check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R)
+@check("SDS-R-SEND-03", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
     """No message asks for more than the cap in force."""
     for sent in view.repair.requesting if view.terms.on else ():
@@ -80,7 +80,7 @@ def no_more_than_the_cap(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, count <= cap, expected, f"{count}")
 
 
-@check("SDS-R-SEND-04", *TIMED)
+@check("SDS-R-SEND-04", *TIMED, of="missing outgoing sds-r")
 def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
     """Where more is due than the cap allows, what is asked for has the lowest T_req."""
     side = requester(view)
@@ -108,7 +108,7 @@ def lowest_t_req_first(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, taken[latest] <= min(left) + apart, expected, seen)
 
 
-@check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R)
+@check("SDS-R-SEND-05", pb.CAPABILITY_SDS_R, of="outgoing sds-r")
 def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
     """Where nobody asked for another cap, a message asks for three at most."""
     for sent in view.repair.requesting if view.terms.on else ():
@@ -118,7 +118,7 @@ def at_most_three_by_default(view: ChannelView) -> Iterator[Observation]:
         yield judged(sent.step, count <= 3, "at most three entries in a repair request by default", f"{count}")
 
 
-@check("SDS-R-SEND-06", *TIMED)
+@check("SDS-R-SEND-06", *TIMED, of="outgoing sds-r")
 def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
     """When nothing can be due, field 13 does not occur at all, not even with an empty entry.
 
@@ -142,7 +142,7 @@ def unset_when_nothing_is_due(view: ChannelView) -> Iterator[Observation]:
             yield judged(sent.step, not empty, "no occurrence of field 13 (repair_request), for nothing is due", what)
 
 
-@check("SDS-R-SEND-07", *TIMED)
+@check("SDS-R-SEND-07", *TIMED, of="missing sds-r")
 def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
     """What arrived after its T_req and before the message is sent is not asked for any more.
 
@@ -169,7 +169,7 @@ def only_what_is_still_missing(view: ChannelView) -> Iterator[Observation]:
             break
 
 
-@check("SDS-R-SEND-07", pb.CAPABILITY_SDS_R)
+@check("SDS-R-SEND-07", pb.CAPABILITY_SDS_R, of="sds-r sent")
 def own_messages_are_not_missing(view: ChannelView) -> Iterator[Observation]:
     """What others named before it was sent is not "locally missing" any more once it is: nobody is asked for it."""
     named = {entry.message_id: r.step.index for r in reversed(view.received) for entry in r.message.causal_history}

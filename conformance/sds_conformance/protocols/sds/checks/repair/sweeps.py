@@ -31,7 +31,7 @@ def _late_by_the_sweep(view: ChannelView, turn: Turn, t_max: int) -> bool:
     return not turn.in_time and (planned or _with_traffic(view, turn))
 
 
-@check("SDS-R-GLOBAL-10", *TIMED)
+@check("SDS-R-GLOBAL-10", *TIMED, of="asked sds-r")
 def no_answer_after_t_max(view: ChannelView) -> Iterator[Observation]:
     """An answer goes out within T_max of the request and a sweep."""
     t_max = view.terms.t_max_ms
@@ -51,7 +51,7 @@ def _with_traffic(view: ChannelView, turn: Turn) -> bool:
     return any(turn.overdue.index < r.step.index <= turn.answer.index for r in view.received)
 
 
-@check("SDS-R-SWEEP-01", *TIMED)
+@check("SDS-R-SWEEP-01", *TIMED, of="asked sds-r")
 def pending_answers_are_looked_after(view: ChannelView) -> Iterator[Observation]:
     """An answer goes out within a sweep of its time, whether or not anything else happens."""
     for turn in _foreign(view):
@@ -71,7 +71,7 @@ def _late(view: ChannelView, turn: Turn) -> bool:
     return late and (turn.exact or _with_traffic(view, turn))
 
 
-@check("SDS-R-SWEEP-02", *TIMED)
+@check("SDS-R-SWEEP-02", *TIMED, of="asked sds-r")
 def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
     """A sweep that sends answers sends all that are due."""
     pending = [turn for turn in _foreign(view) if turn.window is not None and turn.eligible]
@@ -89,7 +89,7 @@ def all_that_is_due_goes_out(view: ChannelView) -> Iterator[Observation]:
             yield held(turn.answer)
 
 
-@check("SDS-R-SWEEP-03", *TIMED)
+@check("SDS-R-SWEEP-03", *TIMED, of="asked sds-r")
 def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
     """No answer goes out before its time; the sweep at just that time sends it."""
     pending = [turn for turn in _foreign(view) if turn.exact]
@@ -116,7 +116,7 @@ def not_before_its_time(view: ChannelView) -> Iterator[Observation]:
             yield violated(missed[0], expected, f"it came {turn.answer.now_ms - turn.window.low} ms later")
 
 
-@check("SDS-R-SWEEP-04", *TIMED)
+@check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
 def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
     """A pending request is answered once, and then never again without a new request."""
     ignored = {e.message_id for r in offered(view) if r.own or r.rejected for e in r.message.repair_request}
@@ -133,7 +133,7 @@ def a_request_is_answered_once(view: ChannelView) -> Iterator[Observation]:
             yield held(quiet[-1])
 
 
-@check("SDS-R-SWEEP-04", *TIMED)
+@check("SDS-R-SWEEP-04", *TIMED, of="asked sds-r")
 def a_later_request_is_answered_again(view: ChannelView) -> Iterator[Observation]:
     """A request after an answer, and after a pause of T_min, opens a new answer."""
     return answered(view, "SWEEP-04", "answered before")
@@ -163,7 +163,7 @@ def _complete(original: Message, answer: Message) -> bool:
     return bool(answer.content) and answer.lamport_timestamp is not None and bool(answer.sender_id) and history
 
 
-@check("SDS-R-SWEEP-05", *TIMED)
+@check("SDS-R-SWEEP-05", *TIMED, of="asked")
 def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
     """An answer equals the original in ID, sender, channel, timestamp, causal history and content."""
     for answer, original in answers_and_originals(view):
@@ -172,7 +172,7 @@ def answers_are_the_originals(view: ChannelView) -> Iterator[Observation]:
             yield judged(answer.step, not differs, f"{original.message_id!r} as it was first sent", differs)
 
 
-@check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED)
+@check("SDS-R-SWEEP-05", *TIMED, pb.CAPABILITY_OBSERVE, pb.CAPABILITY_DELIVERED, of="asked observed")
 def answering_leaves_no_trace(view: ChannelView) -> Iterator[Observation]:
     """Answers move neither the log nor the Lamport timestamp nor the outgoing buffer of who gives them.
 
@@ -212,7 +212,7 @@ def _changed(before: Observed, after: Observed) -> str:
     return ""
 
 
-@check("SDS-R-SWEEP-05", *TIMED)
+@check("SDS-R-SWEEP-05", *TIMED, of="outgoing")
 def answering_is_no_sending(view: ChannelView) -> Iterator[Observation]:
     """The own message after an answer carries the timestamp that it would have carried without it.
 

@@ -17,7 +17,7 @@ from ...view.windows import Window
 # ---- R-TRESP ---------------------------------------------------------------------------------------------------------
 
 
-@check("SDS-R-TRESP-01", *TIMED)
+@check("SDS-R-TRESP-01", *TIMED, of="asked sds-r")
 def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
     """T_resp is what the formula gives by the declared hash; with another hash it lies between 0 and T_max."""
     for turn in turns(view):
@@ -31,7 +31,7 @@ def response_times_by_the_formula(view: ChannelView) -> Iterator[Observation]:
         yield judged(turn.told, expected.meets(found, slack_ms(view)), what, seen)
 
 
-@check("SDS-R-TRESP-02", *TIMED)
+@check("SDS-R-TRESP-02", *TIMED, of="asked sds-r")
 def authors_do_not_wait(view: ChannelView) -> Iterator[Observation]:
     """The author of a message answers at once or at the first sweep."""
     for turn in turns(view):
@@ -74,13 +74,13 @@ def _span(found: Window) -> str:
     return f"{found.low} ms" if found.exact else f"{found.low} to {found.high} ms"
 
 
-@check("SDS-R-RECV-10", *TIMED)
+@check("SDS-R-RECV-10", *TIMED, of="asked sds-r")
 def delays_stay_the_same(view: ChannelView) -> Iterator[Observation]:
     """Two requests for one message by one participant are answered with the same delay."""
     return _again(view, same_requester=True)
 
 
-@check("SDS-R-TRESP-03", *TIMED)
+@check("SDS-R-TRESP-03", *TIMED, of="asked sds-r")
 def the_requester_does_not_matter(view: ChannelView) -> Iterator[Observation]:
     """Requests for one message by different participants are answered with the same delay."""
     return _again(view, same_requester=False)
@@ -119,7 +119,7 @@ def _alike(found: list[Window]) -> bool:
     return max(window.low for window in found) <= min(window.high for window in found)
 
 
-@check("SDS-R-TRESP-04", *TIMED)
+@check("SDS-R-TRESP-04", *TIMED, of="asked-anywhere")
 def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """Participants that hold the same messages answer for them with different delays."""
     if view.everybody[0] is not view or len(view.everybody) < _HOLDERS:
@@ -133,7 +133,7 @@ def holders_answer_at_different_times(view: ChannelView) -> Iterator[Observation
         yield judged(last, not all(map(_alike, enough)), expected, seen)
 
 
-@check("SDS-R-TRESP-06", *TIMED)
+@check("SDS-R-TRESP-06", *TIMED, of="asked sds-r")
 def messages_are_answered_for_at_different_times(view: ChannelView) -> Iterator[Observation]:
     """A participant answers for different messages of one author with different delays."""
     enough, last = _known([view], lambda _, turn: (turn.author, turn.message_id), _EACH)
@@ -153,7 +153,7 @@ _END = 0.1
 3e-7, with 0.073 for 90 units."""
 
 
-@check("SDS-R-TRESP-05", *TIMED)
+@check("SDS-R-TRESP-05", *TIMED, of="asked sds-r")
 def delays_fill_the_time(view: ChannelView) -> Iterator[Observation]:
     """Delays for messages of many authors are spread over the time from 0 to T_max."""
     t_max = view.terms.t_max_ms or 0

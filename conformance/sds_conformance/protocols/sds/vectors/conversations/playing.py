@@ -161,7 +161,7 @@ class TranscriptPlayer:
         return out
 
     def _members(self, bloom_filter: bytes) -> list[str] | str:
-        holds = read_filter(self._stage.trace, self.actor.party, bloom_filter, {})
+        holds = read_filter(self._stage.trace, self.actor.party, bloom_filter, lambda _: None)
         if holds is None:
             return UNREAD if bloom_filter else []
         return sorted(self._name(message_id) for message_id in self._met if holds(message_id))

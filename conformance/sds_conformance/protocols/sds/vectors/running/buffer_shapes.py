@@ -13,7 +13,7 @@ from sds_reference import HASH_PROFILES, HistoryEntry, Message
 from .....vectors.model import Vector
 from .....vectors.running.subject import Answer, Skip, Status, among, worst
 from ..fields import message_of
-from .subject import SdsSubject, shown
+from .subject import SdsSubject, as_owed, shown
 
 STATES = {
     "unacknowledged": pb.ACK_STATE_UNACKNOWLEDGED,
@@ -37,10 +37,11 @@ def ask_ack_review(subject: SdsSubject, vector: Vector) -> Answer:
     signals = _Signals(names)
     answers = []
     for number, step in enumerate(vector["steps"], 1):
-        arrived = actor.receive(_said(actor, step["received"], ids, stage.now_ms + number))
+        said = _said(actor, step["received"], ids, stage.now_ms + number)
+        arrived = actor.receive(said)
         signals.read(arrived)
         if arrived.answer == "rejected":
-            return Answer(Status.FAIL, f"message {number} to be taken", "a refusal")
+            return as_owed(subject, said, Answer(Status.FAIL, f"message {number} to be taken", "a refusal"))
         seen = _states(actor, names) or (signals.states() if told else None)
         if seen is None:
             raise Skip("declares observe, and its state has no outgoing buffer: it should show it")

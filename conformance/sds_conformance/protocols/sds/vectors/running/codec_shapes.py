@@ -12,7 +12,7 @@ from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, worst
 from ..fields import message_json, message_of
 from .filter_paths import built_by_participant, hits_by_participant
-from .subject import SdsSubject
+from .subject import SdsSubject, as_owed
 from .wire_comparison import compared
 
 
@@ -21,7 +21,9 @@ def ask_decode(subject: SdsSubject, vector: Vector) -> Answer:
     seen: Any = answered(subject.codec.decode(bytes.fromhex(vector["wire"])))
     if isinstance(seen, DecodedMessage):
         seen = {"message": message_json(seen.message)}
-    return among(seen, vector["outcomes"], _reads)
+    answer = among(seen, vector["outcomes"], _reads)
+    recommended = vector["outcomes"][0].get("message")
+    return as_owed(subject, message_of(recommended), answer) if seen == REFUSED and recommended else answer
 
 
 def answered(answer: object) -> Any:

@@ -17,7 +17,7 @@ from .....vectors.model import Vector
 from .....vectors.running.subject import REFUSED, Answer, Skip, Status, among, tell, worst
 from ..lamport import LARGEST, SAFE, SIGNED
 from .counting import ask_counting
-from .subject import SdsSubject, refused, shown
+from .subject import SdsSubject, as_owed, refused, shown
 
 SETTING_OFF_MS = 1000
 """A participant is opened so long before anything happens."""
@@ -42,10 +42,10 @@ def _kind_by_participant(subject: SdsSubject, vector: Vector, wire: bytes) -> An
     actor = stage.open()
     first = len(stage.trace.steps)
     step = actor.receive(Wire(wire, None))
-    if step.answer == "rejected":
-        return among(REFUSED, vector["outcomes"])
-    actor.settle()
     message = REVISIONS[subject.revision].wire.decode(wire)
+    if step.answer == "rejected":
+        return as_owed(subject, message, among(REFUSED, vector["outcomes"]))
+    actor.settle()
     message_id = message.message_id
     delivered = any(
         event.WhichOneof("event") == "delivered" and event.delivered.message_id == message_id

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.sds.actor import Actor
 from sds_harness.sds.codec import Codec
 from sds_harness.sds.stage import Stage
 from sds_harness.session import Session
 from sds_harness.stage import NEEDS
-from sds_reference.testee.dialect import Dialect, load_dialect
+from sds_reference import Kind, Message
+from sds_reference.testee.dialect import Dialect
 
-from .....vectors.running.subject import Skip, Subject
+from .....judging.rules import UnknownDialect
+from .....vectors.running.subject import Answer, Skip, Status, Subject
+from ...catalogue import load_catalogue
+from ...rules import RULES
 
 
 @dataclass
@@ -50,10 +55,14 @@ class SdsSubject(Subject):
             raise Skip("declares a bound for timestamps from ahead")
 
 
-def opened(session: Session, revision: str, dialect: str, remembered: dict[str, str]) -> SdsSubject:
-    """Who answers one vector. Raises ConfigurationError for a dialect, asked for or declared, that is not known."""
-    name = dialect or session.declaration.profile("dialect")
-    return SdsSubject(session, revision, remembered, load_dialect(name) if name else None)
+def opened(session: Session, revision: str, dialect: str | None, remembered: dict[str, str]) -> SdsSubject:
+    """Who answers one vector. Raises TesteeFault for a dialect that is declared and not known."""
+    try:
+        used = RULES.dialect_in_use(revision, dialect, session.declaration)
+    except UnknownDialect as error:
+        raise TesteeFault(FaultKind.WRONG_ANSWER, str(error)) from None
+    assert used is None or isinstance(used, Dialect)
+    return SdsSubject(session, revision, remembered, used)
 
 
 def shown(actor: Actor, name: str) -> Any:
@@ -65,3 +74,14 @@ def shown(actor: Actor, name: str) -> Any:
 def refused(actor: Actor) -> bool:
     """Was the last command refused?"""
     return actor.stage.trace.steps[-1].answer == "rejected"
+
+
+def as_owed(subject: SdsSubject, message: Message, answer: Answer) -> Answer:
+    """The answer to a vector whose ``message`` was refused. Who refuses an ephemeral message does not deliver it, and
+    violates nothing else, whatever the vector is about: so the checks judge it, too."""
+    if answer.status is not Status.FAIL or message.kind is not Kind.EPHEMERAL:
+        return answer
+    hybrid = bool(message.causal_history) or message.bloom_filter is not None
+    owed = ("SDS-EPHEMERAL-06" if hybrid else "SDS-EPHEMERAL-04", "FORUM-39")
+    known = load_catalogue().requirements
+    return replace(answer, requirements=tuple(i for i in owed if known[i].stated_in(subject.revision)))

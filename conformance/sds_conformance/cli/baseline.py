@@ -1,0 +1,168 @@
+"""``sds-conformance baseline``: keep the file of known failures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, parse_json, read_bytes
+
+from ..judging.exits import Exit
+from ..judging.quoting import counted
+from ..reports.baselines.failures import Judged, judged
+from ..reports.baselines.file import Baseline, BaselineError, load, parse
+from ..reports.baselines.writing import TO_DO, fresh, updated
+from ..reports.reading import MAX_BYTES, read_report
+from ..telling.report import SCHEMA_ID
+from .files import refused, write_file
+from .gating import held, show_gate
+from .options import FILE, console, program
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance baseline write known.yaml out
+  sds-conformance baseline write known.yaml out --link https://example.org/1
+  sds-conformance baseline update known.yaml out fuzz.json
+  sds-conformance baseline check known.yaml out
+
+A REPORT is the DIR of `run --report`, or what `run`, `fuzz` or `vectors run`
+print with --json; their --baseline FILE makes them go by it. The file is yours: what you write beside the entries, and
+comments, stay as they are.
+"""
+_SOURCES = click.argument("sources", metavar="REPORT...", nargs=-1, required=True, type=click.Path(path_type=Path))
+_FILE = click.argument("file", metavar="FILE", type=FILE)
+_REASON = click.option("--reason", default="", metavar="TEXT", help="The reason of entries that are new.")
+_LINK = click.option("--link", default="", metavar="URL", help="The link of entries that are new.")
+
+
+@click.group("baseline", epilog=_EPILOG)
+def baseline_command() -> None:
+    """Keep a file of known failures, for --baseline."""
+
+
+@baseline_command.command("write", epilog=_EPILOG)
+@_FILE
+@_SOURCES
+@click.option("--per-scenario", is_flag=True, help="An entry for each scenario that fails, not for each requirement.")
+@_REASON
+@_LINK
+def write_command(file: Path, sources: tuple[Path, ...], per_scenario: bool, reason: str, link: str) -> None:
+    """Write a new FILE that lists all that failed in REPORTs."""
+    several = _alike([_judged(source) for source in sources])
+    if file.exists():
+        raise click.UsageError(f"{file} is there already: `{program()} baseline update {file} REPORT` changes it")
+    # Entries without a scenario say that it may fail anywhere, which a part of the scenarios cannot know.
+    per_scenario |= any(one.by == "run" and not one.whole for one in several)
+    text = fresh(several, reason, link, per_scenario=per_scenario)
+    write_file(file, text)
+    entries = parse(text, file).entries
+    click.echo(f"{file}: {counted(len(entries), 'entry', 'entries')} for {several[0].implementation}.")
+    _unexplained(entries, file)
+
+
+@baseline_command.command("update", epilog=_EPILOG)
+@_FILE
+@_SOURCES
+@_REASON
+@_LINK
+def update_command(file: Path, sources: tuple[Path, ...], reason: str, link: str) -> None:
+    """Take out of FILE what no longer fails in REPORTs, and add what is new."""
+    baseline = _loaded(file)
+    before, added, removed = baseline.text, 0, 0
+    for source in sources:
+        one = _of_its_revision(_judged(source), baseline)
+        update = updated(baseline, one, held(baseline, one), reason, link)
+        baseline, added, removed = parse(update.text, file), added + update.added, removed + update.removed
+    if baseline.text != before:
+        write_file(file, baseline.text)
+    new = counted(added, "entry", "entries")
+    click.echo(f"{file}: {new} added, {removed} removed, {len(baseline.entries)} in all.")
+    _unexplained(baseline.entries, file)
+
+
+@baseline_command.command("check", epilog=_EPILOG)
+@_FILE
+@_SOURCES
+def check_command(file: Path, sources: tuple[Path, ...]) -> None:
+    """Hold FILE against REPORTs, without playing anything."""
+    out = console()
+    baseline, wrong, ours = _loaded(file), False, False
+    for source in sources:
+        one = _of_its_revision(_judged(source), baseline)
+        found = held(baseline, one)
+        show_gate(out, found, printable(one.implementation), report=source)
+        wrong, ours = wrong or bool(found.new or found.complaints), ours or bool(one.errors)
+    if ours:
+        click.echo("Faults of the suite stand in a report: what they hide is not known.", err=True)
+    elif not wrong:
+        click.echo(f"{file}: {counted(len(baseline.entries), 'entry', 'entries')}, all as listed.")
+    _unexplained(baseline.entries, file)
+    sys.exit(Exit.NON_CONFORMANT if wrong else Exit.OURS if ours else Exit.CONFORMANT)
+
+
+def _unexplained(entries: Any, file: Path) -> None:
+    lines = [str(entry.first) for entry in entries if entry.reason == TO_DO]
+    if lines:
+        told = ", ".join(lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
+        click.echo(f"Give each a reason and a link in {file}: {'line' if len(lines) == 1 else 'lines'} {told}.")
+
+
+def _loaded(file: Path) -> Baseline:
+    with refused(BaselineError):
+        return load(file)
+
+
+def _data(source: Path) -> dict[str, Any]:
+    """The JSON of a command, or of the report in a folder. Raises UsageError."""
+    shown = printable(str(source))
+    if source.is_dir() or source.suffix == ".jsonl":
+        return _report(source)
+    if not source.is_file():
+        raise click.UsageError(f"{shown} is not there, or no file: `{program()} run --report DIR` writes a report")
+    try:
+        data = parse_json(read_bytes(source, MAX_BYTES))
+    except FileError as error:
+        raise click.UsageError(f"{shown} {error}") from None
+    return _report(source) if isinstance(data, dict) and data.get("schema") == SCHEMA_ID else data
+
+
+def _report(source: Path) -> dict[str, Any]:
+    with refused():
+        read = read_report(source)
+    if read.cut_off:
+        raise click.UsageError(f"{source} was cut off {read.cut_off}: what failed is not all there. Run it again")
+    return read.data
+
+
+def _judged(source: Path) -> Judged:
+    try:
+        return judged(_data(source))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        shown = printable(str(source))
+        raise click.UsageError(f"{shown} is neither a report nor what --json prints of a run") from None
+
+
+def _alike(several: list[Judged]) -> list[Judged]:
+    """Raises UsageError unless all are of one implementation and revision, and of different commands."""
+    for name, values in (
+        ("implementations", {one.implementation for one in several}),
+        ("revisions", {one.revision for one in several}),
+    ):
+        if len(values) > 1:
+            told = " and ".join(sorted(map(printable, values)))
+            raise click.UsageError(f"the reports are of different {name}, {told}: write a file for each")
+    if len({one.by for one in several}) < len(several):
+        raise click.UsageError("two reports are of the same command: give one of `run`, of `fuzz`, of `vectors run`")
+    return several
+
+
+def _of_its_revision(one: Judged, baseline: Baseline) -> Judged:
+    if one.revision != baseline.revision:
+        theirs = printable(one.revision, 40)
+        raise click.UsageError(f"{baseline.shown} is of {printable(baseline.revision, 40)}, the report of {theirs}")
+    return one

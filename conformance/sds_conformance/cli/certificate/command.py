@@ -1,0 +1,120 @@
+"""``sds-conformance certificate``: write and show certificates; ``verify`` beside this module checks them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from ...reports.certificate import NAME, Certificate, CertificateError, certificate, read_certificate
+from ...reports.certificate_page import page
+from ...reports.levels import beside
+from ...reports.reading import read_report
+from ..files import refused, unwritten, write_file
+from ..options import FILE, console, program
+from .signing import SignatureError, signature_of, signed
+from .telling import show
+from .verify import verify
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance certificate write out --html certificate.html
+  sds-conformance certificate show certificate.json
+  sds-conformance certificate verify certificate.json -- ./my-adapter
+"""
+_WRITE = """
+\b
+Examples:
+  sds-conformance run --report out -- ./my-adapter
+  sds-conformance certificate write out
+  sds-conformance certificate write out --html certificate.html
+  sds-conformance certificate write out --sign-key ~/.ssh/id_ed25519
+  sds-conformance vectors run --json -- ./my-adapter > vectors.json
+  sds-conformance fuzz --json -- ./my-adapter > fuzz.json
+  sds-conformance certificate write out --vectors vectors.json \\
+      --fuzz fuzz.json
+"""
+_HTML = click.option("--html", "page_file", type=FILE, metavar="FILE", help="Write it as a page, too.")
+
+
+@click.group("certificate", epilog=_EPILOG)
+def certificate_command() -> None:
+    """Write a certificate on what a run has found, show one, verify one.
+
+    It says what was judged, by which suite, with what verdicts, and which level follows: Core, Core + SDS-R, strict.
+    An implementation that does not conform gets one as well, without a level.
+    """
+
+
+@certificate_command.command("write", epilog=_WRITE)
+@click.argument("report", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=FILE, default=Path(NAME), show_default=True, metavar="FILE", help="Where the certificate goes."
+)
+@_HTML
+@click.option("--vectors", type=FILE, metavar="FILE", help="What `vectors run --json` printed, to be put on it.")
+@click.option("--fuzz", type=FILE, metavar="FILE", help="What `fuzz --json` printed, to be put on it.")
+@click.option(
+    "--sign-key", type=FILE, metavar="KEY", help="Sign it with an SSH key, by ssh-keygen; the signature is FILE.sig."
+)
+def write(
+    report: Path, out: Path, page_file: Path | None, vectors: Path | None, fuzz: Path | None, sign_key: Path | None
+) -> None:
+    """Write the certificate on REPORT, the folder that `run --report` wrote.
+
+    The exit code is 0 whatever the level is: a certificate tells what was found.
+    """
+    with refused(CertificateError, SignatureError):
+        made = certificate(read_report(report), vectors, fuzz)
+        signature = signed(made.raw, sign_key) if sign_key is not None else None
+    write_file(out, made.raw.decode("ascii"))
+    _write_signature(signature_of(out), signature)
+    _write_page(page_file, made)
+    screen = console()
+    show_level(screen, made)
+    screen.print(Text.assemble("Certificate: ", (str(out), "blue")), soft_wrap=True)
+    screen.print("Others verify it, and play a part of it again, with")
+    screen.print(f"  {program()} certificate verify {shlex.quote(str(out))} -- COMMAND", soft_wrap=True)
+
+
+@certificate_command.command("show")
+@click.argument("file", type=FILE)
+@_HTML
+def show_certificate(file: Path, page_file: Path | None) -> None:
+    """Print the certificate in FILE.
+
+    It is shown as it stands there, true or not: `certificate verify` tells that.
+    """
+    with refused(CertificateError):
+        read = read_certificate(file)
+    _write_page(page_file, read)
+    show(console(), read)
+
+
+def show_level(out: Console, made: Certificate) -> None:
+    """The implementation with its level, in a line."""
+    aside = f" ({beside(made.data)})" if beside(made.data) else ""
+    out.print(Text.assemble(f"{made.name}, {made.data['revision']}: ", (f"level {made.level}", "bold"), aside))
+
+
+def _write_page(file: Path | None, made: Certificate) -> None:
+    if file is not None:
+        write_file(file, page(made))
+
+
+def _write_signature(file: Path, text: str | None) -> None:
+    """Write it, or remove that of a former certificate, which would make another look forged."""
+    if text is not None:
+        write_file(file, text)
+        return
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritten(file, error) from None
+
+
+certificate_command.add_command(verify)

@@ -1,0 +1,81 @@
+"""Signatures of certificates, with keys that people have anyway: ``ssh-keygen -Y`` signs and verifies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, read_bytes
+
+PROGRAM = "ssh-keygen"
+NAMESPACE = "sds-conformance"
+"""What a signature is for, so that one of another thing cannot pass for it."""
+LARGEST = 64 << 10
+"""Bytes of a signature."""
+_PATIENCE_S = 120
+"""Somebody may have to type a passphrase, or to touch a token."""
+
+
+class SignatureError(Exception):
+    """It is not signed as it should be, or cannot be signed; the sentence says why, and what to do."""
+
+
+def signature_of(certificate: Path) -> Path:
+    """Where the signature of a certificate stands."""
+    return certificate.with_name(f"{certificate.name}.sig")
+
+
+def signed(content: bytes, key: Path) -> str:
+    """The signature of a content with a private key, or with the public one of a key in the agent."""
+    if not key.is_file():
+        raise SignatureError(f"there is no key {key}: `{PROGRAM} -t ed25519 -f {key}` makes one")
+    signature = _told(["sign", "-f", str(key.absolute())], content, f"{key} signs nothing")
+    if not signature.startswith("-----BEGIN SSH SIGNATURE-----"):
+        raise SignatureError(f"{key} signs nothing: {PROGRAM} wrote no signature")
+    return signature
+
+
+def kept(certificate: Path) -> bytes | None:
+    """The signature of a certificate, None if it has none."""
+    path = signature_of(certificate)
+    if not os.path.lexists(path):
+        return None
+    try:
+        return read_bytes(path, LARGEST)
+    except FileError as error:
+        raise SignatureError(f"the signature {path} {error}") from None
+
+
+def signer_of(content: bytes, signature: bytes, allowed: Path | None, signer: str) -> str:
+    """Who signed a content, in words: somebody of whom a file of allowed signers knows the key, or just any key."""
+    with tempfile.TemporaryDirectory(prefix="sds-conformance-") as folder:
+        file = Path(folder, "signature")
+        file.write_bytes(signature)
+        if allowed is None:
+            told = _told(["check-novalidate", "-s", str(file)], content, "the signature is not of this certificate")
+        else:
+            if not allowed.is_file():
+                raise SignatureError(f"there is no file {allowed}: a line of it is a name, a blank and a public key")
+            who = ["verify", "-s", str(file), "-f", str(allowed.absolute()), "-I", signer]
+            told = _told(who, content, f"{printable(signer, 80)} did not sign this certificate, by {allowed}")
+    return printable(told.strip(), 300)
+
+
+def _told(arguments: list[str], content: bytes, failure: str) -> str:
+    """What ssh-keygen prints about a content. Raises SignatureError with ``failure`` where it refuses."""
+    command = [PROGRAM, "-Y", arguments[0], "-n", NAMESPACE, *arguments[1:]]
+    try:
+        done = subprocess.run(command, input=content, capture_output=True, timeout=_PATIENCE_S, check=False)
+    except FileNotFoundError:
+        raise SignatureError(f"signatures need {PROGRAM}: install OpenSSH, on Debian `openssh-client`") from None
+    except OSError as error:
+        raise SignatureError(f"{PROGRAM} cannot be started: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise SignatureError(f"{failure}: {PROGRAM} waited for {_PATIENCE_S} s") from None
+    if done.returncode:
+        lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
+        raise SignatureError(f"{failure}: {printable(lines[0] if lines else 'it says no more', 200)}")
+    return done.stdout.decode("utf-8", "replace")

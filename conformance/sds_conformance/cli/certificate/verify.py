@@ -1,0 +1,276 @@
+"""``sds-conformance certificate verify``: is it as it was written, does it say what follows, and is it true?"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ...judging.certification import Certification, certify
+from ...judging.exits import Exit
+from ...judging.playing import Keep
+from ...judging.quoting import counted
+from ...judging.rules import UnknownDialect
+from ...judging.runner import Runner
+from ...protocols import protocol_of
+from ...reports.certificate import Certificate, CertificateError, read_certificate
+from ...reports.certificate_words import command_of, judged
+from ...reports.founded import forgeries, outdated, unfounded
+from ...reports.rerunning import Sample, another, compare, drawn, everything
+from ...telling.story import labelled
+from ...vectors.folder import VectorsError
+from ..clocks import FAKETIME
+from ..files import refused
+from ..options import FILE, Driven, console, driving, program, together, which_seed
+from ..showing import driven_or_ended, steps_bar
+from .signing import SignatureError, kept, signer_of
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance certificate verify certificate.json
+  sds-conformance certificate verify certificate.json -- ./my-adapter
+  sds-conformance certificate verify certificate.json --all -- ./my-adapter
+  sds-conformance certificate verify certificate.json --trust-command
+  sds-conformance certificate verify certificate.json \\
+      --allowed-signers signers --signer ann@example.org -- ./my-adapter
+
+\b
+Exit codes:
+  0  it holds, as far as was played  3  the implementation could not be driven
+  1  it does not hold                4  nothing could be compared
+  2  it is forged or unreadable, or  130  interrupted
+     wrong use of this command
+"""
+_SAMPLE = 24
+"""Scenarios: one of each section, and some more."""
+_MOST_TOLD = 20
+"""Differences that are told."""
+
+
+def _certified(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the certificate in FILE, and drive the implementation as it says, but for what is typed."""
+    inner = driving(function, alone=False)
+
+    @wraps(inner)
+    def collected(file: Path, trust: bool, command: tuple[str, ...], **rest: Any) -> None:
+        with refused(CertificateError):
+            certificate = read_certificate(file)
+        about = certificate.data["implementation"]
+        if trust and command:
+            raise click.UsageError(
+                "--trust-command is about the command on the certificate: leave it or -- COMMAND out"
+            )
+        if trust and not about["command"]:
+            raise click.UsageError("there is no command on the certificate: add --grpc ADDRESS, or -- COMMAND")
+        if trust:
+            command = tuple(about["command"])
+            if (shown := command_of(certificate.data)) != shlex.join(command):
+                raise click.UsageError("the command on the certificate cannot be shown as it is: type it after --")
+            console(stderr=True).print(f"Driving what the certificate names: {shown}", soft_wrap=True)
+        if command and not rest["grpc"] and certificate.data["carrier"] == "grpc":
+            raise click.UsageError(
+                "it was driven over gRPC: add --grpc ADDRESS, or --grpc auto for what has to be started"
+            )
+        typed = click.get_current_context().get_parameter_source
+        certified = _as_certified(certificate.data)
+        rest |= {name: value for name, value in certified.items() if typed(name) is ParameterSource.DEFAULT}
+        inner(certificate=certificate, file=file, command=command, revision=certificate.data["revision"], **rest)
+
+    return together(
+        click.argument("file", type=FILE),
+        click.option(
+            "--trust-command", "trust", is_flag=True, help="Start the command that stands on the certificate."
+        ),
+    )(collected)
+
+
+def _as_certified(data: dict[str, Any]) -> dict[str, Any]:
+    """The options with which it was driven. What ships is no file that a stranger names."""
+    dialect = data["profiles"]["dialect"]
+    return {
+        "framing": data["carrier"] if data["carrier"] != "grpc" else "json",
+        "clock": FAKETIME if data["implementation"]["clock"] else "declared",
+        "dialect": dialect if dialect in ("", *protocol_of(data["revision"]).rules.dialects) else None,
+    }
+
+
+@click.command("verify", epilog=_EPILOG)
+@click.option("--all", "all_of_it", is_flag=True, help="Play everything again, in all environments, and no sample.")
+@click.option(
+    "--sample",
+    "size",
+    type=click.IntRange(1, 10_000),
+    default=_SAMPLE,
+    show_default=True,
+    metavar="N",
+    help="How many scenarios are drawn by lot, from all sections, in the plain environment and one other.",
+)
+@which_seed("Which sample is drawn.", default="random")
+@click.option(
+    "--allowed-signers",
+    type=FILE,
+    metavar="FILE",
+    help="It must be signed, and the key be in FILE: a line for each, a name, a blank and a public key.",
+)
+@click.option("--signer", default="", metavar="NAME", help="Who has to have signed it, by the name in that file.")
+@_certified
+def verify(
+    driven: Driven,
+    certificate: Certificate,
+    file: Path,
+    revision: str,
+    all_of_it: bool,
+    size: int,
+    seed: int,
+    allowed_signers: Path | None,
+    signer: str,
+) -> None:
+    """Check the certificate in FILE, and play a sample of it again on COMMAND.
+
+    Digest, signature, counts and level are checked first: whatever follows from something else on it is computed
+    again. Then scenarios are played, and each verdict that they can tell is compared. No command out of FILE is
+    started unless --trust-command says so.
+    """
+    if (allowed_signers is None) != (not signer):
+        raise click.UsageError("--allowed-signers FILE and --signer NAME belong together: add the other one")
+    out, err = console(), console(stderr=True)
+    labelled(out, "On", Text(f"{certificate.name}, {revision}, level {printable(certificate.level, 80)}", "bold"))
+    _check(out, certificate, file, allowed_signers, signer)
+    if not driven.command and driven.endpoint is None:
+        _end(
+            out,
+            "Not rerun",
+            "the command on it is started only if you say so:",
+            Exit.NOTHING_EXERCISED,
+            _again(certificate, file),
+        )
+    sample = everything(certificate.data) if all_of_it else drawn(certificate.data, seed, size)
+    if not sample.plan.scenarios:
+        _end(
+            out,
+            "Not rerun",
+            "nothing on it was judged, so that no sample can be drawn: type --all",
+            Exit.NOTHING_EXERCISED,
+        )
+    where = ", ".join(environment.name for environment in sample.plan.environments)
+    how = "all of it" if all_of_it else f"seed {seed}: {counted(len(sample.plan.scenarios), 'scenario')}"
+    labelled(out, "Rerun", Text(f"{how}, in {where}"))
+    _judge(out, certificate, sample, _played(err, driven, certificate, sample, out))
+
+
+def _check(out: Console, certificate: Certificate, file: Path, allowed: Path | None, signer: str) -> None:
+    """What can be said without playing. Ends the command where that is enough."""
+    data = certificate.data
+    _refuse(out, forgeries(data))
+    labelled(out, "Digest", Text("is that of what stands on it"))
+    try:
+        signature = kept(file)
+        if signature is None and allowed is not None:
+            raise SignatureError(f"it is not signed: there is no {file.name}.sig beside it")
+        told = signer_of(certificate.raw, signature, allowed, signer) if signature is not None else "there is none"
+    except SignatureError as error:
+        _refuse(out, [str(error)])
+    else:
+        aside = ": whose key that is, --allowed-signers would say" if signature is not None and allowed is None else ""
+        labelled(out, "Signature", Text(told + aside))
+    with refused(VectorsError):
+        other = list(outdated(data))
+    if other:
+        told = f"{'; '.join(other)}. Verify it with that version"
+        _end(out, "Not rerun", told, Exit.NOTHING_EXERCISED)
+    _refuse(out, unfounded(data))
+    what = counted(len(data["requirements"]), "requirement")
+    labelled(out, "Level", Text(f"and counts follow from its {what}, {judged(data)} of them judged"))
+    labelled(out, "Suite", Text(f"{data['suite']['version']}, with the catalogue and the vectors that are here"))
+
+
+def _refuse(out: Console, wrong: Iterable[str]) -> None:
+    """Ends the command if there is anything wrong with what stands there."""
+    if found := list(wrong):
+        for sentence in found[:_MOST_TOLD]:
+            labelled(out, "Wrong", Text(printable(sentence, 400)))
+        _end(out, "Forged", "the certificate is not as it was written, or says what does not follow", Exit.USAGE)
+
+
+def _played(err: Console, driven: Driven, certificate: Certificate, sample: Sample, out: Console) -> Certification:
+    """What comes out now. Ends the command where it cannot be driven, or is something else."""
+    data, rules = certificate.data, sample.plan.rules
+    try:
+        with driven_or_ended(err, driven):
+            runner = Runner(driven.connect, driven.limits, rules, data["revision"], driven.dialect)
+            try:
+                other = list(another(data, runner.start()))
+            finally:
+                runner.kill()
+            if other:
+                _differ(out, other, "what answers is not what was certified")
+            with steps_bar(err, 34) as bar:
+                return certify(
+                    driven.connect,
+                    sample.plan,
+                    driven.limits,
+                    dialect=driven.dialect,
+                    strict=data["strict"],
+                    running=driven.running,
+                    progress=bar,
+                    keep=Keep(plain=False),
+                )
+    except UnknownDialect as error:
+        err.print(str(error), style="bold red", soft_wrap=True)
+        sys.exit(Exit.NOT_DRIVEN)
+
+
+def _judge(out: Console, certificate: Certificate, sample: Sample, outcome: Certification) -> None:
+    """Says what was compared and what is different, and ends the command."""
+    found = compare(certificate.data, sample, outcome)
+    rows = {row["id"]: row for row in certificate.data["requirements"]}
+    missed = {row["section"] for row in rows.values()} - {rows[one]["section"] for one in found.compared}
+    but = f", none in {', '.join(sorted(missed))}" if missed else ", in all sections"
+    runs = f"{counted(outcome.runs, 'run')}, {counted(outcome.steps, 'step')}"
+    labelled(out, "Compared", Text(f"{len(found.compared)} of {counted(len(rows), 'requirement')}{but} ({runs})"))
+    for name, why in outcome.left_out.items():
+        labelled(out, "Left out", Text(f"{name}: {why}", "yellow"))
+    if found.differences:
+        _differ(out, found.differences, f"{counted(len(found.differences), 'verdict')} came out otherwise")
+    if outcome.interrupted:
+        _end(out, "Interrupted", "what was played until then agrees", Exit.INTERRUPTED)
+    if not found.compared:
+        _end(out, "Not shown", "the runs could tell nothing of what is certified", Exit.NOTHING_EXERCISED)
+    head = "Holds" if sample.everything else "Holds, as far as was played"
+    _end(out, head, f"{len(found.compared)} of {counted(len(rows), 'verdict')} came out again", Exit.CONFORMANT)
+
+
+def _differ(out: Console, differences: Iterable[str], told: str) -> None:
+    sentences = list(differences)
+    for sentence in sentences[:_MOST_TOLD]:
+        labelled(out, "Differs", Text(sentence))
+    if len(sentences) > _MOST_TOLD:
+        labelled(out, "", Text(f"and {len(sentences) - _MOST_TOLD} more"))
+    _end(out, "Does not hold", told, Exit.NON_CONFORMANT)
+
+
+def _end(out: Console, head: str, told: str, code: Exit, *lines: str) -> None:
+    """The last line, and what may be typed next."""
+    style = "bold green" if code is Exit.CONFORMANT else "yellow" if code is Exit.NOTHING_EXERCISED else "bold red"
+    out.print(Text.assemble((f"{head}: ", style), told, "" if told.endswith(":") else "."))
+    for line in lines:
+        out.print(Text(f"  {line}", "blue"), soft_wrap=True)
+    sys.exit(code)
+
+
+def _again(certificate: Certificate, file: Path) -> str:
+    grpc = "--grpc ADDRESS " if certificate.data["carrier"] == "grpc" else ""
+    command = command_of(certificate.data)
+    after = f"-- {command}" if command else ""
+    return f"{program()} certificate verify {grpc}{shlex.quote(str(file))} {after}".rstrip()

@@ -1,0 +1,161 @@
+"""``sds-conformance compare``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from ..judging.exits import Exit
+from ..reports.comparing import history, markdown, page
+from ..reports.comparing.columns import Column
+from ..reports.comparing.comparison import Comparison, compare, wanted
+from ..reports.comparing.gathering import gather, is_folder_of_reports
+from ..reports.comparing.history import Series, histories
+from ..reports.comparing.terminal import show_comparison, show_histories, worse_line
+from .files import refuse_nowhere, refused, write_file
+from .options import FILE, console, full_id
+from .showing import print_json
+
+_EPILOG = """
+\b
+Examples:
+  sds-conformance compare old new
+  sds-conformance compare --fail-on-worse old new
+  sds-conformance compare --html compared.html --ways mine theirs reference
+  sds-conformance compare --only 'SDS-RECV-*' old new
+  sds-conformance compare --since 2026-01-01 nightly
+
+\b
+Exit codes:
+  0  compared
+  1  with --fail-on-worse: something got worse
+  2  wrong use of this command, or a report that cannot be read
+"""
+
+
+@click.command("compare", epilog=_EPILOG)
+@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="REPORT...")
+@click.option("--all", "every", is_flag=True, help="List the requirements that they agree on, too.")
+@click.option("--only", multiple=True, metavar="GLOB", help="Only these requirements or positions; may be repeated.")
+@click.option("--ways", is_flag=True, help="Tell, too, which ways they go where the text leaves a choice.")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    metavar="DATE",
+    help="Of a folder of dated reports: only what changed since then, in UTC.",
+)
+@click.option(
+    "--fail-on-worse",
+    is_flag=True,
+    help="Exit with 1 if anything got worse from the first to the last; what is not judged any more did not.",
+)
+@click.option("--html", type=FILE, metavar="FILE", help="Write a page, too.")
+@click.option("--markdown", "text", type=FILE, metavar="FILE", help="Write it as Markdown, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def compare_command(
+    reports: tuple[Path, ...],
+    every: bool,
+    only: tuple[str, ...],
+    ways: bool,
+    since: datetime | None,
+    fail_on_worse: bool,
+    html: Path | None,
+    text: Path | None,
+    as_json: bool,
+) -> None:
+    """Set reports side by side: what differs, and what got better and worse.
+
+    A REPORT is what `run --report DIR` left: a DIR, or a report.jsonl or report.json of one. Releases of one
+    implementation are compared each with the next, in the order in which they are named.
+
+    A folder of such reports stands for all in it, by their dates. Alone, it tells of each implementation when which
+    requirement changed.
+    """
+    refuse_nowhere(html, text)
+    globs = [full_id(glob) for glob in only]
+    with refused():
+        columns = gather(reports)
+    if not any(wanted(id_, globs) for column in columns for id_ in (*column.told, *column.topics)):
+        what = f"nothing matches {' '.join(only)}" if only else "there is no requirement in them"
+        raise click.UsageError(f"{what}: `sds-conformance requirements` lists the IDs")
+    dated = histories(columns, globs, since.replace(tzinfo=UTC) if since is not None else None)
+    told: _Told
+    if len(reports) == 1 and is_folder_of_reports(reports[0]) and len(dated) < len(columns):
+        told = _History(dated, f"{since:%Y-%m-%d}" if since is not None else "", globs)
+    elif len(columns) < 2:
+        raise click.UsageError(f"{reports[0]} is one report: name another to compare it with")
+    elif since is not None:
+        raise click.UsageError("--since is for one folder of dated reports of the same implementation, named alone")
+    else:
+        told = _Comparison(compare(columns, globs), every, ways)
+    _write(html, told.html)
+    _write(text, told.markdown)
+    worse = told.worse() if fail_on_worse else []
+    out = console(stderr=as_json)
+    for line in worse:
+        out.print(line, soft_wrap=True)
+    if worse:
+        out.print()
+    if as_json:
+        print_json(told.json())
+    else:
+        told.show()
+    sys.exit(Exit.NON_CONFORMANT if worse else Exit.CONFORMANT)
+
+
+class _Comparison:
+    def __init__(self, comparison: Comparison, every: bool, ways: bool) -> None:
+        self.comparison, self._every, self._ways = comparison, every, ways
+
+    def show(self) -> None:
+        show_comparison(console(), self.comparison, every=self._every, ways=self._ways)
+
+    def html(self) -> str:
+        return page.comparison_page(self.comparison)
+
+    def markdown(self) -> str:
+        return markdown.comparison_markdown(self.comparison, every=self._every, ways=self._ways)
+
+    def json(self) -> dict[str, Any]:
+        return self.comparison.to_json()
+
+    def worse(self) -> list[Text]:
+        line = worse_line(self.comparison)
+        return [line] if line is not None else []
+
+
+class _History:
+    def __init__(self, series: Sequence[Series], since: str, only: Sequence[str]) -> None:
+        self._series, self._since, self._only = series, since, only
+
+    def show(self) -> None:
+        show_histories(console(), self._series, self._since)
+
+    def html(self) -> str:
+        return page.history_page(self._series, self._since)
+
+    def markdown(self) -> str:
+        return markdown.history_markdown(self._series, self._since)
+
+    def json(self) -> dict[str, Any]:
+        return history.to_json(self._series)
+
+    def worse(self) -> list[Text]:
+        ends: list[list[Column]] = [[s.columns[0], s.columns[-1]] for s in self._series if len(s.columns) > 1]
+        lines = (worse_line(compare(pair, self._only)) for pair in ends)
+        return [line for line in lines if line is not None]
+
+
+_Told = _Comparison | _History
+
+
+def _write(file: Path | None, content: Callable[[], str]) -> None:
+    if file is not None:
+        write_file(file, content())
+        console(stderr=True).print(f"Written: {file}", soft_wrap=True)

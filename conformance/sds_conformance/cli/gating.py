@@ -1,0 +1,125 @@
+"""``--baseline``: failures that are known do not make a command fail, and a list of them that is wrong does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..exploration.judging import STORM
+from ..judging.exits import Exit
+from ..judging.quoting import counted
+from ..protocols import protocols
+from ..reports.baselines.failures import BREAKDOWN, Judged
+from ..reports.baselines.file import Baseline, BaselineError, load
+from ..reports.baselines.matching import Match, match
+from ..telling.story import hanging, labelled
+from .files import refused
+from .options import FILE, program
+
+BASELINE = click.option(
+    "--baseline",
+    "baseline_file",
+    type=FILE,
+    metavar="FILE",
+    help="Known failures: only others, and a list that is wrong, make this command fail. `baseline write` makes FILE.",
+)
+TOLD = 12
+"""So many complaints are told one by one."""
+
+
+def begun(path: Path | None, revision: str) -> Baseline | None:
+    """The baseline that was asked for, read before anything is played. Raises UsageError."""
+    if path is None:
+        return None
+    with refused(BaselineError):
+        baseline = load(path)
+    if baseline.revision != revision:
+        told = f"{baseline.shown} is of {printable(baseline.revision, 40)}, and {revision} is judged"
+        raise click.UsageError(f"{told}: name the file of that revision, or another --revision")
+    return baseline
+
+
+def held(baseline: Baseline, judged: Judged) -> Match:
+    """A baseline against what a command judged."""
+    ids = {requirement for p in protocols() for requirement in p.rules.catalogue.requirements} | {BREAKDOWN, STORM}
+    ids |= {name for p in protocols() if p.repertoire is not None for name in p.repertoire.properties}
+    scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
+    return match(baseline, judged, ids, scenarios)
+
+
+def gate(found: Match | None, code: int) -> int:
+    """How a command ends that would end with ``code`` without a baseline."""
+    if found is None or code not in (Exit.CONFORMANT, Exit.NON_CONFORMANT):
+        return code
+    if found.new or found.complaints:
+        return Exit.NON_CONFORMANT
+    return Exit.OURS if found.judged.errors else Exit.CONFORMANT
+
+
+def baseline_json(found: Match) -> dict[str, Any]:
+    """What a report says of a baseline."""
+    known = {(failure.what, entry): entry for failure, entry in found.known}
+    return {
+        "file": found.baseline.shown,
+        "known": [
+            {
+                "requirement": what,
+                "scenario": ", ".join(map(printable, entry.scenarios)),
+                "reason": printable(entry.reason, 400),
+                "link": printable(entry.link, 400),
+                "line": entry.first,
+            }
+            for (what, _), entry in known.items()
+        ],
+        "complaints": [
+            {
+                "line": complaint.line,
+                "requirement": printable(complaint.what),
+                "what": printable(complaint.says, 600),
+                "change": printable(complaint.change),
+            }
+            for complaint in found.complaints
+        ],
+    }
+
+
+def show_gate(console: Console, found: Match, name: str, *, report: Path | None = None) -> None:
+    """What is new and what is wrong with the file, before anything else; the first line says whose fault it is."""
+    shown, new = found.baseline.shown, list(dict.fromkeys(failure.what for failure in found.new))
+    if new:
+        what = counted(len(new), "failure")
+        head = f"New in {name}: {what} that {shown} does not list: {', '.join(map(printable, new[:TOLD]))}"
+        head += f" and {len(new) - TOLD} more" if len(new) > TOLD else ""
+        hanging(console, Text(""), Text(f"{head}.", "bold red"))
+    elif found.complaints:
+        wrong = counted(len(found.complaints), "entry", "entries")
+        head = f"The baseline {shown} is at fault, not {name}: {wrong} of it to change."
+        hanging(console, Text(""), Text(head, "bold red"))
+    for complaint in found.complaints[:TOLD]:
+        before = Text(f"  {shown}:{complaint.line}  ", "dim")
+        told = Text.assemble((f"{printable(complaint.what)} ", "bold"), f"{printable(complaint.says, 400)}: ")
+        hanging(console, before, Text.assemble(told, (complaint.change, "blue")))
+    if len(found.complaints) > TOLD:
+        console.print(Text(f"  and {len(found.complaints) - TOLD} more", "dim"))
+    if found.complaints:
+        source = report if report is not None else "REPORT"
+        again = f"{program()} baseline update {shown} {source}"
+        labelled(console, "Or", Text(again, "blue"), whole=True)
+    if new or found.complaints:
+        console.print()
+    if found.unseen:
+        listed = counted(found.unseen, "listed failure")
+        console.print(Text(f"{listed} did not come up, in a run too small to call that out of date.\n", "dim"))
+
+
+def known_line(found: Match) -> Text:
+    """How many of the failures are known, in a sentence."""
+    number = len(found.requirements)
+    all_of = "All failures are" if not found.new else f"{number} of the failures {'is' if number == 1 else 'are'}"
+    return Text(f"{all_of} known: {found.baseline.shown}.")

@@ -1,0 +1,19 @@
+"""What somebody meant who typed a name that there is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_ALIKE = 0.75
+"""How much of two names has to be the same, of 1."""
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """A question to end a complaint with, and a blank before it; "" where no name is like the word."""
+    known = list(names)
+    # As numbers stand in IDs: with two digits.
+    padded = re.sub(r"-(\d)$", r"-0\1", word)
+    near = [padded] if padded in known else get_close_matches(word, known, 1, _ALIKE)
+    return f" Did you mean {near[0]}?" if near else ""

@@ -1,0 +1,51 @@
+"""What is written for users: it stands in a checkout, and in the wheel under the same paths in ``documents``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).parents[3]
+_INSTALLED = Path(__file__).parents[1] / "documents"
+_PACKAGES = Path(__file__).parents[2]
+_SOURCES = "reference/"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Something to read."""
+
+    path: str
+    """In a checkout."""
+    said: str
+    """What it is about, in a phrase."""
+
+    @property
+    def file(self) -> Path:
+        """Where it is on this machine: what a package of the wheel holds already does not stand there twice."""
+        own = root() == _INSTALLED and self.path.startswith(_SOURCES)
+        return _PACKAGES / self.path.removeprefix(_SOURCES) if own else root() / self.path
+
+
+PAGES = {
+    "adapter": Page("harness/adapters/README.md", "how an implementation is driven, and what to declare"),
+    "tutorial": Page("harness/adapters/TUTORIAL.md", "from nothing to a first full report"),
+    "protocol": Page("harness/adapters/PROTOCOL.md", "the testee protocol, message by message"),
+    "proto": Page("proto/sds/testee/v1/testee.proto", "the testee protocol, as protobuf"),
+    "request-schema": Page("reference/sds_proto/testee/v1/request.schema.json", "JSON Schema of a request"),
+    "reply-schema": Page("reference/sds_proto/testee/v1/reply.schema.json", "JSON Schema of a reply"),
+    "wire": Page("proto/sds/wire/v2026_01/message.proto", "the messages of SDS, as protobuf"),
+    "wire-forum-2024": Page("proto/sds/wire/forum_2024/message.proto", "those of the proposal of 2024"),
+    "baselines": Page("docs/baselines.md", "known failures that do not fail a CI"),
+    "certificate": Page("docs/certificate.md", "what a certificate means, and how one is verified"),
+    "ci": Page("docs/ci.md", "GitHub, GitLab and other CIs"),
+    "pytest": Page("docs/pytest.md", "the suite as items of pytest"),
+    "vectors": Page("vectors/README.md", "the golden vectors: groups, fields, versions"),
+    "corpus": Page("harness/sds_harness/corpus/FORMAT.md", "what is in a stored corpus"),
+}
+"""By the names that ``docs`` has for them."""
+
+
+def root() -> Path:
+    """The folder that their paths begin in: the checkout, else what is installed with the suite."""
+    return _CHECKOUT if (_CHECKOUT / "harness" / "adapters").is_dir() else _INSTALLED

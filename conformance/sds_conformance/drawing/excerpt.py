@@ -1,0 +1,95 @@
+"""Excerpts: a few steps of a trace as a space-time diagram.
+
+A trace becomes a performance in which every step is an operation of its own, so that all of it is known, and the steps
+that a story shows are drawn. Participants are the implementation; whatever they receive that none of them broadcast
+comes from scripted peers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sds_harness.schedules import Act, Operation, Packet, Performance, Schedule
+from sds_harness.schedules.operations import Join, Member
+from sds_harness.trace import Step, Trace
+
+from ..judging.quoting import short
+from ..protocols import repertoire_of
+from ..protocols.reading import Reading
+from .course import Course
+from .spacetime import excerpt_svg
+
+MAX_DRAWN = 25
+"""Steps of an excerpt: the last ones up to the one that is blamed, and what follows it."""
+MAX_STEPS = 2_000
+"""Of longer traces nothing is drawn."""
+
+
+class Excerpts:
+    """Excerpts of one trace."""
+
+    def __init__(self, trace: Trace[Any]) -> None:
+        self._trace = trace
+        self._course: Course | None = None
+
+    def svg(self, blamed: int, shown: Collection[int]) -> str:
+        """Steps by their numbers, with one of them marked, for a page that has `spacetime.stylesheet`.
+
+        "" where there is nothing to draw: the step is nobody's, or what is shown is not about messages.
+        """
+        steps = self._trace.steps
+        if not 0 < blamed <= len(steps) <= MAX_STEPS:
+            return ""
+        if self._course is None:
+            self._course = Course(performance_of(self._trace), by_id=True)
+        acts = self._course.performance.acts
+        before = sorted(number for number in shown if number < blamed)
+        after = sorted(number for number in shown if blamed < number <= len(steps))
+        after = after[: MAX_DRAWN // 2]
+        drawn = {*before[-(MAX_DRAWN - 1 - len(after)) :], blamed, *after}
+        # Where a broadcast that arrives in one of them comes from is part of the picture.
+        drawn |= {p.act for number in drawn if (p := acts[number - 1].packet) is not None and p.act}
+        only = {number - 1 for number in drawn if acts[number - 1].who}
+        return excerpt_svg(self._course, acts[blamed - 1], only)
+
+
+def performance_of(trace: Trace[Any]) -> Performance:
+    """A trace as what came of a schedule in which every step is an operation, in the same order."""
+    reading = repertoire_of(trace.revision.name).reading
+    operations = tuple(Join(s.participant) if s.command == "open" else Operation() for s in trace.steps)
+    schedule = Schedule(tuple(Member(name) for name in trace.parties), operations, _channels(trace))
+    show = Performance(schedule, [trace], dict.fromkeys(trace.parties, trace))
+    sent: dict[bytes, Packet] = {}
+    at_ms = 0
+    for number, step in enumerate(trace.steps, 1):
+        at_ms = step.now_ms - trace.start_ms if step.now_ms else at_ms
+        who = step.participant if step.participant in trace.parties else ""
+        arrived = None
+        for wire in reading.wires(step) if who else ():
+            if step.command == "receive":
+                arrived = sent.get(wire.raw)
+                if arrived is None:
+                    arrived = Packet(len(show.packets) + 1, _peer(reading, step, trace), wire, at_ms, 0, number - 1)
+                    show.packets.append(arrived)
+            else:
+                # What `send` broadcasts is new, whatever its ID: a label tells it from a copy.
+                label = f"step {number}" if step.command == "send" and wire is reading.wires(step)[0] else ""
+                packet = Packet(len(show.packets) + 1, who, wire, at_ms, number, number - 1, label)
+                sent[wire.raw] = packet
+                show.packets.append(packet)
+        show.acts.append(Act(number, who, step, trace, at_ms, number - 1, arrived))
+    return show
+
+
+def _channels(trace: Trace[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(channel for party in trace.parties.values() for channel in party.channels))
+
+
+def _peer(reading: Reading, step: Step, trace: Trace[Any]) -> str:
+    """What to call whoever sent what arrives: no peer is taken for a participant."""
+    item = reading.arrived(step)
+    if item is None or not item.sender:
+        return "somebody"
+    ours = {*trace.parties, *(party.participant_id for party in trace.parties.values())}
+    return f"scripted {short(item.sender)}" if item.sender in ours else item.sender

@@ -1,0 +1,85 @@
+"""Gathers what comes of runs, in their order, into what a certification says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sds_harness.declaration import Declaration
+
+from .keeping import Traces
+from .looking import Shown
+from .playing import Result
+from .registry import Run
+from .rules import Rules
+from .runner import END, PATIENCE, BrokenRun, used_up
+from .sharing import Lost
+from .verdict import Judge
+from .ways import Ways
+
+
+class Gathering:
+    """What has come so far."""
+
+    def __init__(self, rules: Rules, requirements: Sequence[str], runs: Iterable[Run], *, strict: bool) -> None:
+        self.judge = Judge(rules, requirements, strict=strict)
+        self.ways = Ways(rules)
+        self.traces = Traces(rules.language)
+        self.played: list[str] = []
+        self.steps = 0
+        self.breakdowns: list[BrokenRun] = []
+        self.heard: list[Any] = []
+        """Of each run, what `Rules.heed` remembers of it."""
+        self._runs = {run.name: run for run in runs}
+        self._told = {run.name for run in self._runs.values() if run.plain}
+        """The runs whose traces are kept whatever was found in them."""
+        self._in_a_row = 0
+        self._broke = False
+
+    @property
+    def used_up(self) -> str:
+        """What there is no more of, "" if there is enough of everything."""
+        return used_up(self.breakdowns)
+
+    @property
+    def gave_up(self) -> bool:
+        """Nothing more is to be learnt, or nothing more can be played."""
+        return self._in_a_row >= PATIENCE or bool(self.used_up)
+
+    def take(self, result: Result) -> None:
+        """Take in what comes next."""
+        self._in_a_row = result.in_a_row(self._in_a_row)
+        # Each process that does not end by itself says the same.
+        known = any(broken.where == END for broken in self.breakdowns)
+        self.breakdowns += [broken for broken in result.broken if not (known and broken.where == END)]
+        shown = result.shown
+        self._broke = shown is not None and shown.breakdown is not None
+        if shown is None:
+            return
+        self.judge.take(shown, self._runs[result.run])
+        if shown.gone is not None:
+            self.ways.take(shown.gone)
+        self.played.append(result.run)
+        self.steps += shown.steps
+        if result.heard is not None:
+            self.heard.append(result.heard)
+        if result.trace is not None:
+            self._keep(result.run, result.trace)
+
+    def lost(self, lost: Lost, declaration: Declaration) -> None:
+        """Note as a fault of ours what was not played because a process of ours has ended."""
+        for run in lost.unit:
+            if run.name not in self.played:
+                why = f"{run.name}: {lost.why}"
+                counted = run.scenario.exercises
+                shown = Shown(run.name, run.environment.name, declaration, 0, suite_error=why, counted=counted)
+                self.judge.take(shown, run)
+
+    def fails(self, enough: Callable[[str], bool]) -> bool:
+        """Does something fail by now, or did the last run break, for which that is true?"""
+        return any(map(enough, [*self.judge.failed, *(["breakdown"] if self._broke else [])]))
+
+    def _keep(self, run: str, packed: bytes) -> None:
+        self.traces.add(run, packed)
+        found = {finding.run for verdict in self.judge.evidence for finding in verdict.findings}
+        self.traces.keep_only(found | self._told | {broken.where for broken in self.breakdowns})

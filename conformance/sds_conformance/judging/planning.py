@@ -1,0 +1,120 @@
+"""What is judged and what is played for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from sds_harness.declaration import Declaration
+from sds_harness.environment import PLAIN, Environment
+from sds_harness.revision import Revision
+
+from .catalogue import Catalogue
+from .registry import Run, Scenario
+from .rules import Rules
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is judged and what is played for it."""
+
+    rules: Rules
+    revision: str
+    profile: str
+    requirements: tuple[str, ...]
+    scenarios: tuple[Scenario, ...]
+    environments: tuple[Environment, ...] = (PLAIN,)
+    narrowed: frozenset[str] = frozenset()
+    """What was asked for in part only: ``requirements``, ``scenarios``, ``environments``."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.rules.catalogue
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Every scenario in every environment, one environment after the other; long ones in the first only."""
+        return tuple(
+            Run(scenario, environment)
+            for number, environment in enumerate(self.environments)
+            for scenario in self.scenarios
+            if not (number and scenario.long)
+        )
+
+    def of_its_own(self, also: Collection[str] = ()) -> Plan:
+        """The same with no other scenarios than those that were written for its requirements, and ``also`` these.
+
+        One that is about everything keeps all of them.
+        """
+        judged = set(self.requirements)
+        if judged.issuperset(r.id for r in self.rules.judged(self.revision, self.profile)):
+            return self
+        own = tuple(s for s in self.scenarios if judged.intersection(s.exercises) or s.name in also)
+        less = {"scenarios"} if len(own) < len(self.scenarios) else set()
+        return replace(self, scenarios=own, narrowed=self.narrowed | less)
+
+
+def plan(
+    rules: Rules,
+    select: Iterable[str] = (),
+    deselect: Iterable[str] = (),
+    profile: str = "",
+    revision: str = "",
+    scenarios: Iterable[str] = (),
+    environments: Iterable[str] = (PLAIN.name,),
+) -> Plan:
+    """The requirements that match the globs and have checks, and what to play, in which environments.
+
+    Checks look at all scenarios, so all are played unless globs in ``scenarios`` narrow them down, or the profile
+    leaves out all that they are for, or the text of the revision says nothing of it. Without a profile everything is
+    judged, without a revision the current one.
+    """
+    profile, revision = profile or rules.full, revision or rules.current
+    known = rules.catalogue.requirements
+    select, deselect, played, entered = list(select), list(deselect), list(scenarios), list(environments)
+    chosen = tuple(
+        requirement.id
+        for requirement in rules.judged(revision, profile)
+        if not select or any(fnmatchcase(requirement.id, glob) for glob in select)
+        if not any(fnmatchcase(requirement.id, glob) for glob in deselect)
+    )
+    spoken = {requirement for requirement in known if requirement.startswith(f"{rules.revisions[revision].prefix}-")}
+    within = {requirement for requirement in spoken if rules.in_profile(known[requirement], profile)}
+    return Plan(
+        rules,
+        revision,
+        profile,
+        chosen,
+        tuple(
+            s
+            for s in rules.register.scenarios.values()
+            if spoken.intersection(s.exercises)
+            if (any(fnmatchcase(s.name, glob) for glob in played) if played else within.intersection(s.exercises))
+        ),
+        tuple(e for e in rules.environments.values() if any(fnmatchcase(e.name, glob) for glob in entered)),
+        frozenset(
+            what
+            for what, some in {
+                "requirements": select or deselect,
+                "scenarios": played,
+                "environments": "*" not in entered,
+            }.items()
+            if some
+        ),
+    )
+
+
+def left_out(
+    environments: Iterable[Environment], declared: Declaration, revision: Revision, running: bool
+) -> dict[str, str]:
+    """Those that cannot be entered, with the reason; ``running`` is an implementation of which none can be started."""
+    out: dict[str, str] = {}
+    for environment in environments:
+        if unfit := environment.unfit(revision):
+            out[environment.name] = unfit
+        elif running and environment.variables:
+            out[environment.name] = "skipped, for it needs a process of its own, and the implementation runs already"
+        elif lacking := declared.lacking(environment.needs):
+            out[environment.name] = declared.why_skipped(lacking)
+    return out

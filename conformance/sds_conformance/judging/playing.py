@@ -1,0 +1,128 @@
+"""Plays runs on one implementation and says what each shows; its trace is let go, or packed to tell from."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sds_harness.trace import Trace
+
+from .keeping import pack
+from .looking import Looker, Shown
+from .observing import Known
+from .registry import Run
+from .rules import Rules
+from .runner import BrokenRun, Runner
+
+Announced = Callable[[str], None]
+"""Called with the name of a run that starts."""
+_MANY_STEPS = 1_000
+"""After so many it is worth to look for what is held by nothing but itself: what is read of a trace is."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one run, or of the end of a unit. Plain data."""
+
+    run: str = ""
+    """Its name, "" at the end of a unit."""
+    shown: Shown | None = None
+    """None where the implementation did not get through the handshake."""
+    broken: tuple[BrokenRun, ...] = ()
+    trace: bytes | None = None
+    """Packed, where there is something to tell from it."""
+    heard: Any = None
+    """What is to be remembered of it to say what is in doubt, None if nothing is."""
+
+    def in_a_row(self, before: int) -> int:
+        """How many breakdowns there were in a row, after so many before."""
+        if self.run and self.broken:
+            return before + 1
+        return 0 if self.shown is not None and self.shown.steps else before
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What is kept of each run beside verdicts."""
+
+    traces: bool = True
+    """Those in which something was found, or that broke."""
+    plain: bool = True
+    """Those in the simplest environment as well."""
+    ways: bool = True
+    """Which way the implementation goes where the text leaves a choice."""
+
+
+EVERYTHING = Keep()
+VERDICTS = Keep(traces=False, plain=False, ways=False)
+
+
+class Player:
+    """Plays units, one after the other: runs that share a process of the implementation, which ends with them."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        rules: Rules,
+        requirements: Iterable[str],
+        keep: Keep,
+        *,
+        known: Known | None = None,
+        announced: Announced = lambda run: None,
+    ) -> None:
+        """What checks are ``known`` to say of a trace is not worked out again."""
+        self.runner = runner
+        self._looker = Looker(rules, requirements, ways=keep.ways, known=known)
+        self._rules = rules
+        self._keep = keep
+        self._announced = announced
+        self._endless = False
+        """It did not end by itself once, which need not be waited for again."""
+        self._steps = 0
+        self._told = 0
+
+    def unit(self, runs: Sequence[Run]) -> Iterator[Result]:
+        """What comes of each run, and of the end."""
+        self.runner.begin()
+        for run in runs:
+            self._announced(run.name)
+            yield self._played(run)
+            if self.runner.gave_up:
+                break
+        yield self.end()
+
+    def end(self) -> Result:
+        """What comes of the end of the process."""
+        if self._endless:
+            self.runner.kill()
+        else:
+            self.runner.close()
+        broken = self._broken()
+        self._endless |= bool(broken)
+        return Result(broken=broken)
+
+    def _played(self, run: Run) -> Result:
+        trace = self.runner.trace_of(run)
+        if trace is None:
+            return Result(run.name, None, self._broken())
+        shown = self._looker.look(trace)
+        told = shown.worth_a_word or trace.breakdown is not None
+        kept = told or (self._keep.plain and run.plain)
+        heard = self._rules.heed(trace) if self._keep.traces and (told or run.plain) else None
+        packed = pack(trace) if self._keep.traces and kept else None
+        self._let_go(trace)
+        return Result(run.name, shown, self._broken(), packed, heard)
+
+    def _broken(self) -> tuple[BrokenRun, ...]:
+        """The breakdowns since this was asked last."""
+        new = self.runner.breakdowns[self._told :]
+        self._told += len(new)
+        return tuple(new)
+
+    def _let_go(self, trace: Trace[Any]) -> None:
+        self._steps += len(trace.steps)
+        if self._steps >= _MANY_STEPS:
+            self._steps = 0
+            gc.collect()

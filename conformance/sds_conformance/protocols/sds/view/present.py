@@ -1,0 +1,57 @@
+"""What there is in a view at all: checks say which of it they are about, and are not asked where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from sds_reference import Kind
+
+from .channel_view import ChannelView
+
+PRESENT: dict[str, Callable[[ChannelView], object]] = {
+    # What was sent.
+    "sent": lambda view: view.sent,
+    "syncs": lambda view: view.syncs,
+    "ephemerals": lambda view: view.ephemerals,
+    "outgoing": lambda view: view.sent or view.syncs,
+    "copies": lambda view: view.copies,
+    # What came.
+    "arrived": lambda view: view.received or view.refused,
+    "received": lambda view: view.received,
+    "refused": lambda view: view.refused,
+    "unmet": lambda view: any(r.unmet for r in view.received) or any(r.unmet for r in view.refused),
+    "again-came": lambda view: any(r.duplicate for r in view.received),
+    "own-came": lambda view: any(r.own for r in view.received) or any(r.own for r in view.refused),
+    "sync-came": lambda view: _came(view, Kind.SYNC),
+    "ephemeral-came": lambda view: _came(view, Kind.EPHEMERAL),
+    "missing": lambda view: view.repair.missing,
+    "asked": lambda view: view.repair.asked,
+    # In the channel, by whoever is in it.
+    "missing-anywhere": lambda view: any(each.repair.missing for each in view.everybody),
+    "asked-anywhere": lambda view: any(each.repair.asked for each in view.everybody),
+    "any-sync": lambda view: view.syncs or _came(view, Kind.SYNC),
+    "any-ephemeral": lambda view: view.ephemerals or _came(view, Kind.EPHEMERAL),
+    # What was told and shown.
+    "delivered": lambda view: view.delivered,
+    "acks": lambda view: view.acks,
+    "mentions": lambda view: view.mentions,
+    "unmentioned": lambda view: view.unmentioned,
+    "observed": lambda view: view.observed,
+    "ticks": lambda view: view.ticks,
+    "log-of-two": lambda view: len(view.log) > 1,
+    "ties": lambda view: any(first.lamport == second.lamport for first, second in pairwise(view.log)),
+    # How the channel was opened.
+    "sds-r": lambda view: view.terms.on,
+    "no-sds-r": lambda view: not view.terms.on,
+    "channels": lambda view: len(view.party.channels) > 1,
+    "unnamed": lambda view: view.party.unnamed,
+    "hints": lambda view: view.hints,
+    "outgoing-shown": lambda view: view.showing("outgoing"),
+    "incoming-shown": lambda view: view.showing("incoming"),
+    "answers-shown": lambda view: view.showing("incoming_repairs"),
+}
+
+
+def _came(view: ChannelView, kind: Kind) -> bool:
+    return any(r.kind is kind for r in view.received) or any(r.kind is kind for r in view.refused)

@@ -1,0 +1,36 @@
+"""How long the clock of a participant runs on."""
+
+from __future__ import annotations
+
+from sds_harness.sds.trace import Step
+
+from ....judging.once import once
+from .channel_view import ChannelView
+from .repair_tracker import NEVER
+
+
+def steady_until(view: ChannelView, since: Step) -> int:
+    """Index of the step at which the clock goes back, beyond any trace if it never does."""
+    known = _known_steady(view)
+    if since.index not in known:
+        known[since.index] = _goes_back(view, since)
+    return known[since.index]
+
+
+@once
+def _known_steady(_: ChannelView) -> dict[int, int]:
+    """Kept by step, for one message may ask for many."""
+    return {}
+
+
+def _goes_back(view: ChannelView, since: Step) -> int:
+    latest = since.now_ms
+    for step in view.trace.of(view.party.name):
+        if step.index < since.index:
+            if step.now_ms > since.now_ms:
+                return since.index
+        elif step.index > since.index and step.now_ms:
+            if step.now_ms < latest:
+                return step.index
+            latest = step.now_ms
+    return NEVER

@@ -1,0 +1,120 @@
+"""From what a participant takes that others have its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..register import way
+from ..view.channel_view import ChannelView
+from ..view.responder import turns
+
+FEW = 4
+
+
+@way(
+    "AMB-21",
+    {
+        "ignores": "is told nothing by it",
+        "possibly": "takes what it names for possibly acknowledged",
+        "acknowledged": "takes what it names for acknowledged",
+    },
+    of="own-came",
+)
+def own_messages_that_come_back(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """An own message comes back and names another own one that nothing has spoken for: a signal says so, or none."""
+    if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
+        return
+    for received in view.received + view.refused:
+        if not received.own:
+            continue
+        told = [ack for ack in view.acks if ack.step is received.step] if received.step.events else []
+        if told:
+            yield received.step, "possibly" if all(ack.possibly for ack in told) else "acknowledged"
+            continue
+        named = (entry.message_id for entry in received.message.causal_history)
+        if any(view.own(i) and all(a.step.index > received.step.index for a in view.standing(i).acks) for i in named):
+            yield received.step, "ignores"
+
+
+@way(
+    "AMB-23",
+    {
+        "acknowledgements": "looks for acknowledgements in them",
+        "requests": "hears what they ask for",
+        "no-requests": "does not hear what they ask for",
+    },
+    of="again-came received",
+)
+def copies_of_the_known(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A copy of a known message leads to a signal in its step; or is the first to ask for what is held, in vain or not.
+
+    A request is in vain when no answer came in all the time for it.
+    """
+    for received in view.received:
+        known = received.duplicate and not received.own and received.step.events
+        if known and any(ack.step is received.step for ack in view.acks):
+            yield received.step, "acknowledgements"
+    for turn in turns(view):
+        if turn.request.duplicate and turn.due and turn.answer is not None and turn.sure:
+            yield turn.answer, "requests"
+        elif turn.request.duplicate and turn.due and turn.never:
+            yield turn.since, "no-requests"
+
+
+@way(
+    "AMB-57",
+    {
+        "two": "two filters acknowledge a message",
+        "three": "three filters acknowledge a message",
+        "more": "more than three filters acknowledge a message",
+        "not-by-four": "four filters do not acknowledge a message",
+    },
+    of="sent",
+)
+def filters_that_acknowledge(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Filters alone speak for an own message: acknowledgement is signalled with one of them, or not with the fourth."""
+    if not view.can(pb.CAPABILITY_ACKNOWLEDGED):
+        return
+    for sent in view.sent:
+        message_id = sent.message.message_id
+        standing = view.standing(message_id)
+        if sent.repeat or message_id in view.maybe or not standing.mentions:
+            continue
+        sure = {ack.step.index for ack in standing.acks if not ack.possibly}
+        for mention in standing.mentions:
+            if mention.certain:
+                break
+            step = mention.received.step
+            if step.index in sure:
+                if mention.hits > 1:
+                    yield step, {2: "two", 3: "three"}.get(mention.hits, "more")
+                break
+            if mention.hits == FEW and not any(index < step.index for index in sure):
+                yield step, "not-by-four"
+                break
+
+
+@way(
+    "AMB-C15",
+    {"gone": "are gone from the outgoing buffer", "marked": "stay in it, marked as acknowledged"},
+    of="acks outgoing-shown",
+)
+def what_is_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """After the signal that a message is acknowledged, the outgoing buffer is shown: with it as such, or without it."""
+    states = view.showing("outgoing")
+    seen: set[str] = set()
+    for ack in view.acks if states else ():
+        if ack.possibly or not ack.outstanding or ack.message_id in seen:
+            continue
+        seen.add(ack.message_id)
+        shown = next((observed for observed in states if observed.step.index > ack.step.index), None)
+        if shown is None:
+            continue
+        entry = next((e for e in shown.state.outgoing.entries if e.message_id == ack.message_id), None)
+        if entry is None:
+            yield shown.step, "gone"
+        elif entry.state == pb.ACK_STATE_ACKNOWLEDGED:
+            yield shown.step, "marked"

@@ -1,0 +1,144 @@
+"""Own messages that are sent again, for want of an acknowledgement: when, how often, and with what in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..register import way
+from ..view.channel_view import ChannelView
+from ..view.resends import CAP, gaps, in_step, possibly_acknowledged, resends
+
+MANY = 5
+DAY_MS = 24 * 3_600_000
+SOON_MS = 5_000
+"""No period that anybody would choose to send again after."""
+
+
+@way(
+    "AMB-63",
+    {
+        "by-a-period": "after a period, whenever a sweep finds it over",
+        "at-every-sweep": "at every sweep, so that the application sets the period",
+    },
+    of="sent",
+)
+def when_copies_go_out(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A tick between two broadcasts of a message leaves it out; or two ticks within five seconds both send it.
+
+    That nobody asked for: it would be an answer.
+    """
+    ticks = {tick.index for tick in view.ticks}
+    for sent in view.sent:
+        message_id = sent.message.message_id
+        if message_id in view.repairs or not view.standing(message_id).copies:
+            continue
+        for gap in gaps(view, sent):
+            if gap.looked > 0 and gap.second.index in ticks:
+                yield gap.second, "by-a-period"
+                return
+            if gap.waited <= SOON_MS and {gap.first.index, gap.second.index} <= ticks:
+                yield gap.second, "at-every-sweep"
+                return
+
+
+@way("AMB-64", {"goes-on": "goes on after five copies", "ends": "ends after some copies"}, of="sent")
+def how_many_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """While nothing speaks for a message a sixth copy goes out, or after three no more in two periods and two ticks."""
+    for sent in view.sent:
+        if len(view.standing(sent.message.message_id).copies) < CAP:
+            continue
+        seen = resends(view, sent)
+        if len(seen.copies) > MANY:
+            yield seen.copies[MANY], "goes-on"
+            return
+        elif seen.overdue is not None and len(seen.copies) >= CAP:
+            yield seen.overdue, "ends"
+            return
+
+
+@way(
+    "AMB-65",
+    {"as-it-was": "sends it as it was", "fresh-filter": "sends it with the filter of the day"},
+    of="copies delivered",
+)
+def filters_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Something was delivered between a message and its copy, so that the filter changed: the copy has it, or not."""
+    if not view.copies:
+        return
+    delivered = [d.step.index for d in view.delivered if d.received is not None and not d.again]
+    for copy in view.copies:
+        if any(copy.original.step.index < index < copy.step.index for index in delivered):
+            same = copy.message.bloom_filter == copy.original.message.bloom_filter
+            yield copy.step, "as-it-was" if same else "fresh-filter"
+
+
+@way("AMB-66", {"sends-again": "sends them again, too", "waits": "does not send them again for a day"}, of="sent")
+def copies_of_the_possibly_acknowledged(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """After one filter that holds a message, and before anything else speaks for it, a copy goes out, or none."""
+    if not view.can(pb.CAPABILITY_RESEND):
+        return
+    for possibly in possibly_acknowledged(view):
+        end = possibly.undisturbed_until
+        copies = [c.step for c in view.standing(possibly.sent.message.message_id).copies]
+        copies = [step for step in copies if possibly.since.index < step.index < end]
+        if copies:
+            yield copies[0], "sends-again"
+            continue
+        ticks = [tick for tick in view.ticks if possibly.since.index < tick.index < end]
+        late = [tick for tick in ticks if tick.now_ms >= possibly.since.now_ms + DAY_MS]
+        if len(late) > 1 and in_step(view, possibly.since, late[-1]):
+            yield late[-1], "waits"
+
+
+@way(
+    "AMB-85",
+    {
+        "the-old": "carry the repair request that the message had",
+        "a-fresh-one": "carry another repair request",
+        "none": "carry no repair request",
+    },
+    of="copies",
+)
+def requests_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """A message that had a repair request goes out again with that, with another, or without any; or it had none."""
+    for copy in view.copies:
+        old, new = copy.original.message.repair_request, copy.message.repair_request
+        if new and new != old:
+            yield copy.step, "a-fresh-one"
+        elif old:
+            yield copy.step, "the-old" if new else "none"
+
+
+@way(
+    "AMB-126",
+    {
+        "unacknowledged-first": "sends the unacknowledged ones first",
+        "possibly-first": "sends the possibly acknowledged ones first",
+        "mixed": "sends them in no order of that kind",
+    },
+    of="copies",
+)
+def order_of_copies(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """One tick sends copies of both kinds: none of the one kind stands behind one of the other, or some do."""
+    for tick in {copy.step.index: copy.step for copy in view.copies}.values():
+        kinds = [_possibly(view, c.message.message_id, tick) for c in view.copies if c.step is tick]
+        if len(set(kinds)) == 2 and None not in kinds:
+            steps = {(first, second) for first, second in pairwise(kinds) if first != second}
+            if len(steps) == 1:
+                yield tick, "possibly-first" if steps == {(True, False)} else "unacknowledged-first"
+            else:
+                yield tick, "mixed"
+
+
+def _possibly(view: ChannelView, message_id: str, tick: Step) -> bool | None:
+    """Had a filter spoken for it by then? None where nothing tells, or where the signals say something else."""
+    if message_id in view.repairs or view.maybe.get(message_id, tick.index) < tick.index:
+        return None
+    standing = view.standing(message_id)
+    possibly = any(mention.received.step.index < tick.index for mention in standing.mentions)
+    signalled = any(ack.step.index < tick.index for ack in standing.acks)
+    return possibly if possibly == signalled or not view.can(pb.CAPABILITY_POSSIBLY_ACKNOWLEDGED) else None

@@ -1,0 +1,105 @@
+"""What is in the bloom filters that a participant sends, and what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sds_harness.sds.stage import bloom_parameters
+from sds_harness.sds.trace import Step
+from sds_reference import PROFILES, ForeignFilter, Kind
+
+from ..register import way
+from ..view.channel_view import ChannelView
+from ..view.facts import Sent
+
+SOME = 3
+"""So many IDs that are all in a filter are there by right: by chance they are once in a million filters at most."""
+
+
+def _sure(view: ChannelView) -> Sent | None:
+    """The last own message with a filter. One tells what all of them would, and reading them takes time."""
+    return next((s for s in reversed(view.outgoing) if s.message.bloom_filter and s.certain and not s.repeat), None)
+
+
+@way(
+    "AMB-19", {"in": "has own IDs in it", "itself": "has the ID of the very message that carries it", "out": "has none"}
+)
+def own_ids(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The last filter holds three own messages before it, or lacks one; or three filters hold their own message."""
+    last = _sure(view)
+    holds = view.filter_of(last.message.bloom_filter) if last is not None else None
+    if last is None or holds is None:
+        return
+    earlier = [s for s in view.sent if s.step.index < last.step.index and not s.repeat][-SOME:]
+    answers = [holds(sent.message.message_id) for sent in earlier]
+    if False in answers:
+        yield last.step, "out"
+    elif answers == [True] * SOME:
+        yield last.step, "in"
+        within = [view.filter_of(sent.message.bloom_filter) for sent in earlier]
+        if all(each and each(s.message.message_id) for each, s in zip(within, earlier, strict=True)):
+            yield last.step, "itself"
+
+
+@way("AMB-36", {"in": "puts their IDs into its filter", "out": "keeps their IDs out of its filter"})
+def ids_of_ephemerals(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The last filter holds two ephemeral messages that were received before it, or lacks one of them."""
+    last = _sure(view)
+    if last is None:
+        return
+    came = {
+        r.message.message_id
+        for r in view.received
+        if r.kind is Kind.EPHEMERAL and r.step.index < last.step.index and not (r.own or r.rejected)
+    } - view.known_ids
+    holds = view.filter_of(last.message.bloom_filter) if came else None
+    answers = {holds(message_id) for message_id in came} if holds is not None else set()
+    if False in answers:
+        yield last.step, "out"
+    elif answers == {True} and len(came) > 1:
+        yield last.step, "in"
+
+
+@way(
+    "AMB-54",
+    {
+        "waku-sds-js": "as @waku/sds",
+        "nim-sds": "as nim-sds",
+        "nim-sds-murmur3": "as nim-sds can be built, with Murmur3",
+        "otherwise": "in none of the encodings that are known here",
+    },
+)
+def encoding_of_filters(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """Read by exactly one of the known encodings, the first filter after three deliveries holds what was delivered."""
+    ids = list(dict.fromkeys(d.message_id for d in view.delivered if d.received and d.received.plain))[:SOME]
+    if len(ids) < SOME or view.trace.environment != "plain":
+        return
+    last = _sure(view)
+    parameters = bloom_parameters(view.party)
+    third = next((d.step.index for d in view.delivered if d.message_id == ids[-1]), 0)
+    if last is None or parameters is None or last.step.index <= third or len(view.received) > SOME * 4:
+        return
+    fitting = [name for name in PROFILES if _reads(view, name, last, ids)]
+    if len(fitting) <= 1:
+        yield last.step, fitting[0] if fitting else "otherwise"
+
+
+def _reads(view: ChannelView, name: str, sent: Sent, ids: list[str]) -> bool:
+    parameters = bloom_parameters(view.party)
+    if parameters is None or not sent.message.bloom_filter:
+        return False
+    try:
+        holds = PROFILES[name].read(sent.message.bloom_filter, parameters)
+    except ForeignFilter:
+        return False
+    return all(message_id in holds for message_id in ids)
+
+
+@way("AMB-125", {"full-length": "has the length of any other", "no-length": "has no length"}, of="outgoing")
+def filter_of_nothing(view: ChannelView) -> Iterator[tuple[Step, str]]:
+    """The first message of a channel, before anything was received in it: its filter field has content, or none."""
+    first = next(iter(view.outgoing), None)
+    if first is None or first.message.bloom_filter is None:
+        return
+    if all(arrivals[0].step.index > first.step.index for arrivals in view.arrivals.values()):
+        yield first.step, "full-length" if first.message.bloom_filter else "no-length"

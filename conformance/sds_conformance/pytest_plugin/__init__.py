@@ -1,0 +1,79 @@
+"""The plugin of pytest: ``pytest --sds-testee "COMMAND"`` plays the suite as items of pytest.
+
+pytest loads this module in every run, wherever the suite is installed. So it imports nothing and does nothing before
+there is an implementation to test: the rest comes in with ``suite``, only then. ``docs/pytest.md`` is for users.
+
+Rules of the room: pytest collects, selects and reports; playing, judging and telling are left to the rooms below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+SUITE = "sds-suite"
+"""The name under which the rest registers with pytest when there is an implementation."""
+OPTIONS = {
+    "testee": ("COMMAND", "The implementation to test: a command as a shell takes it. Without it, nothing happens."),
+    "revision": ("NAME", "Which revision of the text is judged."),
+    "profile": ("NAME", "Which part of the protocol is judged."),
+    "environment": ("GLOB", "Play in these environments; may be repeated. By default only in `plain`; '*' is all."),
+    "timeout": ("SECONDS", "How long one command may take."),
+    "start-timeout": ("SECONDS", "How long the first answer of a fresh process may take."),
+    "dialect": ("NAME", "Translate a private wire layout."),
+    "framing": ("NAME", "How requests and replies stand on stdin and stdout: json or binary."),
+    "strict": ("", "Deviations that a position tolerates as warnings fail."),
+}
+"""All options, without what every one begins with."""
+MARKER = "sds(select=[GLOB, ...]): the requirements that a test with the fixture `stage` is held to, by default all"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Every option stands in the configuration file as well, under its name with low lines."""
+    group = parser.getgroup("sds", "conformance to SDS")
+    for name, (metavar, what) in OPTIONS.items():
+        option, stored = f"--sds-{name}", f"sds_{name.replace('-', '_')}"
+        if name == "strict":
+            group.addoption(option, action="store_true", default=None, help=what)
+            parser.addini(stored, what, type="bool", default=False)
+        elif name == "environment":
+            group.addoption(option, action="append", metavar=metavar, help=what)
+            parser.addini(stored, what, type="args", default=[])
+        else:
+            group.addoption(option, metavar=metavar, help=what)
+            parser.addini(stored, what, type="string", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Bring in the suite if there is an implementation. Raises UsageError."""
+    config.addinivalue_line("markers", MARKER)
+    if config.getoption("sds_testee") is None and not config.getini("sds_testee"):
+        needless = [name for name in OPTIONS if config.getoption(f"sds_{name.replace('-', '_')}") is not None]
+        needless = [f"--sds-{name}" for name in needless] or [a for a in config.args if a.startswith("sds::")]
+        if needless:
+            raise pytest.UsageError(f'{needless[0]} needs an implementation: add --sds-testee "COMMAND"')
+        return
+    from sds_harness.systems import unsupported
+
+    if why := unsupported():
+        raise pytest.UsageError(why)
+    from .suite import Suite
+
+    config.pluginmanager.register(Suite(config), SUITE)
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The stage that the scenarios of the suite are played on, with the implementation of --sds-testee.
+
+    What is played on it is judged when the test function returns, by all checks or by those that ``@pytest.mark.sds``
+    selects.
+    """
+    if not request.config.pluginmanager.hasplugin(SUITE):
+        pytest.skip('no implementation to test: pytest --sds-testee "COMMAND"')
+    from .stages import performing
+
+    with performing(request.node) as performed:
+        yield performed

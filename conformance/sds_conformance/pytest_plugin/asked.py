@@ -1,0 +1,117 @@
+"""What is asked for on the command line of pytest, or in its configuration file."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from sds_harness.link import Limits, Link, StdioLink
+from sds_testee.framing import Framing
+
+from ..judging.planning import Plan, plan
+from ..judging.rules import UnknownDialect
+from ..protocols import default, protocol_of, revisions
+from ..telling.report import Invocation, unusual
+
+SHORTEST_S = 0.05
+"""No implementation could do with less."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The implementation, how to talk to it, and what is judged."""
+
+    command: tuple[str, ...]
+    framing: Framing
+    dialect: str | None
+    """None for the one that is declared."""
+    limits: Limits
+    strict: bool
+    what: Plan
+
+    def connect(self, variables: Mapping[str, str]) -> Link:
+        """Begin a conversation with a fresh process, with these environment variables beside those it inherits."""
+        return StdioLink(self.command, self.framing, self.limits, variables)
+
+    @property
+    def invocation(self) -> Invocation:
+        """The same for ``sds-conformance run``, to see something again."""
+        usual = Limits()
+        values = {
+            "--framing": (self.framing.value, Framing.JSON.value),
+            "--dialect": (self.dialect, None),
+            "--timeout": (f"{self.limits.command_s:g}", f"{usual.command_s:g}"),
+            "--start-timeout": (f"{self.limits.start_s:g}", f"{usual.start_s:g}"),
+            "--revision": (self.what.revision, default().rules.current),
+        }
+        typed = (*unusual(values), *(["--strict"] if self.strict else []))
+        return Invocation(self.command, self.framing.value, typed)
+
+
+def asked(config: pytest.Config) -> Asked:
+    """Read the options. Raises UsageError."""
+    revision = _value(config, "revision") or default().rules.current
+    if revision not in revisions():
+        raise pytest.UsageError(f"--sds-revision {revision!r}: there are {', '.join(revisions())}")
+    rules = protocol_of(revision).rules
+    profile = _value(config, "profile") or rules.full
+    # What is typed empty is none at all; a file that says nothing leaves it to what is declared.
+    dialect = _value(config, "dialect") or config.getoption("sds_dialect")
+    if profile not in rules.profiles:
+        raise pytest.UsageError(f"--sds-profile {profile!r}: there are {', '.join(rules.profiles)}")
+    try:
+        if dialect:
+            rules.dialect(rules.current, dialect)
+    except UnknownDialect as error:
+        raise pytest.UsageError(f"--sds-dialect: {error}") from None
+    if misfit := rules.misfit(revision, profile, dialect or ""):
+        raise pytest.UsageError(misfit.replace(" --", " --sds-"))
+    environments = _value(config, "environment") or ["plain"]
+    for glob in environments:
+        if not plan(rules, environments=[glob]).environments:
+            raise pytest.UsageError(f"--sds-environment {glob!r}: there are {', '.join(rules.environments)}")
+    framing, known = _value(config, "framing") or Framing.JSON.value, [framing.value for framing in Framing]
+    if framing not in known:
+        raise pytest.UsageError(f"--sds-framing {framing!r}: there are {', '.join(known)}")
+    usual = Limits()
+    limits = Limits(
+        start_s=_seconds(config, "start-timeout", usual.start_s), command_s=_seconds(config, "timeout", usual.command_s)
+    )
+    what = plan(rules, profile=profile, revision=revision, environments=environments)
+    return Asked(_command(config), Framing(framing), dialect, limits, bool(_value(config, "strict")), what)
+
+
+def _value(config: pytest.Config, name: str) -> Any:
+    """What was typed, else what stands in the configuration file."""
+    stored = f"sds_{name.replace('-', '_')}"
+    typed = config.getoption(stored)
+    return config.getini(stored) if typed is None else typed
+
+
+def _command(config: pytest.Config) -> tuple[str, ...]:
+    text = _value(config, "testee")
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise pytest.UsageError(f"--sds-testee {text!r} is no command: {error}") from None
+    if not words:
+        raise pytest.UsageError('--sds-testee names no command: write for example --sds-testee "node adapter.mjs"')
+    return words
+
+
+def _seconds(config: pytest.Config, name: str, usual: float) -> float:
+    text = _value(config, name)
+    if not text:
+        return usual
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not SHORTEST_S <= seconds < math.inf:
+        raise pytest.UsageError(f"--sds-{name} {text!r}: write a number of seconds, {SHORTEST_S:g} or more")
+    return seconds

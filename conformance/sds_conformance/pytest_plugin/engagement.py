@@ -1,0 +1,193 @@
+"""The implementation, engaged for one session of pytest: each run is played when first asked for, and once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.faults import FaultKind, TesteeFault
+from sds_harness.stage import Stage
+from sds_harness.trace import Trace
+
+from ..judging.certification import Certification
+from ..judging.planning import left_out
+from ..judging.registry import Run, Scenario
+from ..judging.rules import UnknownDialect
+from ..judging.runner import BrokenRun, Runner, tolerated
+from ..judging.verdict import RANK, Judge, RequirementVerdict, Verdict
+from ..telling.report import replay_command, worst
+from .asked import Asked
+from .stories import LONGEST, Told, brief_of, story_of, told_breakdown
+
+UNDRIVEN = "the implementation could not be driven: the first error says why"
+GAVE_UP = "inconclusive: not played: too many breakdowns"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on one requirement from one run, with nothing of the run in it: there are thousands of these."""
+
+    verdict: Verdict
+    exercised: int = 0
+    reason: str = ""
+    story: str = ""
+    """Of what was found, "" if it is neither a failure nor a warning."""
+    brief: str = ""
+    """The same in a sentence."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one run."""
+
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    """By requirement: those that the run is for, and the others if they are not kept."""
+    exercised_beside: int = 0
+    """Observations of all other requirements."""
+    broke: Told | None = None
+    error: str = ""
+    """The scenario itself failed: a fault of ours."""
+    unplayed: str = ""
+    """Why there was nothing to play."""
+
+
+class Engagement:
+    """One implementation and all that was seen of it."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        what = asked.what
+        self._runner = Runner(asked.connect, asked.limits, what.rules, what.revision, asked.dialect)
+        self._declaration: Declaration | None = None
+        self._left_out: Mapping[str, str] = {}
+        self._undriven = False
+        self._outcomes: dict[str, Outcome] = {}
+        self._runs_for: dict[str, list[Run]] = {}
+        for run in what.runs:
+            for requirement in run.scenario.exercises:
+                self._runs_for.setdefault(requirement, []).append(run)
+
+    def start(self) -> None:
+        """Handshake, once. Where it fails, the first who asks is told the story, and all others to look there."""
+        if self._undriven:
+            pytest.skip(UNDRIVEN)
+        if self._declaration is not None:
+            return
+        what = self.asked.what
+        try:
+            declared = self._runner.start()
+            known = self._runner.dialect  # asked for here, where one that is not known is told once
+        except TesteeFault as fault:
+            self._undriven = True
+            raise told_breakdown(BrokenRun.at("handshake", fault.breakdown)) from None
+        except UnknownDialect as error:
+            self._undriven = True
+            sentence = printable(str(error), LONGEST)
+            raise Told(sentence, sentence) from None
+        self._dialect = known.name if known is not None else ""
+        self._left_out = left_out(what.environments, declared, what.rules.revisions[what.revision], False)
+        self._declaration = declared
+
+    def honesty(self) -> None:
+        """The answer to a command that does not exist. Raises Told if it was no refusal."""
+        self.start()
+        for broken in self._runner.breakdowns:
+            if broken.breakdown.kind is FaultKind.DISHONEST or broken.where == "honesty probe":
+                raise told_breakdown(broken)
+
+    def outcome(self, run: Run) -> Outcome:
+        """What comes of a run, which is played for it unless it was before."""
+        if run.name not in self._outcomes:
+            self._outcomes[run.name] = self._play(run)
+        return self._outcomes[run.name]
+
+    def elsewhere(self, run: Run) -> dict[str, Judged]:
+        """What a run shows of requirements that it is not for, unless a run that is for them shows it as well.
+
+        The same is found whatever was played before: the runs that are for them are played now, if they were not yet.
+        """
+        found = self.outcome(run).judged
+        beside = {r: judged for r, judged in found.items() if r not in run.scenario.exercises}
+        return {r: judged for r, judged in beside.items() if not self._shown(r, judged.verdict)}
+
+    def enter(self, scenario: Scenario) -> Stage[Any]:
+        """The stage for a schedule of the user's own, in the plain environment. Skips, or raises Told."""
+        self.start()
+        if self._runner.gave_up:
+            pytest.skip(GAVE_UP)
+        stage = self._runner.stage(Run(scenario))
+        if stage is None:
+            raise self._told(self._runner.breakdowns[-1])
+        return stage
+
+    @property
+    def playing(self) -> Any:
+        """What a schedule is played in, as the runner has it."""
+        return self._runner.playing
+
+    def judge(
+        self, trace: Trace[Any], requirements: Iterable[str], run: Run | None = None
+    ) -> tuple[list[RequirementVerdict], Certification]:
+        """The verdicts on one trace, and what their stories are told from."""
+        judge = Judge(self.asked.what.rules, requirements, strict=self.asked.strict)
+        judge.add(trace, run)
+        assert self._declaration is not None
+        outcome = Certification(self.asked.what, self._declaration, self._dialect, self.asked.strict)
+        outcome.traces = {trace.schedule: trace}
+        return judge.verdicts(), outcome
+
+    def close(self) -> list[BrokenRun]:
+        """End the process; what there is to say of how processes ended."""
+        self._runner.close()
+        return [broken for broken in self._runner.breakdowns if broken.breakdown.kind.value in tolerated()]
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._runner.kill()
+
+    def _play(self, run: Run) -> Outcome:
+        self.start()
+        if why := self._left_out.get(run.environment.name):
+            return Outcome(unplayed=why)
+        if self._runner.gave_up:
+            return Outcome(unplayed=GAVE_UP)
+        stage = self._runner.stage(run)
+        if stage is None:
+            return Outcome(broke=self._told(self._runner.breakdowns[-1]))
+        with self._runner.playing(stage):
+            run.scenario.function(stage)
+        trace = stage.trace
+        verdicts, outcome = self.judge(trace, self.asked.what.requirements, run)
+        broke = None
+        if trace.breakdown is not None:
+            broke = self._told(BrokenRun.at(run.name, trace.breakdown, trace), outcome)
+        judged, beside = dict(self._worth_keeping(verdicts, outcome, run)), 0
+        for verdict in verdicts:
+            if verdict.requirement.id not in run.scenario.exercises:
+                beside += verdict.exercised
+        return Outcome(judged, beside, broke, trace.suite_error)
+
+    def _worth_keeping(
+        self, verdicts: Iterable[RequirementVerdict], outcome: Certification, run: Run
+    ) -> Iterator[tuple[str, Judged]]:
+        for verdict in verdicts:
+            name = verdict.requirement.id
+            if verdict.verdict in (Verdict.FAIL, Verdict.WARN, Verdict.ERROR):
+                again = replay_command(name, worst(verdict), self.asked.invocation)
+                told = story_of(verdict, outcome, again), brief_of(verdict)
+                yield name, Judged(verdict.verdict, verdict.exercised, verdict.reason, *told)
+            elif name in run.scenario.exercises:
+                yield name, Judged(verdict.verdict, verdict.exercised, verdict.reason)
+
+    def _shown(self, requirement: str, verdict: Verdict) -> bool:
+        runs = sorted(self._runs_for.get(requirement, ()), key=lambda run: run.name not in self._outcomes)
+        shown = (self.outcome(run).judged.get(requirement) for run in runs)
+        return any(judged is not None and RANK.get(judged.verdict, 0) >= RANK.get(verdict, 3) for judged in shown)
+
+    def _told(self, broken: BrokenRun, outcome: Certification | None = None) -> Told:
+        how = self.asked.invocation if outcome is not None else None
+        return told_breakdown(broken, outcome, how)

@@ -1,0 +1,141 @@
+"""The items of pytest: ``sds::SCENARIO::REQUIREMENT``, one for each requirement that a scenario is for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sds_harness.declaration import printable
+
+from ..judging.quoting import counted
+from ..judging.registry import IN, Run
+from ..judging.verdict import Verdict
+from .engagement import Engagement, Outcome
+from .stories import LONGEST, SdsWarning, Told
+
+ROOT = "sds"
+"""The node above all others."""
+HANDSHAKE, OTHERS = "handshake", "others"
+"""Items of no requirement."""
+EXERCISED = pytest.StashKey[int]()
+"""Of an item, when it has run: the observations that it rests on."""
+
+
+class Suite(pytest.Collector):
+    """All of it."""
+
+    def __init__(self, *, engagement: Engagement, only: Collection[str] | None, **node: Any) -> None:
+        """``only`` the children of these names, None for all."""
+        super().__init__(**node)
+        self._engagement, self._only = engagement, only
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        if self._only is None or HANDSHAKE in self._only:
+            yield Handshake.from_parent(self, name=HANDSHAKE, engagement=self._engagement)
+        for run in self._engagement.asked.what.runs:
+            if self._only is None or run.name in self._only:
+                yield Played.from_parent(self, name=run.name, engagement=self._engagement, run=run)
+
+
+class Played(pytest.Collector):
+    """A scenario in an environment, which is played once for all items below it."""
+
+    def __init__(self, *, engagement: Engagement, run: Run, **node: Any) -> None:
+        super().__init__(**node)
+        self._engagement, self._run = engagement, run
+        if self.config.pluginmanager.hasplugin("xdist"):
+            # xdist cuts the name of a group off at the last @.
+            self.add_marker(pytest.mark.xdist_group(run.name.replace(IN, ".")))
+
+    def collect(self) -> Iterator[pytest.Item]:
+        judged = self._engagement.asked.what.requirements
+        for requirement in self._run.scenario.exercises:
+            if requirement in judged:
+                yield Requirement.from_parent(self, name=requirement, engagement=self._engagement, run=self._run)
+        yield Others.from_parent(self, name=OTHERS, engagement=self._engagement, run=self._run)
+
+
+class SdsItem(pytest.Item):
+    """An item of the suite."""
+
+    def __init__(self, *, engagement: Engagement, **node: Any) -> None:
+        super().__init__(**node)
+        self.engagement = engagement
+        self.stash[EXERCISED] = 0
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Items are of no file; this is what stands before the first :: of their names."""
+        return self.config.rootpath / ROOT, 0, self.nodeid
+
+
+class Handshake(SdsItem):
+    """The implementation introduces itself, and refuses a command that does not exist."""
+
+    def setup(self) -> None:
+        self.engagement.start()
+
+    def runtest(self) -> None:
+        self.engagement.honesty()
+
+
+class _OfARun(SdsItem):
+    def __init__(self, *, run: Run, **node: Any) -> None:
+        super().__init__(**node)
+        self.run = run
+        self.outcome = Outcome()
+
+    def setup(self) -> None:
+        """Play. What is our fault, or of the surroundings, ends an item here already."""
+        self.outcome = self.engagement.outcome(self.run)
+        if self.outcome.unplayed:
+            pytest.skip(printable(self.outcome.unplayed, LONGEST))
+        if self.outcome.error:
+            error = printable(self.outcome.error, LONGEST)
+            raise Told(f"Our fault: {error}", error)
+
+
+class Requirement(_OfARun):
+    """One requirement, judged on one run that is for it."""
+
+    def setup(self) -> None:
+        super().setup()
+        judged = self.outcome.judged.get(self.name)
+        if judged is not None and judged.verdict is Verdict.ERROR:
+            raise Told(judged.story, judged.brief)
+
+    def runtest(self) -> None:
+        judged = self.outcome.judged.get(self.name)
+        if judged is not None:
+            self.stash[EXERCISED] = judged.exercised
+            if judged.verdict is Verdict.FAIL:
+                raise Told(judged.story, judged.brief)
+        if self.outcome.broke is not None:
+            raise self.outcome.broke.with_traceback(None)
+        assert judged is not None
+        if judged.verdict is Verdict.WARN:
+            self.warn(SdsWarning(f"{self.name} {judged.brief}"))
+        elif judged.verdict is Verdict.SKIPPED:
+            pytest.skip(printable(judged.reason, LONGEST))
+        elif judged.verdict is Verdict.INCONCLUSIVE:
+            pytest.skip(f"inconclusive: {printable(judged.reason, LONGEST)}")
+
+
+class Others(_OfARun):
+    """All other requirements: what the run shows of them, and no run that is for them shows."""
+
+    def runtest(self) -> None:
+        self.stash[EXERCISED] = self.outcome.exercised_beside
+        found = self.engagement.elsewhere(self.run)
+        bad = {name: judged for name, judged in found.items() if judged.verdict is not Verdict.WARN}
+        if bad:
+            said = f"{counted(len(bad), 'requirement')} that other scenarios are for: {', '.join(bad)}"
+            raise Told("\n\n".join(judged.story for judged in bad.values()), said)
+        if self.outcome.broke is not None:
+            raise self.outcome.broke.with_traceback(None)
+        for name, judged in found.items():
+            self.warn(SdsWarning(f"{name} {judged.brief}"))
+        if not self.outcome.exercised_beside:
+            pytest.skip("inconclusive: not exercised")

@@ -1,0 +1,146 @@
+"""Tests of users with the fixture ``stage``: played on the implementation, and judged as the suite's scenarios are."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+
+from sds_harness.declaration import printable
+from sds_harness.faults import TesteeFault
+from sds_harness.stage import ScheduleStopped, Stage
+
+from ..judging.registry import Run, Scenario
+from ..judging.runner import BrokenRun
+from ..judging.verdict import Verdict
+from .engagement import Engagement
+from .items import EXERCISED
+from .stories import LONGEST, SdsWarning, Told, brief_of, story_of, told_breakdown
+
+ENGAGEMENT = pytest.StashKey[Engagement]()
+"""Of the configuration: the implementation of this session."""
+PERFORMANCE = pytest.StashKey["Performance"]()
+"""Of an item: what its test plays."""
+ENDINGS = (ScheduleStopped, TesteeFault)
+"""What a schedule ends with early, which is no fault of the test."""
+OWN = (Exception, pytest.fail.Exception, pytest.skip.Exception, pytest.xfail.Exception)
+"""What else a test ends with; an interrupt is none of it."""
+
+
+class Performance:
+    """What one test plays."""
+
+    def __init__(self, item: pytest.Item, engagement: Engagement) -> None:
+        self._item, self._engagement = item, engagement
+        self._requirements = _selected(item, engagement)
+        item.stash[EXERCISED] = 0
+        scenario = Scenario(printable(item.name), lambda stage: None, ())
+        self._run = Run(scenario)
+        self.stage: Stage[Any] = engagement.enter(scenario)
+        self._over = False
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """What is played in here is the schedule; it is over then."""
+        self._over = True
+        with self._engagement.playing(self.stage):
+            yield
+
+    def end(self) -> None:
+        """Free the participants, unless that was done."""
+        if not self._over:
+            with self.playing():
+                pass
+
+    def judge(self, own: BaseException | None = None) -> None:
+        """Hold what was played to the requirements. Raises Told, or what the test raised: ``own`` comes first."""
+        trace = self.stage.trace
+        verdicts, outcome = self._engagement.judge(trace, self._requirements)
+        exercised = self._item.stash[EXERCISED] = sum(verdict.exercised for verdict in verdicts)
+        bad = [verdict for verdict in verdicts if verdict.verdict in (Verdict.FAIL, Verdict.ERROR)]
+        stories = [story_of(verdict, outcome, self._again) for verdict in bad]
+        briefs = [f"{verdict.requirement.id}: {brief_of(verdict)}" for verdict in bad]
+        if trace.breakdown is not None:
+            broken = BrokenRun.at(trace.schedule, trace.breakdown, trace)
+            broke = told_breakdown(broken, outcome, again=self._again)
+            stories.append(str(broke))
+            briefs.append(broke.brief)
+        for verdict in verdicts:
+            if verdict.verdict is Verdict.WARN:
+                self._item.warn(SdsWarning(f"{verdict.requirement.id} {brief_of(verdict)}"))
+        told = "\n\n".join(stories)
+        if own is not None and not (told and isinstance(own, pytest.skip.Exception)):
+            if told:
+                self._item.add_report_section("call", "sds", told)
+            raise own
+        if told:
+            raise Told(told, "; ".join(briefs))
+        if trace.stopped:
+            pytest.skip(f"inconclusive: {printable(trace.stopped, LONGEST)}")
+        if not exercised and self._item.get_closest_marker("sds") is not None:
+            pytest.skip("inconclusive: none of the selected requirements was exercised")
+
+    @property
+    def _again(self) -> str:
+        how = self._engagement.asked.invocation
+        options = [f"--sds-{word[2:]}" if word.startswith("--") else word for word in how.options]
+        return shlex.join(["pytest", "--sds-testee", shlex.join(how.command), *options, self._item.nodeid])
+
+
+@contextmanager
+def performing(item: pytest.Item) -> Iterator[Stage[Any]]:
+    """The stage for a test."""
+    performance = Performance(item, item.config.stash[ENGAGEMENT])
+    item.stash[PERFORMANCE] = performance
+    yield performance.stage
+    performance.end()
+
+
+def set_up(item: pytest.Item) -> Generator[None, None, None]:
+    """Around the set-up of a test: what its other fixtures play may end early, too."""
+    try:
+        yield
+    except ENDINGS as early:
+        performance = item.stash.get(PERFORMANCE, None)
+        if performance is None:
+            raise
+        with performance.playing():
+            raise early
+        performance.judge()
+
+
+def call(item: pytest.Item) -> Generator[None, object, object]:
+    """Around the call of a test function: judge what it played."""
+    performance = item.stash.get(PERFORMANCE, None)
+    if performance is None:
+        return (yield)
+    own: BaseException | None = None
+    result = None
+    with performance.playing():
+        try:
+            result = yield
+        except ENDINGS:
+            raise
+        except OWN as error:
+            own = error
+    performance.judge(own)
+    return result
+
+
+def _selected(item: pytest.Item, engagement: Engagement) -> Sequence[str]:
+    """The requirements that a test is held to. Fails the test for a glob that matches none."""
+    known = engagement.asked.what.requirements
+    marker = item.get_closest_marker("sds")
+    if marker is None:
+        return known
+    globs = marker.kwargs.get("select", ())
+    if marker.args or set(marker.kwargs) != {"select"} or isinstance(globs, str) or not globs:
+        pytest.fail("write the marker as @pytest.mark.sds(select=['SDS-RECV-*'])", pytrace=False)
+    for glob in globs:
+        if not any(fnmatchcase(requirement, glob) for requirement in known):
+            pytest.fail(f"no requirement matches {glob!r}: `sds-conformance requirements` lists them", pytrace=False)
+    return [r for r in known if any(fnmatchcase(r, glob) for glob in globs)]

@@ -1,0 +1,84 @@
+"""What an item says when it does not pass: the stories of the suite in the place of a traceback."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import cast
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness.declaration import printable
+
+from ..judging.certification import Certification
+from ..judging.quoting import by_the_clock
+from ..judging.runner import BrokenRun
+from ..judging.verdict import RequirementVerdict, Verdict
+from ..telling.report import Invocation, worst
+from ..telling.story import headline, labelled, show_breakdown, show_finding
+
+COLUMNS = 80
+LONGEST = 600
+"""Characters of a reason: it may quote the implementation."""
+
+
+class SdsWarning(pytest.PytestWarning):
+    """Of an implementation: it does not do what a SHOULD asks for, or a MUST that a position softens."""
+
+
+class Told(Exception):
+    """Ends an item with a story in the place of a traceback."""
+
+    def __init__(self, story: str, brief: str) -> None:
+        super().__init__(story)
+        self.brief = brief
+        """The same in a sentence, for the list at the end of a run."""
+
+
+def story_of(verdict: RequirementVerdict, outcome: Certification, again: str) -> str:
+    """A requirement that is not kept: the rule, what was done, expected and seen, and the command to see it again."""
+    console, requirement = _paper(), verdict.requirement
+    console.print(headline(verdict.verdict, requirement.id, f"{requirement.level}, section {requirement.anchor!r}"))
+    labelled(console, "Rule", Text(requirement.statement))
+    finding = worst(verdict)
+    if verdict.verdict is Verdict.ERROR:
+        labelled(console, "Our fault", Text(printable(verdict.reason, LONGEST)))
+    elif finding is not None:
+        show_finding(console, finding, outcome)
+        others = len(verdict.findings) - 1 + verdict.findings_dropped
+        if others:
+            labelled(console, "", Text(f"and {others} more like it"))
+    labelled(console, "Again", Text(again), whole=True)
+    return _written(console)
+
+
+def brief_of(verdict: RequirementVerdict) -> str:
+    """The worst that was found, in a sentence."""
+    finding = worst(verdict)
+    if finding is None:
+        return printable(verdict.reason, LONGEST)
+    expected, seen = by_the_clock(finding.expected), by_the_clock(finding.seen)
+    return f"expected {expected or 'nothing'}; seen: {seen}"
+
+
+def told_breakdown(
+    broken: BrokenRun, outcome: Certification | None = None, how: Invocation | None = None, again: str = ""
+) -> Told:
+    """What broke, whose fault it is, the question to ask next, and the command to see it again."""
+    console, breakdown = _paper(), broken.breakdown
+    show_breakdown(console, broken, (), outcome.traces if outcome is not None else None, how)
+    story = _written(console)
+    if again:
+        labelled(console := _paper(), "Again", Text(again), whole=True)
+        story = f"{story}\n{_written(console)}"
+    return Told(story, f"{breakdown.kind.value}: {breakdown.detail}")
+
+
+def _paper() -> Console:
+    return Console(file=StringIO(), width=COLUMNS, color_system=None, highlight=False, emoji=False, markup=False)
+
+
+def _written(console: Console) -> str:
+    text = cast(StringIO, console.file).getvalue()
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip()

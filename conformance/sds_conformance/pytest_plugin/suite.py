@@ -1,0 +1,147 @@
+"""What pytest calls when there is an implementation to test: it collects the items, runs them, and ends the process."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from sds_harness.declaration import printable
+from sds_harness.family import dismiss
+
+from ..judging.quoting import counted
+from . import stages
+from .asked import asked
+from .engagement import Engagement
+from .items import EXERCISED, ROOT
+from .items import Suite as SuiteNode
+from .stages import ENGAGEMENT
+from .stories import COLUMNS, SdsWarning, Told, told_breakdown
+
+PROPERTY = "sds_exercised"
+"""Of a report: the observations that the item rests on."""
+
+
+class Suite:
+    """One session of pytest with an implementation."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Raises UsageError."""
+        self._asked = asked(config)
+        self._engagement = config.stash[ENGAGEMENT] = Engagement(self._asked)
+        self._only: list[str] | None = None
+        """The node IDs of ours among the arguments, None if all is wanted."""
+        self._ran = self._exercised = 0
+
+    def pytest_report_header(self) -> str:
+        what = self._asked.what
+        environments = ", ".join(environment.name for environment in what.environments)
+        return f"sds: {self._shown}\nsds: {what.revision}, {what.profile}, played in {environments}"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Our node IDs stand for no files: keep them from the rest of pytest."""
+        config = session.config
+        args = config.args
+        ours = [arg for arg in args if _is_ours(arg, config.invocation_params.dir)]
+        if config.args_source is pytest.Config.ArgsSource.ARGS:
+            self._only = ours
+        config.args = [arg for arg in args if arg not in ours]
+        try:
+            return (yield)
+        finally:
+            config.args = args  # a worker that is started for one that crashed is given them again
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add ours before anybody selects among them."""
+        if self._only == []:
+            return
+        wanted = [arg.rstrip(":") for arg in self._only or [ROOT]]
+        only = None if ROOT in wanted else {arg.split("::")[1] for arg in wanted}
+        node = SuiteNode.from_parent(session, name=ROOT, nodeid=ROOT, engagement=self._engagement, only=only)
+        ours = list(session.genitems(node))
+        if only is not None:
+            for arg in wanted:
+                if not any(_within(item.nodeid, arg) for item in ours):
+                    raise pytest.UsageError(f"not found: {arg} (`pytest --collect-only -q {ROOT}` lists what there is)")
+            ours = [item for item in ours if any(_within(item.nodeid, arg) for arg in wanted)]
+        items += ours
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        return (yield from stages.set_up(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+        return (yield from stages.call(pyfuncitem))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if EXERCISED in item.stash and (call.when == "call" or not report.passed):
+            report.user_properties.append((PROPERTY, item.stash[EXERCISED]))
+        if call.excinfo is not None and isinstance(call.excinfo.value, Told):
+            told = call.excinfo.getrepr(style="value")
+            if told.reprcrash is not None:
+                told.reprcrash.message = call.excinfo.value.brief
+            report.longrepr = told
+        if isinstance(report.longrepr, tuple) and Path(report.longrepr[0]).parent == Path(__file__).parent:
+            # The line of the plugin that skips says nothing.
+            path, line, _ = item.reportinfo()
+            report.longrepr = (str(path), line or 0, report.longrepr[2])
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """With xdist, this is all that the main process hears."""
+        counts = [count for name, count in report.user_properties if name == PROPERTY]
+        self._ran += len(counts)
+        self._exercised += sum(int(str(count)) for count in counts)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """After the last one the process has to end when its stdin does."""
+        for broken in self._engagement.close() if nextitem is None else ():
+            if self._asked.strict:
+                raise told_breakdown(broken)
+            item.warn(SdsWarning(f"{broken.breakdown.detail}: {broken.breakdown.advice}"))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Whatever ended the session. Where nothing was exercised, nothing is green."""
+        self._engagement.kill()
+        if self._nothing and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        if self._nothing and exitstatus == pytest.ExitCode.OK:
+            terminalreporter.write_sep("=", "nothing was exercised", yellow=True)
+            said = f"No verdict on {self._shown}: {counted(self._ran, 'item')} ran, and no requirement was exercised."
+            terminalreporter.write_line(said)
+            terminalreporter.write_line("`pytest -rs` shows the reasons. Capabilities are declared in the handshake.")
+
+    def pytest_unconfigure(self) -> None:
+        self._engagement.kill()
+        dismiss()
+
+    @property
+    def _nothing(self) -> bool:
+        return self._ran > 0 and not self._exercised
+
+    @property
+    def _shown(self) -> str:
+        return printable(shlex.join(self._asked.command), 4 * COLUMNS)
+
+
+def _is_ours(arg: str, folder: Path) -> bool:
+    """Is it a node ID of ours? What could be a file is one."""
+    first, _, rest = arg.partition("::")
+    return first == ROOT and (bool(rest) or not (folder / first).exists())
+
+
+def _within(nodeid: str, arg: str) -> bool:
+    return nodeid == arg or nodeid.startswith(f"{arg}::")

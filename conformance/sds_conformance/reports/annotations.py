@@ -1,0 +1,114 @@
+"""A report as workflow commands of GitHub: what is wrong, beside the changes of a pull request.
+
+A step may show ten errors and ten warnings; what does not fit is counted in the last of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sds_harness.declaration import printable
+
+from ..judging.quoting import counted
+from .baselines.failures import BREAKDOWN
+from .plain import alike, sides, worst
+from .reading import Report
+from .standing import Tone, causes, complaints, is_known, known_failures, standing
+
+MOST = 10
+"""Of one level, in one step."""
+_LONGEST = 1000
+"""Characters of a line."""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A workflow command: ``error``, ``warning`` or ``notice``."""
+
+    level: str
+    title: str
+    lines: tuple[str, ...]
+    place: Mapping[str, str | int] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        properties = {**self.place, "title": printable(self.title)}
+        told = ",".join(f"{key}={_property(str(what))}" for key, what in properties.items())
+        return f"::{self.level} {told}::{_message(chr(10).join(printable(line, _LONGEST) for line in self.lines))}"
+
+
+def annotations(report: Report) -> str:
+    """The commands, a line each: what is wrong with the baseline, what broke, then the root causes."""
+    whole = standing(report)
+    found = [*_on_the_whole(report), *_baseline(report), *_breakdowns(report), *_causes(report)]
+    lines = [*_at_most(found, "error"), *_at_most(found, "warning")]
+    level = "notice" if lines or whole.tone is Tone.GOOD else "warning"
+    lines.append(Annotation(level, f"{report.data['revision']}: {whole.short}", (f"{report.name} {whole.sentence}",)))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _at_most(found: list[Annotation], level: str) -> list[Annotation]:
+    of_level = [one for one in found if one.level == level]
+    if len(of_level) <= MOST:
+        return of_level
+    shown, rest = of_level[: MOST - 1], of_level[MOST - 1 :]
+    titles = ", ".join(one.title for one in rest)
+    return [*shown, Annotation(level, f"{counted(len(rest), level)} more", (f"The report tells them: {titles}",))]
+
+
+def _on_the_whole(report: Report) -> list[Annotation]:
+    if report.cut_off:
+        return [Annotation("error", "The report is not whole", (f"It was cut off {report.cut_off}: play it again.",))]
+    if standing(report).tone is Tone.NONE:
+        return [Annotation("error", standing(report).short, (f"{report.name} {standing(report).sentence}",))]
+    return []
+
+
+def _baseline(report: Report) -> list[Annotation]:
+    return [
+        Annotation(
+            "error",
+            f"The baseline is at fault: {row['requirement']}",
+            (row["what"], row["change"]),
+            {"file": report.data["baseline"]["file"], "line": row["line"]},
+        )
+        for row in complaints(report)
+    ]
+
+
+def _breakdowns(report: Report) -> list[Annotation]:
+    out, known = [], known_failures(report, BREAKDOWN)
+    for broken, others in alike(report.data["breakdowns"]):
+        more = f" and {len(others)} more" if others else ""
+        lines = (broken["detail"], *broken["stderr"][-5:], broken["advice"])
+        out.append(Annotation("warning" if known else "error", f"{broken['kind']} in {broken['where']}{more}", lines))
+    return out
+
+
+def _causes(report: Report) -> list[Annotation]:
+    return [_cause(report, cause, row) for cause, row in causes(report)]
+
+
+def _cause(report: Report, cause: dict[str, Any], row: dict[str, Any]) -> Annotation:
+    known = is_known(report, cause)
+    times = f"{counted(cause['violations'], 'time')} in {counted(len(cause['scenarios']), 'scenario')}"
+    what = "fails, as the baseline knows" if known else "fails" if cause["verdict"] == "fail" else "warns"
+    lines = [row["statement"]]
+    if (finding := worst(row)) is not None:
+        expected, seen = sides(finding)
+        lines += [f"Expected: {expected}", f"Seen: {seen}"]
+    if cause["under"]:
+        lines.append(f"With it: {', '.join(under['requirement'] for under in cause['under'])}")
+    lines += [
+        f"Known: {' '.join(filter(None, (one['reason'], one['link'])))}" for one in known_failures(report, row["id"])
+    ]
+    level = "error" if cause["verdict"] == "fail" and not known else "warning"
+    return Annotation(level, f"{row['id']} {what}, {times}", (*lines, f"Again: {cause['again']}"))
+
+
+def _message(text: str) -> str:
+    """As GitHub reads it: what could end the line stands for itself no more."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

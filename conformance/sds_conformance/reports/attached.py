@@ -1,0 +1,103 @@
+"""What goes on a certificate beside the report: what ``vectors run --json`` and ``fuzz --json`` have printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, misshapen, parse_json, read_bytes
+
+from ..exploration.telling import SCHEMA_ID as FUZZ_SCHEMA
+from ..vectors.running.asking import SCHEMA_ID as VECTORS_SCHEMA
+from ..vectors.running.subject import Status
+
+MAX_BYTES = 32 << 20
+_COUNT = {"type": "integer", "minimum": 0}
+_TEXT = {"type": "string"}
+
+
+def _record(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "required": [*fields], "properties": fields}
+
+
+_SUBJECT = _record(name=_TEXT, version=_TEXT)
+_VECTORS = _record(
+    schema={"const": VECTORS_SCHEMA},
+    implementation=_SUBJECT,
+    revision=_TEXT,
+    set=_record(version=_TEXT, manifest=_TEXT),
+    interrupted={"type": "boolean"},
+    counts=_record(**{status.value: _COUNT for status in Status}),
+    unasked=_COUNT,
+    vectors={"type": "array", "items": _record(id=_TEXT, status={"enum": [status.value for status in Status]})},
+)
+_FUZZ = _record(
+    schema={"const": FUZZ_SCHEMA},
+    implementation=_SUBJECT,
+    revision=_TEXT,
+    profile=_TEXT,
+    cast=_TEXT,
+    seed=_COUNT,
+    schedules=_COUNT,
+    steps=_COUNT,
+    interrupted={"type": "boolean"},
+    gave_up=_TEXT,
+    errors={"type": "object"},
+    findings={"type": "array", "items": _record(id=_TEXT, severity={"enum": ["fail", "warn"]})},
+)
+_WRONG = (Status.FAIL.value, Status.BROKEN.value, Status.ERROR.value)
+
+
+class AttachedError(Exception):
+    """A file cannot go on the certificate; the sentence says why, and what to do."""
+
+
+def vectors_asked(file: Path, report: dict[str, Any], manifest: str) -> dict[str, Any]:
+    """What became of the golden vectors of that manifest. Raises AttachedError."""
+    data = _read(file, _VECTORS, "vectors run", report)
+    if data["set"]["manifest"] != manifest:
+        told = printable(data["set"]["version"], 20)
+        raise AttachedError(
+            f"{file} is about other vectors, version {told}: ask those of this suite, without --vectors"
+        )
+    return {
+        "counts": {status.value: data["counts"][status.value] for status in Status},
+        "complete": not data["interrupted"] and not data["unasked"],
+        "failed": sorted({row["id"] for row in data["vectors"] if row["status"] in _WRONG}),
+        "warned": sorted({row["id"] for row in data["vectors"] if row["status"] == Status.WARN.value}),
+    }
+
+
+def schedules_played(file: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """What generated schedules have shown. Raises AttachedError."""
+    data = _read(file, _FUZZ, "fuzz", report)
+    found = {
+        f"{severity}ed": sorted({row["id"] for row in data["findings"] if row["severity"] == severity})
+        for severity in ("fail", "warn")
+    }
+    return {
+        **{key: data[key] for key in ("seed", "schedules", "steps", "profile", "cast")},
+        "complete": not (data["interrupted"] or data["gave_up"] or data["errors"]) and data["schedules"] > 0,
+        **found,
+    }
+
+
+def _read(file: Path, schema: dict[str, Any], command: str, report: dict[str, Any]) -> dict[str, Any]:
+    """What a command has printed, if it was about the implementation and the revision of the report."""
+    try:
+        data = parse_json(read_bytes(file, MAX_BYTES))
+    except FileError as error:
+        raise AttachedError(f"{file} {error}. Name what `sds-conformance {command} --json` printed") from None
+    if wrong := misshapen(Draft202012Validator(schema), data, 120):
+        raise AttachedError(f"{file} is not what `sds-conformance {command} --json` prints: {wrong}")
+    about, mine = data["implementation"], report["implementation"]
+    if (about["name"], about["version"]) != (mine["name"], mine["version"]):
+        theirs, ours = (printable(f"{one['name']} {one['version']}".strip(), 80) for one in (about, mine))
+        raise AttachedError(f"{file} is about {theirs}, and the report about {ours}: type `{command} --json` for that")
+    if data["revision"] != report["revision"]:
+        told = f"{printable(data['revision'], 40)}, and the report about {report['revision']}"
+        raise AttachedError(f"{file} is about {told}: add --revision {report['revision']}")
+    return dict(data)

@@ -1,0 +1,139 @@
+"""What failed, in any of the three ways in which the suite judges: the JSON of `run`, `fuzz` and `vectors run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...exploration.telling import SCHEMA_ID as FUZZ
+from ...judging.registry import scenario_of
+from ...judging.runner import tolerated
+from ...judging.tally import wording
+from ...judging.verdict import Verdict
+from ...telling.report import SCHEMA_ID as RUN
+from ...vectors.running.asking import SCHEMA_ID as VECTORS
+
+BY = {RUN: "run", FUZZ: "fuzz", VECTORS: "vectors"}
+"""By the schema of their JSON: what the commands are called in a baseline."""
+BREAKDOWN = "breakdown"
+"""Stands for a requirement where an implementation hung, crashed or answered nonsense."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One kind of failure of one thing."""
+
+    what: str
+    """The requirement, property of the group, or golden vector."""
+    check: str
+    expected: str
+    """By its wording, as ``seen`` is; both are "" where that is not known."""
+    seen: str
+    scenarios: tuple[str, ...] = ()
+    """That show it, for `run`."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a command judged, and what failed."""
+
+    by: str
+    implementation: str
+    revision: str
+    failures: Sequence[Failure]
+    verdicts: Mapping[str, str]
+    """By requirement, property or vector: what became of it, in words."""
+    whole: bool
+    """It ended in order, and no scenario was left out."""
+    environments: frozenset[str] = frozenset()
+    """Those that were played in, for `run`."""
+    scenarios: frozenset[str] = frozenset()
+    """Those that were played, for `run`."""
+    seed: int = 0
+    """The seed and the number of schedules, for `fuzz`."""
+    examples: int = 0
+    errors: int = field(default=0)
+    """Faults of ours, which nothing excuses."""
+
+
+def judged(data: Mapping[str, Any]) -> Judged:
+    """What the JSON of a command says. Raises KeyError, TypeError or ValueError for what is none."""
+    return _READERS[BY[data["schema"]]](data)
+
+
+def _of_run(data: Mapping[str, Any]) -> Judged:
+    rows, summary = data["requirements"], data["summary"]
+    failures = [
+        Failure(row["id"], kind["check"], kind["expected"], kind["seen"], tuple(kind["scenarios"]))
+        for row in rows
+        if row["verdict"] == Verdict.FAIL.value
+        for kind in row["kinds"]
+        if kind["severity"] == Verdict.FAIL.value
+    ]
+    soft = tolerated(strict=data["strict"])
+    failures += [
+        Failure(BREAKDOWN, row["kind"], wording(row["detail"]), "", (scenario_of(row["where"]),))
+        for row in data["breakdowns"]
+        if row["kind"] not in soft
+    ]
+    return Judged(
+        "run",
+        _name(data),
+        data["revision"],
+        failures,
+        {row["id"]: f"{row['verdict']}: {row['reason']}".rstrip(": ") for row in rows},
+        summary["complete"] and "scenarios" not in data["narrowed"],
+        frozenset(summary["environments"]),
+        frozenset(scenario_of(run) for row in rows for run in row["runs"]),
+        errors=summary["error"],
+    )
+
+
+def _of_fuzz(data: Mapping[str, Any]) -> Judged:
+    return Judged(
+        "fuzz",
+        _name(data),
+        data["revision"],
+        [
+            # One of all the ways in which a check fails is told: which one is up to the schedules.
+            Failure(row["id"], row["check"], "", "")
+            for row in data["findings"]
+            if row["severity"] == Verdict.FAIL.value
+        ],
+        dict.fromkeys(data["exercised"], "pass") | {row["id"]: row["severity"] for row in data["findings"]},
+        not (data["interrupted"] or data["out_of_time"] or data["gave_up"]),
+        seed=data["seed"],
+        examples=data["schedules"],
+        errors=len(data["errors"]),
+    )
+
+
+def _of_vectors(data: Mapping[str, Any]) -> Judged:
+    rows = data["vectors"]
+    return Judged(
+        "vectors",
+        _name(data),
+        data["revision"],
+        [
+            Failure(
+                row["id"],
+                row["status"],
+                wording(row.get("difference") or row.get("expected", "")),
+                wording(row.get("seen", "")),
+            )
+            for row in rows
+            if row["status"] in ("fail", "broken")
+        ],
+        {row["id"]: row["status"] for row in rows},
+        not data["interrupted"] and not data["unasked"],
+        errors=data["counts"]["error"],
+    )
+
+
+_READERS = {"run": _of_run, "fuzz": _of_fuzz, "vectors": _of_vectors}
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    about = data["implementation"]
+    return f"{about['name']} {about['version']}".strip()

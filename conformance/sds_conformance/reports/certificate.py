@@ -1,0 +1,233 @@
+"""Certificates: what was found of an implementation, in a file that others can check.
+
+``certificate.schema.json`` beside this module describes it. The digest shows that a file is as it was written, a
+signature who wrote it, and whether it is true only playing again shows: ``rerunning``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from sds_harness.declaration import printable
+from sds_harness.environment import PLAIN
+from sds_harness.files import FileError, misshapen, packaged_schema, parse_json, read_bytes
+from sds_testee.version import suite_version
+
+from ..judging.registry import IN
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of, revisions
+from ..vectors.canonical import digest, formatted
+from ..vectors.folder import VectorsError, default_folder, load_manifest
+from .attached import AttachedError, schedules_played, vectors_asked
+from .levels import level
+from .reading import Report
+
+SCHEMA_ID = "sds-conformance/certificate/1"
+NAME = "certificate.json"
+MAX_BYTES = 8 << 20
+"""Of a certificate. One that is full of failures has a few hundred kilobytes."""
+_OF_THE_TEXT = ("section", "level", "statement")
+"""What a row says that the catalogue says, too."""
+SHOWN = (Verdict.FAIL.value, Verdict.WARN.value)
+"""Verdicts that come with the runs that show them."""
+
+
+class CertificateError(Exception):
+    """There is no certificate, or none can be made; the sentence says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate, and the bytes that it was read from."""
+
+    data: dict[str, Any]
+    raw: bytes
+
+    @property
+    def name(self) -> str:
+        """The implementation, with its version."""
+        about = self.data["implementation"]
+        return printable(f"{about['name']} {about['version']}".strip())
+
+    @property
+    def level(self) -> str:
+        return str(self.data["level"]["name"])
+
+
+load_schema = partial(packaged_schema, __package__, "certificate.schema.json")
+"""Gives the JSON Schema (2020-12) of a certificate."""
+
+
+def certificate(report: Report, vectors: Path | None = None, fuzz: Path | None = None) -> Certificate:
+    """The certificate on what a report says, with what `vectors run` and `fuzz` printed. Raises CertificateError."""
+    data = report.data
+    _refuse(report)
+    body: dict[str, Any] = {
+        "schema": SCHEMA_ID,
+        "suite": data["suite"],
+        "implementation": data["implementation"],
+        "profiles": data["profiles"],
+        "carrier": data["framing"],
+        "date": data["started"],
+        "revision": data["revision"],
+        "profile": data["profile"],
+        "strict": data["strict"],
+        "run": _run(data),
+        "verdicts": {verdict.value: data["summary"][verdict.value] for verdict in Verdict},
+        "breakdowns": dict(sorted(Counter(row["kind"] for row in data["breakdowns"]).items())),
+        "doubts": data["doubts"],
+        "causes": data["causes"],
+        "requirements": [_row(row) for row in data["requirements"]],
+        "untestable": untestable(data["revision"]),
+        "catalogue": catalogue_digest(data["revision"]),
+    }
+    if data["baseline"] is not None:
+        body["baseline"] = data["baseline"]
+    try:
+        if (golden := golden_vectors(data["revision"])) is not None:
+            asked = {"asked": vectors_asked(vectors, data, golden["manifest"])} if vectors is not None else {}
+            body["vectors"] = {**golden, **asked}
+        if fuzz is not None:
+            body["fuzz"] = schedules_played(fuzz, data)
+        body["report"] = report_digest(data)
+        body["level"] = level(body)
+        body["digest"] = digest(body)
+        raw = formatted(body)
+    except (AttachedError, VectorsError) as error:
+        raise CertificateError(str(error)) from None
+    except ValueError as error:
+        raise CertificateError(f"the report cannot be put on a certificate: {printable(str(error), 200)}") from None
+    if (wrong := _misshapen(body)) is not None:
+        raise CertificateError(f"the report cannot be put on a certificate: {wrong}")
+    return Certificate(body, raw)
+
+
+def _refuse(report: Report) -> None:
+    """Raises CertificateError for a report that no certificate of this version can be made of."""
+    data = report.data
+    again = "run it again, with --report"
+    if report.cut_off:
+        raise CertificateError(
+            f"the report was cut off {report.cut_off}, and a certificate is about all of it: {again}"
+        )
+    if data["suite"]["version"] != suite_version():
+        told = printable(data["suite"]["version"], 40)
+        raise CertificateError(f"the report is of version {told} of the suite, and this is {suite_version()}: {again}")
+    if wrong := next(unlike_the_text(data), ""):
+        raise CertificateError(f"the report is not about the catalogue of this version, {wrong}: {again}")
+    counts = Counter(row["verdict"] for row in data["requirements"])
+    if any(counts[verdict.value] != data["summary"][verdict.value] for verdict in Verdict):
+        raise CertificateError(f"the summary of the report does not count its verdicts: {again}")
+
+
+def unlike_the_text(data: dict[str, Any]) -> Iterator[str]:
+    """Where the rows of requirements do not say what the catalogue says, each once."""
+    known = protocol_of(data["revision"]).rules.catalogue.requirements
+    seen: set[str] = set()
+    for row in data["requirements"]:
+        name = printable(row["id"], 40)
+        requirement = known.get(row["id"])
+        if requirement is None or not requirement.stated_in(data["revision"]):
+            yield f"which has no {name}"
+        elif any(row[key] != getattr(requirement, key) for key in _OF_THE_TEXT):
+            yield f"which says something else of {name}"
+        elif name in seen:
+            yield f"which has {name} once"
+        seen.add(name)
+
+
+def _run(data: dict[str, Any]) -> dict[str, Any]:
+    summary = data["summary"]
+    keys = ("scenarios", "environments", "left_out", "runs", "steps", "interrupted", "complete", "exit_code")
+    return {"whole": data["whole"], "narrowed": data["narrowed"], **{key: summary[key] for key in keys}}
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    """What a certificate says of a requirement."""
+    verdict = row["verdict"]
+    out = {"id": row["id"], **{key: row[key] for key in _OF_THE_TEXT}, "verdict": verdict, "reason": row["reason"]}
+    if verdict not in SHOWN:
+        return out
+    worst = [finding for finding in row["findings"] if finding["severity"] == verdict]
+    positions = {finding["position"] for finding in worst} - {""}
+    return {**out, "shown": list(dict.fromkeys(map(_where, worst))), "positions": sorted(positions)}
+
+
+def _where(finding: dict[str, Any]) -> str:
+    """The name of a run."""
+    plain = finding["environment"] == PLAIN.name
+    return str(finding["scenario"]) + ("" if plain else f"{IN}{finding['environment']}")
+
+
+def catalogue_digest(revision: str) -> str:
+    """The digest of what a revision is judged by: its requirements, and the positions."""
+    catalogue = protocol_of(revision).rules.catalogue
+    stated = [asdict(row) for row in catalogue.requirements.values() if row.stated_in(revision)]
+    # Tuples become the lists that they are in a file.
+    whole = {"requirements": stated, "positions": [asdict(row) for row in catalogue.positions.values()]}
+    return digest(json.loads(json.dumps(whole)))
+
+
+def untestable(revision: str) -> dict[str, str]:
+    """The requirements of a revision that nothing can check from outside, with the reason."""
+    rules = protocol_of(revision).rules
+    known = rules.catalogue.requirements
+    return {one: why for one, why in rules.untestable.items() if known[one].stated_in(revision)}
+
+
+def golden_vectors(revision: str) -> dict[str, Any] | None:
+    """The set of golden vectors that belongs to this version, None where there is none. Raises VectorsError."""
+    material = protocol_of(revision).vectors
+    if material is None:
+        return None
+    manifest = load_manifest(material, default_folder())
+    return {"version": manifest.version, "manifest": manifest.digest}
+
+
+def report_digest(data: dict[str, Any]) -> str:
+    """The digest of a report; what is null is left out. Raises ValueError for what is no report of ours."""
+    return digest({key: value for key, value in data.items() if value is not None})
+
+
+def read_certificate(path: Path) -> Certificate:
+    """The certificate in a file, whatever stands on it. Raises CertificateError."""
+    try:
+        raw = read_bytes(path, MAX_BYTES)
+        data = parse_json(raw)
+    except FileError as error:
+        told = f"{path} {error}. Name a {NAME} that `sds-conformance certificate write` wrote"
+        raise CertificateError(told) from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
+        found = printable(str(data.get("schema")) if isinstance(data, dict) else "no object", 60)
+        raise CertificateError(f"{path} is {found}, this version reads {SCHEMA_ID}")
+    if (wrong := _misshapen(data)) is not None:
+        raise CertificateError(f"{path} is no certificate: {wrong}")
+    try:
+        digest(data)
+    except ValueError as error:
+        raise CertificateError(f"{path} is no certificate: {printable(str(error), 120)}") from None
+    return Certificate(data, raw)
+
+
+def _misshapen(data: dict[str, Any]) -> str | None:
+    """Where it is not what its schema says, None where it is."""
+    wrong = misshapen(_validator(), data)
+    if not wrong:
+        if data["revision"] not in revisions():
+            return f"this version knows no revision {printable(data['revision'], 40)}"
+        known = data["profile"] in protocol_of(data["revision"]).rules.profiles
+        return None if known else f"{data['revision']} has no profile {printable(data['profile'], 40)}"
+    return wrong
+
+
+@cache
+def _validator() -> Any:
+    return Draft202012Validator(load_schema())

@@ -1,0 +1,57 @@
+"""The page of a certificate: one HTML file, complete in itself, without scripts, for screens and for paper.
+
+What implementations say of themselves, and whoever wrote the file, is hostile: it is cut, cleared and escaped.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Template
+
+from sds_harness.declaration import printable
+
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of
+from ..telling.markup import environment
+from .certificate import Certificate
+from .certificate_words import command_of, declared, fuzz_told, vectors_told
+from .levels import NONE, beside
+
+
+def page(certificate: Certificate) -> str:
+    """The page as HTML."""
+    data = certificate.data
+    protocol = protocol_of(data["revision"])
+    sections = {section.id: section.title for section in protocol.rules.catalogue.sections}
+    return _template().render(
+        **data,
+        title=certificate.name,
+        against=protocol.words.against(data["revision"], data["profile"]),
+        command=command_of(data),
+        declared=declared(data),
+        vectors_told=vectors_told(data),
+        fuzz_told=fuzz_told(data),
+        held=certificate.level != NONE,
+        beside=beside(data),
+        verdict_names=[verdict.value for verdict in Verdict],
+        sections=[(sections.get(name, name), rows) for name, rows in _by_section(data).items()],
+        of={name: [row for row in data["requirements"] if row["verdict"] == name] for name in data["verdicts"]},
+        known={row["requirement"] for row in data.get("baseline", {}).get("known", [])},
+    )
+
+
+@cache
+def _template() -> Template:
+    known = environment(__package__ or "")
+    known.filters["clean"] = lambda text, limit=600: printable(str(text), limit)
+    known.filters["thousands"] = lambda number: f"{number:,}"
+    return known.get_template("certificate.html.j2")
+
+
+def _by_section(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    out: dict[str, list[dict[str, Any]]] = {}
+    for row in data["requirements"]:
+        out.setdefault(row["section"], []).append(row)
+    return out

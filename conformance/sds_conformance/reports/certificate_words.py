@@ -1,0 +1,60 @@
+"""What stands on a certificate, in words: for the terminal and for the page. All of it is cut and cleared."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from sds_harness.declaration import printable
+
+from .levels import JUDGED
+
+LONGEST_COMMAND = 2000
+"""Characters of a command that are shown."""
+
+
+def command_of(data: dict[str, Any]) -> str:
+    """The command that was driven, "" for a server that was running already."""
+    return printable(shlex.join(data["implementation"]["command"]), LONGEST_COMMAND)
+
+
+def listed(items: Iterable[str], between: str = ", ") -> str:
+    """All of them, in a line."""
+    return between.join(printable(str(item), 200) for item in items)
+
+
+def declared(data: dict[str, Any]) -> str:
+    """Capabilities, limits and choices, in words."""
+    about = data["implementation"]
+    out = [listed(about["capabilities"]) or "nothing"]
+    out += [listed(f"{name} up to {value}" for name, value in about["limits"].items())] if about["limits"] else []
+    choices = [f"{name} {value}" for name, value in data["profiles"].items() if value]
+    out += [listed(choices)] if choices else []
+    out += [f"clock: {printable(about['clock'], 200)}"] if about["clock"] else []
+    return "; ".join(out)
+
+
+def vectors_told(data: dict[str, Any]) -> str:
+    """What became of the golden vectors, in a sentence."""
+    if "vectors" not in data:
+        return "there are none"
+    set_of = f"version {printable(data['vectors']['version'], 20)}"
+    if (asked := data["vectors"].get("asked")) is None:
+        return f"{set_of}, not asked"
+    told = ", ".join(f"{count} {name}" for name, count in asked["counts"].items() if count)
+    return f"{set_of}: {told}{'' if asked['complete'] else ', not to the end'}"
+
+
+def fuzz_told(data: dict[str, Any]) -> str:
+    """What generated schedules have shown, in a sentence."""
+    if (fuzz := data.get("fuzz")) is None:
+        return "none were generated, so there is no seed"
+    found = [f"{verdict}: {listed(fuzz[f'{verdict}ed'])}" for verdict in ("fail", "warn") if fuzz[f"{verdict}ed"]]
+    told = f"{fuzz['schedules']} by seed {fuzz['seed']}: {'; '.join(found) or 'nothing was found'}"
+    return told if fuzz["complete"] else f"{told}; not to the end"
+
+
+def judged(data: dict[str, Any]) -> int:
+    """How many requirements were judged."""
+    return sum(row["verdict"] in JUDGED for row in data["requirements"])

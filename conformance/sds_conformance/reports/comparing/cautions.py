@@ -1,0 +1,63 @@
+"""What keeps reports from being compared fairly: said before anything else, for a change may come from it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from .columns import ABSENT, NOT_ASKED, UNKNOWN, UNSTATED, Column
+
+MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What columns are called where their titles would not fit."""
+
+
+def mark(number: int) -> str:
+    """The letter of a column, from 0."""
+    high, low = divmod(number, len(MARKS))
+    return f"{mark(high - 1) if high else ''}{MARKS[low]}"
+
+
+def marks(numbers: Iterable[int]) -> str:
+    """The letters of several columns."""
+    return ", ".join(map(mark, numbers))
+
+
+def cautions(columns: Sequence[Column]) -> list[str]:
+    """In sentences, none if all reports are of the same."""
+    return list(_cautions(columns))
+
+
+def _cautions(columns: Sequence[Column]) -> Iterator[str]:
+    if said := _differing(columns, lambda column: column.revision):
+        yield f"They are of different revisions of the text: {said}. What one does not state is {ABSENT[UNSTATED]}."
+    if said := _differing(columns, lambda column: column.profile):
+        yield f"They are of different profiles: {said}."
+    if said := _differing(columns, lambda column: ", ".join(column.environments) or "none"):
+        yield f"They were played in different environments: {said}."
+    if said := _differing(columns, lambda column: "--strict" if column.strict else "without it"):
+        yield f"Not all are strict: {said}. What warns in one may fail in the other."
+    if said := _differing(columns, lambda column: column.dialect or "none"):
+        yield f"They were read by different dialects: {said}."
+    if said := _differing(columns, lambda column: column.suite):
+        yield f"They are by different versions of the suite: {said}. A change may come from that."
+    if few := _named(columns, lambda column: "requirements" in column.narrowed):
+        yield f"Not all requirements were asked for in {few}: what was not is {ABSENT[NOT_ASKED]}."
+    if few := _named(columns, lambda column: "scenarios" in column.narrowed):
+        yield f"Not all scenarios were played in {few}: less shows there."
+    if cut := _named(columns, lambda column: bool(column.cut_off)):
+        yield f"Cut off: {cut}. What would follow is {ABSENT[UNKNOWN]}, and no change of it is claimed."
+    if unfinished := _named(columns, lambda column: not column.complete and not column.cut_off):
+        yield f"Not played to the end: {unfinished}."
+
+
+def _differing(columns: Sequence[Column], of: Callable[[Column], str]) -> str:
+    """Who has what, "" where all have the same."""
+    groups: dict[str, list[int]] = {}
+    for number, column in enumerate(columns):
+        groups.setdefault(of(column), []).append(number)
+    if len(groups) == 1:
+        return ""
+    return "; ".join(f"{marks(numbers)} {value}" for value, numbers in groups.items())
+
+
+def _named(columns: Sequence[Column], which: Callable[[Column], bool]) -> str:
+    return marks(number for number, column in enumerate(columns) if which(column))

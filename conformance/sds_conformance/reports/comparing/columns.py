@@ -1,0 +1,202 @@
+"""What is compared of a report: its verdicts, of what kind its violations are, and which ways it goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from sds_harness.declaration import printable
+
+from ...judging.catalogue import Requirement
+from ...judging.verdict import Verdict
+from ...protocols import protocol_of, protocols
+from ..reading import Report, ReportError
+
+UNSTATED = "not stated"
+"""By the revision that the report is about."""
+NOT_ASKED = "not asked"
+"""An option or the profile left it out, or the suite of that time did not know it."""
+UNKNOWN = "unknown"
+"""The report was cut off before it."""
+ABSENT = {UNSTATED: "·", NOT_ASKED: "-", UNKNOWN: "?"}
+"""What stands where a report says nothing of a requirement, with its mark."""
+LONGEST_NAME = 60
+LONGEST_TEXT = 400
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way that an implementation goes where the text leaves a choice."""
+
+    way: str
+    words: str
+    count: int
+    run: str
+    step: int
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a report says of a requirement, whoever is judged."""
+
+    id: str
+    level: str
+    section: str
+    statement: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One report, as far as it can be compared. All strings are fit to be shown."""
+
+    name: str
+    version: str
+    language: str
+    started: datetime
+    revision: str
+    profile: str
+    dialect: str
+    strict: bool
+    narrowed: tuple[str, ...]
+    """What was asked for in part only."""
+    environments: tuple[str, ...]
+    suite: str
+    cut_off: str
+    """Where the report was cut off, "" for a whole one."""
+    complete: bool
+    """All was played that was asked for."""
+    verdicts: Mapping[str, str]
+    kinds: Mapping[str, frozenset[tuple[str, ...]]] = field(repr=False)
+    """By requirement: how it is violated."""
+    told: Mapping[str, Told] = field(repr=False)
+    ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict, repr=False)
+    """By position, none for one that no run showed; empty where the report has no word of ways."""
+    topics: Mapping[str, str] = field(default_factory=dict, repr=False)
+    title: str = ""
+
+    @classmethod
+    def of(cls, report: Report) -> Column:
+        """Raises ReportError for one that has no date."""
+        data = report.data
+        about, rows = data["implementation"], data["requirements"]
+        return cls(
+            _shown(about["name"]) or "?",
+            _shown(about["version"]),
+            _shown(about["language"]),
+            _date(report, data["started"]),
+            data["revision"],
+            data["profile"],
+            _shown(data["profiles"]["dialect"]),
+            data["strict"],
+            tuple(data["narrowed"]),
+            tuple(_shown(name) for name in data["summary"]["environments"]),
+            _shown(data["suite"]["version"]),
+            report.cut_off,
+            data["summary"]["complete"],
+            {row["id"]: row["verdict"] for row in rows},
+            {row["id"]: _kinds(row) for row in rows if row["kinds"]},
+            {row["id"]: Told(row["id"], row["level"], _shown(row["section"]), _text(row["statement"])) for row in rows},
+            {_shown(row["position"]): tuple(map(_way, row["ways"])) for row in data["ways"]},
+            {_shown(row["position"]): _text(row["topic"]) for row in data["ways"]},
+        )
+
+    @property
+    def date(self) -> str:
+        """When the run began."""
+        return shown_date(self.started)
+
+    def verdict(self, requirement: str) -> str:
+        """The verdict on a requirement, or why there is none."""
+        if found := self.verdicts.get(requirement):
+            return found
+        if not _stated(requirement, self.revision):
+            return UNSTATED
+        return UNKNOWN if self.cut_off else NOT_ASKED
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many requirements have each verdict; verdicts that none has are left out."""
+        counted = Counter(self.verdicts.values())
+        return {verdict.value: counted[verdict.value] for verdict in Verdict if counted[verdict.value]}
+
+
+def shown_date(moment: datetime) -> str:
+    """To the minute, in UTC."""
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def titled(columns: Sequence[Column]) -> list[Column]:
+    """With titles that tell each from all others: by name and version, then by what else differs, date and number."""
+    parts = [f"{column.name} {column.version}".strip() for column in columns]
+    for key in ("revision", "profile", "dialect"):
+        values = [str(getattr(column, key)) for column in columns]
+        if len(set(values)) > 1:
+            parts = [f"{part}, {value}" if value else part for part, value in zip(parts, values, strict=True)]
+    if len({(part, column.language) for part, column in zip(parts, columns, strict=True)}) > len(set(parts)):
+        parts = _apart(parts, [column.language for column in columns])
+    parts = _apart(parts, [column.date for column in columns])
+    seen: Counter[str] = Counter()
+    out = []
+    for column, part in zip(columns, parts, strict=True):
+        seen[part] += 1
+        out.append(replace(column, title=f"{part} #{seen[part]}" if seen[part] > 1 else part))
+    return out
+
+
+def in_order(ids: Iterable[str]) -> list[str]:
+    """IDs of requirements and positions in the order of the texts, those that this suite does not know at the end."""
+    positions = (id_ for protocol in protocols() for id_ in protocol.rules.catalogue.positions)
+    order = {id_: number for number, id_ in enumerate((*_known(), *positions))}
+    return sorted(set(ids), key=lambda id_: (order.get(id_, len(order)), id_))
+
+
+def _apart(parts: list[str], suffixes: list[str]) -> list[str]:
+    counted = Counter(parts)
+    pairs = zip(parts, suffixes, strict=True)
+    return [f"{part}, {suffix}" if counted[part] > 1 else part for part, suffix in pairs]
+
+
+@cache
+def _known() -> dict[str, Requirement]:
+    """The requirements of all texts."""
+    return {id_: known for protocol in protocols() for id_, known in protocol.rules.catalogue.requirements.items()}
+
+
+def _stated(requirement: str, revision: str) -> bool:
+    """Does the revision state it? What is in no catalogue may be of any."""
+    known = _known().get(requirement)
+    if known is None:
+        return True
+    return requirement in protocol_of(revision).rules.catalogue.requirements and known.stated_in(revision)
+
+
+def _kinds(row: dict[str, Any]) -> frozenset[tuple[str, ...]]:
+    """Of the severity that made the verdict."""
+    kinds = (kind for kind in row["kinds"] if kind["severity"] == row["verdict"])
+    return frozenset((kind["check"], kind["expected"], kind["seen"]) for kind in kinds)
+
+
+def _way(row: dict[str, Any]) -> Way:
+    return Way(_shown(row["way"]), _text(row["words"]), row["count"], _shown(row["run"]), row["step"])
+
+
+def _date(report: Report, text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        where = report.folder or "the report"
+        told = f"started {printable(text, 40)!r}, which is no date: run it again, with --report"
+        raise ReportError(f"{where} says that it {told}") from None
+
+
+def _shown(text: str) -> str:
+    return printable(" ".join(text.split()), LONGEST_NAME)
+
+
+def _text(text: str) -> str:
+    return printable(" ".join(text.split()), LONGEST_TEXT)

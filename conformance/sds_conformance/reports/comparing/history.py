@@ -1,0 +1,110 @@
+"""Dated reports one after the other: when each requirement changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from .columns import ABSENT, Column, Told, in_order, titled
+from .comparison import Change, changed, wanted
+
+SCHEMA_ID = "sds-conformance/history/1"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A report in which the verdict on a requirement is not what it was, or the violation another."""
+
+    told: Told
+    before: Column
+    """The last report before it that has a verdict."""
+    after: Column
+    change: Change
+
+    @property
+    def verdicts(self) -> tuple[str, str]:
+        """Before and after."""
+        return self.before.verdict(self.told.id), self.after.verdict(self.told.id)
+
+    @property
+    def doubt(self) -> str:
+        """What else changed with it, so that it may not be the implementation that did."""
+        keys = {"suite": "another version of the suite", "environments": "other environments", "strict": "--strict"}
+        differing = [said for key, said in keys.items() if getattr(self.before, key) != getattr(self.after, key)]
+        return ", ".join(differing)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The reports on one implementation by the same text, in the order of their dates."""
+
+    columns: tuple[Column, ...]
+    turns: tuple[Turn, ...]
+    """The newest first."""
+
+    @property
+    def title(self) -> str:
+        last = self.columns[-1]
+        return ", ".join(part for part in (last.name, last.revision, last.profile, last.dialect) if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        last = self.columns[-1]
+        return {
+            "name": last.name,
+            "revision": last.revision,
+            "profile": last.profile,
+            "dialect": last.dialect,
+            "reports": [
+                {
+                    "started": column.started.isoformat(timespec="seconds"),
+                    "version": column.version,
+                    "suite": column.suite,
+                    "cut_off": column.cut_off,
+                    "counts": column.counts,
+                }
+                for column in self.columns
+            ],
+            "turns": [
+                {
+                    "id": turn.told.id,
+                    "started": turn.after.started.isoformat(timespec="seconds"),
+                    "version": turn.after.version,
+                    "before": turn.verdicts[0],
+                    "after": turn.verdicts[1],
+                    "change": turn.change.value,
+                    "doubt": turn.doubt,
+                }
+                for turn in self.turns
+            ],
+        }
+
+
+def histories(columns: Sequence[Column], only: Sequence[str] = (), since: datetime | None = None) -> list[Series]:
+    """A series for each implementation, revision, profile and dialect; ``since`` leaves older turns out."""
+    series: dict[tuple[str, ...], list[Column]] = {}
+    for column in sorted(columns, key=lambda column: column.started):
+        series.setdefault((column.name, column.revision, column.profile, column.dialect), []).append(column)
+    return [Series(tuple(several), tuple(_turns(several, only, since))) for several in map(titled, series.values())]
+
+
+def to_json(series: Sequence[Series]) -> dict[str, Any]:
+    """For programs; ``compare.schema.json`` describes it."""
+    return {"schema": SCHEMA_ID, "series": [one.to_json() for one in series]}
+
+
+def _turns(columns: Sequence[Column], only: Sequence[str], since: datetime | None) -> list[Turn]:
+    told = {id_: told for column in columns for id_, told in column.told.items() if wanted(id_, only)}
+    out: list[Turn] = []
+    for id_ in in_order(told):
+        known = [column for column in columns if column.verdict(id_) not in ABSENT]
+        for number in range(1, len(known)):
+            before, after = known[number - 1], known[number]
+            change = changed(before, after, id_)
+            if change is not None:
+                out.append(Turn(told[id_], before, after, change))
+    # The sort is stable: what changed in the same report stays in the order of the text.
+    out.sort(key=lambda turn: turn.after.started, reverse=True)
+    return [turn for turn in out if since is None or turn.after.started >= since]

@@ -1,0 +1,159 @@
+"""Comparisons and histories as Markdown, for a page of a project or the summary of a CI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...judging.quoting import counted
+from ..gfm import prose
+from .cautions import mark
+from .columns import ABSENT, Column, Way
+from .comparison import Choice, Comparison, Row
+from .history import Series
+from .terminal import OTHERWISE, counts
+
+MARKED = {"pass": "✅ pass", "fail": "❌ **fail**", "warn": "⚠️ warn"}
+"""What is looked for in a table of hundreds of cells has a mark; the rest is words."""
+
+
+def comparison_markdown(comparison: Comparison, *, every: bool = False, ways: bool = False) -> str:
+    """All of it in one text."""
+    lines = ["# Comparison", "", *summary_table(comparison.columns)]
+    lines += [f"> {prose(sentence)}" for sentence in comparison.cautions]
+    lines += [""] if comparison.cautions else []
+    lines += changes(comparison)
+    if comparison.rows:
+        lines += ["## Differences", ""]
+        lines += matrix(comparison.columns, comparison.differences) or ["They differ in no requirement.", ""]
+        lines += agreements(comparison, every=every)
+    if ways:
+        lines += ["## Choices", "", *choices_table(comparison), *choices(comparison)]
+    return "\n".join(lines)
+
+
+def history_markdown(histories: Sequence[Series], since: str) -> str:
+    """When each requirement changed, the newest first."""
+    lines = ["# When requirements changed", ""]
+    for series in histories:
+        first, last = series.columns[0], series.columns[-1]
+        lines += [f"## {prose(series.title)}", ""]
+        until = f" to {last.date} ({counts(last)})" if len(series.columns) > 1 else ""
+        lines += [f"{counted(len(series.columns), 'report')}, from {first.date} ({counts(first)}){until}.", ""]
+        if cut := [column.date for column in series.columns if column.cut_off]:
+            lines += [f"> Cut off: {', '.join(cut)}. Of what is missing there nothing is claimed.", ""]
+        if not series.turns:
+            lines += [f"Nothing changed{f' since {since}' if since else ''}.", ""]
+            continue
+        rows = [
+            (turn.after.date, prose(turn.after.version), turn.told.id, *turn.verdicts, turn.change.value, turn.doubt)
+            for turn in series.turns
+        ]
+        lines += table(("Date", "Version", "Requirement", "Before", "After", "Change", "Beware"), rows)
+    return "\n".join(lines)
+
+
+def summary_table(columns: Sequence[Column]) -> list[str]:
+    """Who is compared, with the counts."""
+    rows = []
+    for number, column in enumerate(columns):
+        about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
+        rows.append((mark(number), f"**{prose(column.title)}**", column.date, prose(about), counts(column)))
+    return table(("", "Implementation", "Run", "Judged by", "Verdicts"), rows)
+
+
+def changes(comparison: Comparison) -> list[str]:
+    """What got better and worse, pair by pair."""
+    lines: list[str] = []
+    for before, after in comparison.pairs:
+        titles = [prose(comparison.columns[number].title) for number in (before, after)]
+        lines += [f"## From {titles[0]} to {titles[1]}", ""]
+        found = comparison.changes(before, after)
+        for some in found:
+            named = ", ".join(f"{step.told.id} ({step.before} → {step.after})" for step in some.named)
+            told = " and ".join(part for part in (named, some.others) if part)
+            lines.append(f"- **{len(some.steps)} {some.change.value}**: {told}")
+        lines += [] if found else ["Nothing changed."]
+        lines.append("")
+    return lines
+
+
+def matrix(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+    """A row for each requirement, a column for each report; nothing without rows."""
+    if not rows:
+        return []
+    out = []
+    for row in rows:
+        cells = (_cell(verdict, number in row.otherwise) for number, verdict in enumerate(row.cells))
+        out.append((row.told.id, *cells, prose(row.told.statement)))
+    lines = table(("Requirement", *(prose(column.title) for column in columns), "It says"), out)
+    used = {cell for row in rows for cell in row.cells}
+    legend = [f"{sign} {told}" for told, sign in ABSENT.items() if told in used]
+    legend += [rf"\{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    return [*lines, *([", ".join(legend) + ".", ""] if legend else [])]
+
+
+def agreements(comparison: Comparison, *, every: bool) -> list[str]:
+    """What they agree on, in numbers; ``every`` requirement of them folded away."""
+    agreed = comparison.agreed()
+    if not agreed:
+        return []
+    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    lines = [f"No difference in {sum(agreed.values())} requirements: {', '.join(said)}.", ""]
+    if every:
+        rows = matrix(comparison.columns, comparison.agreements)
+        lines += ["<details><summary>All of them</summary>", "", *rows, "</details>", ""]
+    return lines
+
+
+def choices_table(comparison: Comparison) -> list[str]:
+    """Positions by implementations, with the names of the ways; those in which they differ first."""
+    shown = sorted((choice for choice in comparison.choices if choice.shown), key=lambda choice: not choice.differs)
+    if not shown:
+        return ["None of the reports says which ways an implementation goes.", ""]
+    rows = [(prose(choice.position), prose(choice.topic), *map(_ways, choice.cells)) for choice in shown]
+    lines = table(("Position", "What is open", *(prose(column.title) for column in comparison.columns)), rows)
+    unseen = [prose(choice.position) for choice in comparison.choices if not choice.shown]
+    return [*lines, f"No run showed which way any of them goes: {', '.join(unseen)}.", ""] if unseen else lines
+
+
+def choices(comparison: Comparison) -> list[str]:
+    """Position by position, who goes which way, and what shows it."""
+    lines: list[str] = []
+    for choice in comparison.choices:
+        if choice.shown:
+            lines += [f"### {prose(choice.position)}", "", prose(choice.topic), ""]
+            lines += _sides(comparison.columns, choice)
+    return lines
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """A table; the cells are Markdown."""
+    head = list(head)
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+    return [*lines, ""]
+
+
+def _cell(verdict: str, otherwise: bool) -> str:
+    return (ABSENT.get(verdict) or MARKED.get(verdict, verdict)) + rf" \{OTHERWISE}" * otherwise
+
+
+def _ways(ways: Iterable[Way] | None) -> str:
+    names = [prose(way.way) for way in ways or ()]
+    if len(names) > 1:
+        return f"mixed: {', '.join(names)}"
+    return names[0] if names else "?" if ways is None else "not shown"
+
+
+def _sides(columns: Sequence[Column], choice: Choice) -> list[str]:
+    lines = []
+    for words, sides in choice.sides():
+        lines.append(f"- **{prose(words)}**")
+        for number, way in sides:
+            also = ", among other ways" if number in choice.mixed else ""
+            times = "once" if way.count == 1 else f"{way.count:,} times"
+            where = f"{prose(way.run)}, step {way.step}, {times} in all{also}"
+            lines.append(f"  - {prose(columns[number].title)}: {where}")
+    if choice.unseen:
+        lines.append(f"- Not shown: {', '.join(prose(columns[number].title) for number in choice.unseen)}")
+    return [*lines, ""]

@@ -1,0 +1,51 @@
+"""The page of a comparison, and that of a history: one HTML file each, complete in itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from jinja2 import Environment
+
+from ...judging.verdict import Verdict
+from ...telling.markup import environment
+from .cautions import mark
+from .columns import ABSENT
+from .comparison import Comparison
+from .history import Series
+from .terminal import counts
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """All rows, those that differ first, with a filter; which ways they go; what got better and worse."""
+    changes = [
+        (comparison.columns[before], comparison.columns[after], comparison.changes(before, after))
+        for before, after in comparison.pairs
+    ]
+    return (
+        _templates()
+        .get_template("compare.html.j2")
+        .render(
+            comparison=comparison,
+            rows=comparison.differences + comparison.agreements,
+            changes=changes,
+            choices=sorted((c for c in comparison.choices if c.shown), key=lambda choice: not choice.differs),
+        )
+    )
+
+
+def history_page(histories: Sequence[Series], since: str) -> str:
+    """When each requirement changed, the newest first."""
+    return _templates().get_template("history.html.j2").render(histories=histories, since=since)
+
+
+@cache
+def _templates() -> Environment:
+    known = environment(__package__.rpartition(".")[0])
+    known.globals |= {
+        "absent": ABSENT,
+        "counts": counts,
+        "mark": mark,
+        "verdicts": [verdict.value for verdict in Verdict],
+    }
+    return known

@@ -1,0 +1,207 @@
+"""Comparisons and histories as a person reads them on a terminal, of 60 columns or of 200."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Column as TableColumn
+from rich.text import Text
+
+from ...judging.quoting import counted
+from ...judging.verdict import Verdict
+from ...telling.story import STYLES, labelled, plain_table
+from .cautions import mark, marks
+from .columns import ABSENT, Column
+from .comparison import Change, Choice, Comparison, Row
+from .history import Series, Turn
+
+SHORT = {
+    Verdict.INCONCLUSIVE.value: "inc.",
+    Verdict.SKIPPED.value: "skip",
+    Verdict.ERROR.value: "err.",
+}
+"""What stands in a narrow column instead of a longer word."""
+OTHERWISE = "*"
+CHANGE_STYLES = {Change.WORSE: "bold red", Change.BETTER: "green", Change.OTHERWISE: "yellow"}
+_CELL = 7
+"""Columns of the terminal that one of a table takes, with the room before the next."""
+_LEAST_STATEMENT = 24
+
+
+def show_comparison(console: Console, comparison: Comparison, *, every: bool = False, ways: bool = False) -> None:
+    """Who is compared, what changed, and the rows that differ; ``every`` row, and the ``ways``, where asked for."""
+    for number, column in enumerate(comparison.columns):
+        _show_column(console, mark(number), column)
+    _show_cautions(console, comparison.cautions)
+    for before, after in comparison.pairs:
+        _show_steps(console, comparison, before, after)
+    _show_rows(console, comparison.differences, len(comparison.columns))
+    _show_agreements(console, comparison, every=every)
+    if ways:
+        _show_choices(console, comparison, every=every)
+
+
+def show_histories(console: Console, histories: Sequence[Series], since: str) -> None:
+    """When each requirement changed, the newest first."""
+    for series in histories:
+        first, last = series.columns[0], series.columns[-1]
+        console.print(Text.assemble((series.title, "bold"), f": {counted(len(series.columns), 'report')}"))
+        labelled(console, "First", Text(f"{first.date}, {first.version}: {counts(first)}"))
+        if len(series.columns) > 1:
+            labelled(console, "Last", Text(f"{last.date}, {last.version}: {counts(last)}"))
+        if cut := [column.date for column in series.columns if column.cut_off]:
+            said = f"{', '.join(cut)}: of what is missing there nothing is claimed"
+            labelled(console, "Cut off", Text(said, "yellow"))
+        console.print()
+        if not series.turns:
+            console.print(f"  Nothing changed{f' since {since}' if since else ''}.\n")
+        for _, turns in groupby(series.turns, key=lambda turn: turn.after.started):
+            _show_turns(console, list(turns))
+
+
+def worse_line(comparison: Comparison) -> Text | None:
+    """What got worse from the first report to the last, in a line; None if nothing did."""
+    first, last = comparison.columns[0], comparison.columns[-1]
+    changes = comparison.changes(0, len(comparison.columns) - 1)
+    steps = next((some.steps for some in changes if some.change is Change.WORSE), [])
+    if not steps:
+        return None
+    worse = [f"{step.told.id} ({step.before} → {step.after})" for step in steps]
+    what = f"{counted(len(worse), 'requirement')} got worse from {first.title} to {last.title}: "
+    return Text(f"{what}{', '.join(worse)}.", "bold red")
+
+
+def counts(column: Column) -> str:
+    """The verdicts of a report in words."""
+    return ", ".join(f"{number} {verdict}" for verdict, number in column.counts.items()) or "nothing judged"
+
+
+def _show_column(console: Console, letter: str, column: Column) -> None:
+    labelled(console, letter, Text(column.title, "bold"))
+    about = ", ".join(part for part in (column.revision, column.profile, column.dialect) if part)
+    labelled(console, "", Text(f"{column.date}, {about}: {counts(column)}", "dim"))
+
+
+def _show_cautions(console: Console, cautions: Iterable[str]) -> None:
+    for number, sentence in enumerate(cautions):
+        labelled(console, "" if number else "Beware", Text(sentence, "yellow"))
+    console.print()
+
+
+def _show_steps(console: Console, comparison: Comparison, before: int, after: int) -> None:
+    changes = comparison.changes(before, after)
+    titles = f"From {mark(before)} to {mark(after)}"
+    if not changes:
+        console.print(Text.assemble((titles, "bold"), ": nothing changed.\n"))
+        return
+    said = ", ".join(f"{len(some.steps)} {some.change.value}" for some in changes)
+    console.print(Text.assemble((titles, "bold"), f": {said}."))
+    for some in changes:
+        one_sided = some.change in (Change.NO_LONGER, Change.NOW)
+        named = ", ".join(f"{s.told.id} ({s.before} → {s.after})" if one_sided else s.told.id for s in some.named)
+        told = " and ".join(part for part in (named, some.others) if part)
+        labelled(console, _LABELS[some.change], Text(told, CHANGE_STYLES.get(some.change, "")))
+    console.print()
+
+
+_LABELS = {
+    Change.WORSE: "Worse",
+    Change.BETTER: "Better",
+    Change.OTHERWISE: "Otherwise",
+    Change.NO_LONGER: "No longer",
+    Change.NOW: "Now",
+    Change.STILL_NOT: "Still not",
+}
+
+
+def _show_rows(console: Console, rows: Sequence[Row], columns: int) -> None:
+    """A table, or several of as many columns as fit."""
+    if not rows:
+        return
+    ids = max(len(row.told.id) for row in rows) + 2
+    at_once = max(1, (console.width - ids) // _CELL)
+    for start in range(0, columns, at_once):
+        shown = range(start, min(columns, start + at_once))
+        rest = console.width - ids - _CELL * len(shown)
+        statements = rest >= _LEAST_STATEMENT
+        heads = [TableColumn(mark(number), min_width=_CELL - 2, no_wrap=True) for number in shown]
+        more = [TableColumn("It says", overflow="fold")] if statements else []
+        table = plain_table(TableColumn("Requirement", no_wrap=True, min_width=ids - 2), *heads, *more)
+        for row in rows:
+            cells = [_cell(row, number) for number in shown]
+            table.add_row(row.told.id, *cells, *([Text(row.told.statement, "dim")] if statements else []))
+        console.print(table)
+        console.print()
+    _show_legend(console, rows)
+
+
+def _cell(row: Row, number: int) -> Text:
+    verdict = row.cells[number]
+    if verdict in ABSENT:
+        return Text(ABSENT[verdict], "dim")
+    return Text(SHORT.get(verdict, verdict) + OTHERWISE * (number in row.otherwise), STYLES[Verdict(verdict)])
+
+
+def _show_legend(console: Console, rows: Sequence[Row]) -> None:
+    used = {cell for row in rows for cell in row.cells}
+    told = [f"{short} {long}" for long, short in (SHORT | ABSENT).items() if long in used]
+    told += [f"{OTHERWISE} violated in another way than before"] if any(row.otherwise for row in rows) else []
+    if told:
+        labelled(console, "Marks", Text(", ".join(told), "dim"))
+        console.print()
+
+
+def _show_agreements(console: Console, comparison: Comparison, *, every: bool) -> None:
+    if comparison.rows and not comparison.differences:
+        console.print(Text("They differ in no requirement.", "bold"))
+    agreed = comparison.agreed()
+    said = [f"{number} {verdict}" for verdict, number in agreed.items() if verdict]
+    said += [f"{agreed['']} not in all of them"] if "" in agreed else []
+    if said:
+        total = counted(sum(agreed.values()), "requirement")
+        hint = "" if every else " --all lists them."
+        console.print(f"No difference in {total}: {', '.join(said)}.{hint}\n", soft_wrap=False)
+    if every:
+        _show_rows(console, comparison.agreements, len(comparison.columns))
+
+
+def _show_choices(console: Console, comparison: Comparison, *, every: bool) -> None:
+    shown = [choice for choice in comparison.choices if choice.shown]
+    if not shown:
+        console.print("None of the reports says which ways an implementation goes.\n")
+        return
+    differing = [choice for choice in shown if choice.differs]
+    console.print(Text(f"Where the text leaves a choice, they differ in {len(differing)} of {len(shown)}.", "bold"))
+    console.print()
+    for choice in sorted(shown, key=lambda choice: not choice.differs) if every else differing:
+        _show_choice(console, choice)
+
+
+def _show_choice(console: Console, choice: Choice) -> None:
+    console.print(Text.assemble((choice.position, "bold"), f"  {choice.topic}"))
+    for words, sides in choice.sides():
+        labelled(console, marks(number for number, _ in sides), Text(words))
+        for number, way in sides:
+            where = f"{mark(number)} in {way.run}, step {way.step} ({way.count:,} in all)"
+            labelled(console, "", Text(where, "dim"))
+    if choice.mixed:
+        labelled(console, "Mixed", Text(marks(choice.mixed), "yellow"))
+    if choice.unseen:
+        labelled(console, "Not shown", Text(marks(choice.unseen), "dim"))
+    console.print()
+
+
+def _show_turns(console: Console, turns: Sequence[Turn]) -> None:
+    """What changed in one report."""
+    report = turns[0].after
+    console.print(Text.assemble((report.date, "bold"), f"  {report.version}"))
+    if doubt := ", ".join(dict.fromkeys(turn.doubt for turn in turns if turn.doubt)):
+        labelled(console, "Beware", Text(f"It differs from the report before by {doubt}.", "yellow"))
+    for turn in turns:
+        before, after = turn.verdicts
+        what = f"{before} → {after}" if before != after else f"{after}, {turn.change.value}"
+        told = Text.assemble((f"{turn.told.id}  ", "bold"), (what, CHANGE_STYLES.get(turn.change, "")))
+        labelled(console, "", told)
+    console.print()

@@ -1,0 +1,128 @@
+"""A report as JUnit XML, for Jenkins, GitLab, GitHub, Azure and whoever else counts test cases.
+
+A section of the text is a test suite, a requirement a test case. What a baseline lists has still failed: gate on the
+exit code of the run, which knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+
+from sds_harness.declaration import printable, without_controls
+
+from .plain import alike, breakdown, flaky, sides, started, story, worst
+from .reading import Report
+from .standing import complaints, known_failures, standing
+
+CONVERSATION = "conversation"
+"""The test suite of what broke the conversation."""
+BASELINE = "baseline"
+"""The test suite of what is wrong with the baseline."""
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
+_TITLE = 100
+
+
+def junit(report: Report) -> str:
+    """The whole file."""
+    sections: dict[str, list[TestCase]] = {}
+    for row in report.requirements():
+        sections.setdefault(_section(report, row), []).append(_case(report, row))
+    sections[CONVERSATION] = _conversation(report)
+    if report.data["baseline"] is not None:
+        sections[BASELINE] = _baseline(report)
+    about = {key: report.data[key] for key in ("revision", "profile")}
+    about |= {"implementation": report.name, "standing": standing(report).sentence}
+    suites = JUnitXml(_clean(f"{report.data['suite']['name']}: {report.name}"))
+    for title, cases in sections.items():
+        suites.add_testsuite(_suite(title, cases, about, started(report)))
+    suites.update_statistics()
+    return f"{_DECLARATION}\n{suites.tostring().decode('utf-8')}\n"
+
+
+def _suite(title: str, cases: list[TestCase], about: Mapping[str, str], began: datetime | None) -> TestSuite:
+    suite = TestSuite(title)
+    if began is not None:
+        suite.timestamp = began.strftime("%Y-%m-%dT%H:%M:%S")
+    for key, what in about.items():
+        suite.add_property(key, _clean(what))
+    suite.add_testcases(cases)
+    return suite
+
+
+def _section(report: Report, row: dict[str, Any]) -> str:
+    return printable(report.data["sections"].get(row["section"], row["section"]), _TITLE)
+
+
+def _case(report: Report, row: dict[str, Any]) -> TestCase:
+    case = _named(f"{row['id']} {printable(row['statement'], _TITLE)}", _section(report, row))
+    finding = worst(row)
+    match row["verdict"]:
+        case "fail":
+            check = finding["check"] if finding else row["verdict"]
+            case.result = _with(Failure(_failed(report, row, finding), _clean(check)), _told(report, row, finding))
+        case "warn":
+            case.system_out = _told(report, row, finding)
+        case "skipped" | "inconclusive":
+            case.result = Skipped(_clean(f"{row['verdict']}: {row['reason']}"), row["verdict"])
+        case "error":
+            case.result = Error(_clean(row["reason"]), "suite")
+    return case
+
+
+def _named(name: str, kind: str) -> TestCase:
+    """A test case. How long a requirement takes nobody can say, and some tools want a number."""
+    return TestCase(_clean(name), _clean(kind), 0)
+
+
+def _with(result: Failure | Error, text: str) -> Failure | Error:
+    result.text = _clean(text)
+    return result
+
+
+def _failed(report: Report, row: dict[str, Any], finding: dict[str, Any] | None) -> str:
+    """The one line that tools show: what is known of it comes first."""
+    known = [" ".join(filter(None, (row["reason"], row["link"]))) for row in known_failures(report, row["id"])]
+    seen = "expected {}; seen: {}".format(*sides(finding)) if finding else "failed"
+    seen = f"[{flaky(row)}] {seen}" if flaky(row) else seen
+    return _clean(f"[known: {'; '.join(known)}] {seen}" if known else seen)
+
+
+def _told(report: Report, row: dict[str, Any], finding: dict[str, Any] | None) -> str:
+    rule = f"{row['level']}, section {row['anchor']!r}: {row['statement']}"
+    if finding is None:
+        return _clean(rule)
+    return _clean(f"{rule}\n\n{story(report, row['id'], finding)}\n\nAgain: {finding['again']}")
+
+
+def _conversation(report: Report) -> list[TestCase]:
+    """A test case for each way in which the conversation broke, one that passes if it held."""
+    cases = []
+    for broken, others in alike(report.data["breakdowns"]):
+        also = f"\nand {len(others)} more like it, in {', '.join(others[:20])}" if others else ""
+        case = _named(f"{broken['kind']} in {broken['where']}", CONVERSATION)
+        case.result = _with(Error(_clean(broken["detail"]), broken["kind"]), breakdown(broken) + also)
+        cases.append(case)
+    if report.cut_off:
+        case = _named("the report is whole", CONVERSATION)
+        case.result = Error(_clean(f"The report was cut off {report.cut_off}."), "cut-off")
+        cases.append(case)
+    return cases or [_named("it holds", CONVERSATION)]
+
+
+def _baseline(report: Report) -> list[TestCase]:
+    """A test case for each line of the baseline that is wrong, one that passes if none is."""
+    cases = []
+    for row in complaints(report):
+        case = _named(f"line {row['line']}: {row['requirement']}", BASELINE)
+        case.result = _with(Failure(_clean(row["what"]), BASELINE), f"{row['what']}\n{row['change']}")
+        cases.append(case)
+    return cases or [_named("it is up to date", BASELINE)]
+
+
+def _clean(text: str) -> str:
+    """Line by line without what nobody can see, and so without what XML 1.0 has no way to write."""
+    return "\n".join(without_controls(line, "\ufffd") for line in text.split("\n"))

@@ -1,0 +1,145 @@
+"""Levels: what a certificate may call an implementation. They follow from what stands on it, and from nothing else.
+
+A level is about parts of the text, one after the other: the second counts only where the first is held. README, "A
+verdict is ...": nothing that was not exercised is ever a pass. So what nobody explains stops a level, as a MUST that is
+inconclusive does; what is skipped because a capability is not declared does not, and stands beside the level.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sds_harness.declaration import Declaration
+
+from ..judging.quoting import counted
+from ..judging.rules import Rules
+from ..judging.runner import tolerated
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of
+
+NONE = "none"
+"""The name of no level."""
+STRICT = "strict"
+JUDGED = (Verdict.PASS.value, Verdict.WARN.value, Verdict.FAIL.value)
+"""Verdicts on what was exercised."""
+_AGAINST = {
+    Verdict.FAIL.value: "what it must do and fails",
+    Verdict.INCONCLUSIVE.value: "what it must do and is inconclusive",
+    Verdict.ERROR.value: "what was not judged, by a fault of the suite",
+}
+"""What stops a level."""
+
+
+def level(data: dict[str, Any]) -> dict[str, Any]:
+    """The level of a certificate: its name, and of each part of the text whether it is held, and what stops that."""
+    rules = protocol_of(data["revision"]).rules
+    against = _against(data, rules)
+    parts = [_part(data, rules, profile) for profile in parts_of(rules, data["revision"])]
+    held = []
+    for part in parts:
+        if against or part["because"]:
+            break
+        held.append(part)
+    for part in parts:
+        part["held"] = part in held
+    strict = bool(held) and all(part["strict"] for part in held) and not _warned(data)
+    name = " + ".join(part["title"] for part in held) + (f", {STRICT}" if strict else "")
+    return {"name": name or NONE, "strict": strict, "against": against, "parts": parts}
+
+
+def parts_of(rules: Rules, revision: str) -> list[str]:
+    """The profiles that a revision is made of; the first is the one that the others extend."""
+    narrow = [profile for profile in rules.profiles if profile != rules.full and rules.judged(revision, profile)]
+    return narrow or [rules.full]
+
+
+def _against(data: dict[str, Any], rules: Rules) -> list[str]:
+    """What stops any level, because it is about the run as a whole."""
+    run, out = data["run"], []
+    if run["narrowed"] or not run["whole"]:
+        out.append(f"of {' and '.join(run['narrowed']) or 'the run'} a part alone was asked for")
+    if run["interrupted"] or not run["complete"]:
+        out.append("the run did not get to its end")
+    missing = [name for name in rules.environments if name not in run["environments"] and name not in run["left_out"]]
+    if run["whole"] and missing:
+        out.append(f"nothing was played in the environment {', '.join(missing)}")
+    if broken := hard(data):
+        out.append(f"it broke down: {', '.join(f'{kind} ({count})' for kind, count in broken.items())}")
+    if asked := data["vectors"].get("asked") if "vectors" in data else None:
+        out += [f"{counted(len(asked['failed']), 'golden vector')} got a wrong answer"] if asked["failed"] else []
+        out += ["not all that was asked of the golden vectors was answered"] if not asked["complete"] else []
+    if fuzz := data.get("fuzz"):
+        out += [f"generated schedules fail {', '.join(fuzz['failed'])}"] if fuzz["failed"] else []
+        out += ["the generated schedules were not played to their end"] if not fuzz["complete"] else []
+    return out
+
+
+def hard(data: dict[str, Any]) -> dict[str, int]:
+    """The breakdowns that cost an implementation its conformance, by the kind."""
+    soft = tolerated(strict=data["strict"])
+    return {kind: count for kind, count in data["breakdowns"].items() if kind not in soft}
+
+
+def _warned(data: dict[str, Any]) -> bool:
+    asked = data["vectors"].get("asked", {}) if "vectors" in data else {}
+    return bool(asked.get("warned") or data.get("fuzz", {}).get("warned"))
+
+
+def _part(data: dict[str, Any], rules: Rules, profile: str) -> dict[str, Any]:
+    words = protocol_of(data["revision"]).words
+    ids = [requirement.id for requirement in rules.judged(data["revision"], profile)]
+    rows = {row["id"]: row for row in data["requirements"] if row["id"] in set(ids)}
+    musts = [row for row in rows.values() if row["level"].startswith("MUST")]
+    because = []
+    if len(rows) < len(ids):
+        because.append(f"{len(ids) - len(rows)} of {counted(len(ids), 'requirement')} were not asked for")
+    if words.forgone(_declaration(data, rules), data["revision"]) == profile:
+        because.append(f"the implementation does without {words.parts[profile]}")
+    for verdict, what in _AGAINST.items():
+        asked = rows.values() if verdict == Verdict.ERROR.value else musts
+        if stopping := [row["id"] for row in asked if row["verdict"] == verdict]:
+            because.append(f"{what}: {', '.join(stopping)}")
+    judged = sum(row["verdict"] in JUDGED for row in musts)
+    if 2 * judged < len(musts):
+        because.append(f"fewer than half of what it must do was judged: {judged} of {len(musts)} requirements")
+    unjudged: dict[str, list[str]] = {}
+    for row in rows.values():
+        if row["verdict"] not in JUDGED:
+            unjudged.setdefault(row["reason"], []).append(row["id"])
+    return {
+        "profile": profile,
+        "title": words.parts.get(profile, profile.capitalize()),
+        "held": False,
+        "strict": not because and all(row["verdict"] != Verdict.WARN.value for row in rows.values()),
+        "because": because,
+        "requirements": len(ids),
+        "judged": sum(row["verdict"] in JUDGED for row in rows.values()),
+        "not_judged": unjudged,
+    }
+
+
+def _declaration(data: dict[str, Any], rules: Rules) -> Declaration:
+    about = data["implementation"]
+    numbers = (rules.language.number_of(name) for name in about["capabilities"])
+    return Declaration(
+        about["name"],
+        about["version"],
+        about["language"],
+        about["homepage"],
+        tuple(about["revisions"]),
+        frozenset(number for number in numbers if number is not None),
+        data["profiles"],
+        about["limits"],
+        rules.language,
+    )
+
+
+def beside(data: dict[str, Any]) -> str:
+    """How much of what a level is about was not judged, for the line that names it; "" where all was."""
+    parts = [part for part in data["level"]["parts"] if part["held"]]
+    total = sum(part["requirements"] for part in parts)
+    missing = total - sum(part["judged"] for part in parts)
+    if not missing:
+        return ""
+    reasons = dict.fromkeys(reason for part in parts for reason in part["not_judged"])
+    return f"{missing} of {counted(total, 'requirement')} not judged: {'; '.join(reasons)}"

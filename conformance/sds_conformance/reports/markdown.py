@@ -1,0 +1,160 @@
+"""A report as Markdown, for the summary of a step on GitHub: bounded, and whatever strangers say does nothing there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..judging.quoting import counted
+from ..judging.verdict import Verdict
+from .gfm import block, code, prose
+from .plain import alike, breakdown, flaky, sides, story, worst
+from .reading import Report
+from .standing import causes, complaints, is_known, standing
+
+LIMIT = 900_000
+"""Bytes. GitHub shows no summary of more than a MiB; what other steps say of the suite has room beside it."""
+STORIES = 20
+"""Root causes that are told in full."""
+_ITEM = "- "
+_MORE = "There is more, which does not fit here: see the report."
+
+
+def markdown(report: Report) -> str:
+    """The whole page, cut between two of its parts where it grows too long."""
+    room, out, before = LIMIT - len(_MORE), "", ""
+    for part in _parts(report):
+        lines = 0 if not before else 1 if part.startswith(_ITEM) and before.startswith(_ITEM) else 2
+        added = "\n" * lines + part
+        room -= len(added.encode("utf-8", "backslashreplace"))
+        if room < 0:
+            return f"{out}\n\n{_MORE}\n"
+        out, before = out + added, part
+    return out + "\n"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    data, whole = report.data, standing(report)
+    yield f"## {prose(whole.short[0].upper() + whole.short[1:])}: {code(report.name)}"
+    if report.cut_off:
+        yield f"**This report was cut off {prose(report.cut_off)}.** It tells what stands before that."
+    if found := complaints(report):
+        yield from _complaints(data["baseline"]["file"], found)
+    yield f"{code(report.name)} {prose(whole.sentence)}"
+    yield _counts(report)
+    yield _played(data)
+    if data["doubts"]:
+        yield "**Beware.** " + " ".join(map(prose, data["doubts"]))
+    yield from _causes(report)
+    yield from _breakdowns(report)
+    yield from _known(report)
+    yield from _violated(report)
+    yield from _not_judged(report)
+
+
+def _counts(report: Report) -> str:
+    rows = list(report.requirements())
+    counts = [sum(row["verdict"] == verdict.value for row in rows) for verdict in Verdict]
+    return "\n".join(
+        [
+            f"| {' | '.join(verdict.value for verdict in Verdict)} |",
+            f"|{' ---: |' * len(Verdict)}",
+            f"| {' | '.join(map(str, counts))} |",
+        ]
+    )
+
+
+def _played(data: dict[str, Any]) -> str:
+    summary = data["summary"]
+    played = ", ".join(counted(summary[f"{what}s"], what) for what in ("scenario", "run", "step"))
+    where = ", ".join(map(prose, summary["environments"])) or "none"
+    text = (
+        f"Judged by {data['suite']['name']} {prose(data['suite']['version'])} against {prose(data['revision'])}, "
+        f"profile {prose(data['profile'])}{', strict' if data['strict'] else ''}, on {prose(data['started'][:10])}: "
+        f"{played}; environments: {where}."
+    )
+    left_out = [f"Left out: {prose(name)}, because {code(why)}." for name, why in summary["left_out"].items()]
+    return " ".join([text, *left_out])
+
+
+def _complaints(file: str, found: list[dict[str, Any]]) -> Iterator[str]:
+    yield f"### The baseline {code(file)} is at fault, not the implementation"
+    for row in found:
+        yield f"- Line {row['line']}, {prose(row['requirement'])}: {code(row['what'])}\n  Change: {code(row['change'])}"
+
+
+def _causes(report: Report) -> Iterator[str]:
+    for verdict, title in (("fail", "Faults"), ("warn", "Warnings")):
+        found = [(cause, row) for cause, row in causes(report) if cause["verdict"] == verdict]
+        if found:
+            yield f"### {title}, the most severe first"
+        for number, (cause, row) in enumerate(found, 1):
+            told = verdict == "fail" and number <= STORIES and not is_known(report, cause)
+            yield from _cause(report, number, cause, row, told)
+
+
+def _cause(report: Report, number: int, cause: dict[str, Any], row: dict[str, Any], told: bool) -> Iterator[str]:
+    times = f"{counted(cause['violations'], 'time')} in {counted(len(cause['scenarios']), 'scenario')}"
+    known = ", known" if is_known(report, cause) else ""
+    often = f", {flaky(row)}" if flaky(row) else ""
+    yield f"#### {number}. {row['id']}, {times}{often}{known}"
+    yield f"{row['level']}: {prose(row['statement'])}"
+    for under in cause["under"]:
+        yield f"- With it {prose(under['requirement'])}: {prose(under['why'])}"
+    finding = worst(row)
+    if finding is not None and told:
+        yield block(story(report, row["id"], finding).splitlines())
+    elif finding is not None:
+        yield f"Seen: {code(sides(finding)[1])}"
+    yield block([cause["again"]], "sh")
+
+
+def _breakdowns(report: Report) -> Iterator[str]:
+    found = alike(report.data["breakdowns"])
+    if found:
+        yield "### The conversation broke"
+    for broken, others in found:
+        more = f", and {len(others)} more like it" if others else ""
+        yield f"**{broken['kind']}** in {code(broken['where'])}{more}"
+        yield block(breakdown(broken).splitlines())
+
+
+def _known(report: Report) -> Iterator[str]:
+    baseline = report.data["baseline"]
+    if baseline is None:
+        return
+    yield f"### Known failures, by {code(baseline['file'])}"
+    for row in baseline["known"]:
+        where = f" in {code(row['scenario'])}" if row["scenario"] else ""
+        link = f" {code(row['link'])}" if row["link"] else ""
+        yield f"- {prose(row['requirement'])}{where}: {code(row['reason'])}{link}"
+    yield "A known failure is a failure: it does not stop a build, and it stands on every certificate."
+
+
+def _violated(report: Report) -> Iterator[str]:
+    under = {told["requirement"]: cause["requirement"] for cause in report.data["causes"] for told in cause["under"]}
+    for verdict, title in (
+        ("fail", "failed"),
+        ("warn", "warn"),
+        ("error", "could not be judged by a fault of the suite"),
+    ):
+        rows = list(report.requirements(verdict))
+        if rows:
+            yield f"### {counted(len(rows), 'requirement')} {title}"
+        for row in rows:
+            because = f" (under {prose(under[row['id']])})" if row["id"] in under else ""
+            said = f" {code(row['reason'])}" if row["reason"] else ""
+            yield f"- {row['id']}{because}: {prose(row['statement'])}{said}"
+
+
+def _not_judged(report: Report) -> Iterator[str]:
+    for verdict in ("inconclusive", "skipped"):
+        rows = list(report.requirements(verdict))
+        if not rows:
+            continue
+        yield f"### {counted(len(rows), 'requirement')} {verdict}"
+        reasons: dict[str, list[str]] = {}
+        for row in rows:
+            reasons.setdefault(row["reason"], []).append(row["id"])
+        for reason, ids in reasons.items():
+            yield f"- {code(reason)}: {', '.join(ids)}"

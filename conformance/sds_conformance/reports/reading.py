@@ -1,0 +1,160 @@
+"""A report as it was written: `report.jsonl`, whole or cut off, and the traces beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, misshapen, parse_json, read_text
+from sds_harness.trace import Trace
+
+from ..judging.certification import Certification
+from ..judging.exits import Exit
+from ..judging.registry import IN
+from ..judging.verdict import Verdict
+from ..telling.kept import TraceFileError, load_trace
+from ..telling.report import ROWS, SCHEMA_ID, load_schema
+from .findings import run_of
+
+MAX_BYTES = 256 << 20
+"""Of a report. That of an implementation that fails everything takes a few megabytes."""
+NAME = "report.jsonl"
+
+
+class ReportError(Exception):
+    """There is no report that can be read, with the reason and what to do."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report, and the traces that it rests on."""
+
+    data: dict[str, Any]
+    """As `report.schema.json` describes it; of one that was cut off without what is missing."""
+    cut_off: str = ""
+    """Where it was cut off, "" for one that is whole."""
+    folder: Path | None = None
+    """Where it was read, None for one that was just made."""
+    _traces: Mapping[str, Trace[Any]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, outcome: Certification, data: dict[str, Any]) -> Report:
+        """The report on a run, of which ``data`` is what `telling.report` says."""
+        return cls(data, _traces=outcome.traces)
+
+    def trace(self, run: str) -> Trace[Any] | None:
+        """The trace of a run, None where none was kept, or it cannot be read."""
+        if self.folder is None:
+            return self._traces.get(run)
+        # The name comes out of the file: it must not lead out of the folder.
+        if not run or not set(run) <= _OF_A_RUN:
+            return None
+        try:
+            return load_trace(self.folder / "traces" / f"{run}.jsonl")
+        except TraceFileError:
+            return None
+
+    @property
+    def name(self) -> str:
+        """The implementation, with its version."""
+        about = self.data["implementation"]
+        return printable(f"{about['name']} {about['version']}".strip())
+
+    def requirements(self, *verdicts: str) -> Iterator[dict[str, Any]]:
+        """The rows of requirements with one of these verdicts, all if none is named."""
+        return (row for row in self.data["requirements"] if not verdicts or row["verdict"] in verdicts)
+
+
+def failed_runs(report: Report, of: Collection[str] = ()) -> list[str]:
+    """The runs in which something failed, or one ``of`` these requirements: those first that show what was told, and
+    then whatever else may show it."""
+    rows = [row for row in report.requirements("fail", "error", "warn") if not of or row["id"] in of]
+    told = [run_of(finding) for row in rows for finding in row["findings"]]
+    broken = [row["where"] for row in report.data["breakdowns"]]
+    others = [scenario for row in rows for kind in row["kinds"] for scenario in kind["scenarios"]]
+    return list(dict.fromkeys([*told, *broken, *others]))
+
+
+_OF_A_RUN = frozenset(f"abcdefghijklmnopqrstuvwxyz0123456789-{IN}")
+
+
+def read_report(path: Path) -> Report:
+    """The report in a folder, or in a file ``report.jsonl`` or ``report.json``. Raises ReportError."""
+    file = path / NAME if path.is_dir() else path
+    if not file.is_file():
+        what = f"there is no {NAME} in it" if path.is_dir() else "it is not there, or no file"
+        raise ReportError(f"{path} is no report: {what}. `sds-conformance run --report DIR` writes one")
+    try:
+        text = read_text(file, MAX_BYTES)
+    except FileError as error:
+        raise ReportError(f"{file} is no report: it {error}") from None
+    data, cut_off = _json(file, text) if file.suffix == ".json" else _lines(file, text)
+    if data.get("schema") != SCHEMA_ID:
+        found = printable(str(data.get("schema")), 60)
+        raise ReportError(f"{file} is {found}, this version reads {SCHEMA_ID}: run it again, with --report")
+    if wrong := misshapen(_validator(), data):
+        raise ReportError(f"{file} is no report: {wrong}")
+    return Report(data, cut_off, file.parent)
+
+
+def _json(file: Path, text: str) -> tuple[dict[str, Any], str]:
+    data = _parsed(text)
+    if data is None:
+        raise ReportError(f"{file} is no JSON: was it cut off? {NAME} beside it can be read as far as it goes")
+    return data, ""
+
+
+def _lines(file: Path, text: str) -> tuple[dict[str, Any], str]:
+    """What stands in the lines, and where they end too early."""
+    data: dict[str, Any] = {}
+    rows: dict[str, list[Any]] = {key: [] for key in ROWS}
+    keys = {kind: key for key, kind in ROWS.items()}
+    number, cut_off = 0, ""
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        row = _parsed(line)
+        kind = row.pop("type", None) if row is not None else None
+        if row is None:
+            cut_off = f"in line {number}"
+            break
+        if "summary" in data or (number == 1) != (kind == "header"):
+            raise ReportError(f"{file} is no report: line {number} has no place there")
+        if kind in ("header", "footer"):
+            row.pop("seconds", None)
+            data |= row
+        elif kind in keys:
+            rows[keys[kind]].append(row)
+        else:
+            raise ReportError(f"{file} is no report: line {number} is {printable(str(kind), 40)}")
+    if not data:
+        raise ReportError(f"{file} is no report: it has no header")
+    if "summary" not in data:
+        cut_off = cut_off or f"after line {number}"
+        data["summary"] = _so_far(rows["requirements"])
+    return {**data, **rows}, cut_off
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        row = parse_json(text)
+    except FileError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(load_schema())
+
+
+def _so_far(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The summary of a report that was cut off, from the requirements that stand in it: nothing of it is complete."""
+    counts = {verdict.value: sum(row.get("verdict") == verdict.value for row in rows) for verdict in Verdict}
+    played = dict.fromkeys(("scenarios", "runs", "steps"), 0)
+    rest = {"environments": [], "left_out": {}, "interrupted": True, "complete": False}
+    return {**counts, **played, **rest, "exit_code": Exit.INTERRUPTED.value}

@@ -1,0 +1,273 @@
+"""The stories of the findings of a report, and the conversations that they rest on: each run is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sds_harness.environment import PLAIN
+from sds_harness.trace import Step, Trace
+
+from ..drawing.excerpt import Excerpts
+from ..judging.quoting import counted, foremost
+from ..protocols import Protocol, protocol_of
+from ..protocols.words import Narrator
+from ..telling.evidence import Evidence, Exhibit, lines_told, quoted_in
+from ..telling.said import quoted
+from .findings import finding_of, run_of
+from .reading import Report
+
+MAX_TALKS = 400
+"""Conversations on a page, and as many pictures: of the findings that come after them the story is told alone."""
+MAX_PICTURES = 400
+MAX_TURNS = 120
+"""Steps of a conversation: the first ones, and those around the ones that are blamed."""
+FIRST, BEFORE, AFTER = 40, 12, 6
+MAX_LINES = 12
+"""Lines of what came out of a step."""
+MAX_WIRES = 4
+HEX_BYTES = 48
+SAID_WIDTH = 110
+UNTOLD = "The conversation that was kept with this report cannot be told: the command below shows it."
+
+
+@dataclass(frozen=True)
+class Story:
+    """A finding, told."""
+
+    severity: str
+    run: str
+    scenario: str
+    summary: str
+    """What the scenario is, "" for one that is not known here."""
+    environment: str
+    """As a sentence, "" for the plain one."""
+    exhibits: Sequence[Exhibit]
+    expected: str
+    seen: str
+    difference: str
+    said: Sequence[str]
+    """What the implementation wrote to stderr at the step that is blamed."""
+    position: str
+    again: str
+    picture: str = ""
+    """SVG, "" for none."""
+    without: str = ""
+    """Why there is no picture and no conversation, "" if there are."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A step of a conversation, or steps that are left out, where ``number`` is 0."""
+
+    number: int
+    done: str
+    effects: Sequence[str] = ()
+    wires: Sequence[str] = ()
+    """In hexadecimal digits."""
+    found: Sequence[tuple[str, str]] = ()
+    """What rests on it: severity and requirement."""
+
+
+class Found:
+    """What was found in a run, as far as its conversation is about it."""
+
+    def __init__(self, requirement: str, row: Mapping[str, Any]) -> None:
+        self.requirement = requirement
+        self.severity: str = row["severity"]
+        self.step: int = row["step"]
+        self.told = f"{row['expected']} {row['seen']}"
+
+
+@dataclass
+class Talk:
+    """The conversation of a run."""
+
+    run: str
+    anchor: str
+    turns: Sequence[Turn]
+    stopped: str
+    steps: int
+
+
+@dataclass
+class Stories:
+    """All that is told of a report."""
+
+    of: dict[int, list[Story]] = field(default_factory=dict)
+    """By the place of the requirement in the report."""
+    talks: dict[str, Talk] = field(default_factory=dict)
+    """By run."""
+
+
+def stories_of(report: Report, order: Iterable[int], limit: int, broken: Iterable[str] = ()) -> Stories:
+    """What is told of the requirements of a report, by their places; ``order`` says what to tell first where there is
+    no room for all, ``limit`` how many findings of one requirement are told. Of the runs that are ``broken`` the
+    conversation is told in any case."""
+    rows = report.data["requirements"]
+    told = [(place, finding) for place in order for finding in rows[place]["findings"][:limit]]
+    by_run: dict[str, list[int]] = {}
+    for number, (_, finding) in enumerate(told):
+        by_run.setdefault(run_of(finding), []).append(number)
+    for run in broken:
+        by_run.setdefault(run, [])
+    out = Stories()
+    made: dict[int, Story] = {}
+    pictures = 0
+    protocol = protocol_of(report.data["revision"])
+    for run, numbers in by_run.items():
+        trace = report.trace(run) if len(out.talks) < MAX_TALKS else None
+        why = "" if trace is not None else _why_not(len(out.talks))
+        teller = _Teller(protocol, trace, why)
+        for number in numbers:
+            place, finding = told[number]
+            made[number] = teller.story(rows[place]["id"], finding, draw=pictures < MAX_PICTURES)
+            pictures += bool(made[number].picture)
+        found = [Found(rows[place]["id"], finding) for place, finding in (told[number] for number in numbers)]
+        if (talk := teller.talk(run, f"run-{len(out.talks) + 1}", found)) is not None:
+            out.talks[run] = talk
+    for number, (place, _) in enumerate(told):
+        out.of.setdefault(place, []).append(made[number])
+    return out
+
+
+def _why_not(talks: int) -> str:
+    if talks >= MAX_TALKS:
+        return f"This page tells {MAX_TALKS} conversations, and this is in none of them: the command below shows it."
+    return "The conversation was not kept with this report: the command below shows it."
+
+
+class _Remembering:
+    """A narrator that tells each step once: many findings rest on the steps of one run."""
+
+    def __init__(self, narrator: Narrator) -> None:
+        self._narrator = narrator
+        self._touched: dict[int, frozenset[str]] = {}
+        self._done: dict[tuple[int, frozenset[str]], str] = {}
+        self._came_out: dict[tuple[int, frozenset[str]], list[str]] = {}
+        self.channels = narrator.channels
+        self.on_the_wire = narrator.on_the_wire
+
+    def done(self, step: Step, about: frozenset[str] = frozenset()) -> str:
+        if (step.index, about) not in self._done:
+            self._done[step.index, about] = self._narrator.done(step, about)
+        return self._done[step.index, about]
+
+    def came_out(self, step: Step, about: frozenset[str] = frozenset()) -> list[str]:
+        if (step.index, about) not in self._came_out:
+            self._came_out[step.index, about] = self._narrator.came_out(step, about)
+        return self._came_out[step.index, about]
+
+    def touches(self, step: Step) -> frozenset[str]:
+        if step.index not in self._touched:
+            self._touched[step.index] = self._narrator.touches(step)
+        return self._touched[step.index]
+
+
+class _Teller:
+    """Tells what was found in one run."""
+
+    def __init__(self, protocol: Protocol, trace: Trace[Any] | None, why: str) -> None:
+        self._protocol = protocol
+        self._words = protocol.words
+        self._why = why
+        self._trace = trace
+        self._narrator: Narrator | None = None
+        if trace is None:
+            return
+        self._excerpts = Excerpts(trace)
+        # Anybody can have written the file: what cannot be told in words is told as if there were none.
+        try:
+            told = self._narrator = _Remembering(protocol.words.narrator(trace))
+        except Exception:
+            self._trace, self._why = None, UNTOLD
+        else:
+            self._words = replace(protocol.words, narrator=lambda _: told)
+
+    def story(self, requirement: str, row: Mapping[str, Any], *, draw: bool) -> Story:
+        """What is told of a finding."""
+        finding = finding_of(requirement, row)
+        trace, why = self._trace, self._why
+        try:
+            evidence = Evidence(self._words, trace, finding)
+            exhibits = evidence.exhibits()
+        except Exception:  # as above
+            evidence, exhibits = Evidence(self._words, None, finding), []
+            trace, why = None, UNTOLD
+        if trace is not None and not draw:
+            why = f"This page draws {MAX_PICTURES} findings, and this is none of them: the command below shows it."
+        environment = self._protocol.rules.environments.get(row["environment"])
+        unusual = environment is not None and environment is not PLAIN
+        scenario = self._protocol.rules.register.scenarios.get(row["scenario"])
+        return Story(
+            row["severity"],
+            finding.run,
+            row["scenario"],
+            scenario.summary if scenario is not None else "",
+            f"{environment.name}: {environment.summary}" if environment is not None and unusual else "",
+            exhibits,
+            evidence.expected,
+            evidence.seen,
+            evidence.difference,
+            list(quoted(finding.said, SAID_WIDTH)),
+            row["position"],
+            row["again"],
+            self._picture(finding.step, exhibits) if draw and trace is not None else "",
+            why,
+        )
+
+    def _picture(self, blamed: int, exhibits: Iterable[Exhibit]) -> str:
+        shown = [exhibit.step.index for exhibit in exhibits if exhibit.step is not None]
+        if blamed not in shown:
+            return ""
+        try:
+            return self._excerpts.svg(blamed, shown)
+        except Exception:  # as above
+            return ""
+
+    def talk(self, run: str, anchor: str, found: Sequence[Found]) -> Talk | None:
+        """The conversation, with what rests on its steps."""
+        if self._trace is None or self._narrator is None:
+            return None
+        steps = self._trace.steps
+        marked = {one.step for one in found} or {len(steps)}
+        near = {number for step in marked for number in range(step - BEFORE, step + AFTER + 1)}
+        shown, _ = foremost(
+            [step for step in steps if step.index <= FIRST or step.index in near],
+            lambda step: step.index in marked,
+            MAX_TURNS,
+            len(marked),
+        )
+        shown.sort(key=lambda step: step.index)
+        turns: list[Turn] = []
+        before = 0
+        try:
+            for step in shown:
+                turns += _gap(step.index - before - 1)
+                turns.append(_turn(self._narrator, step, [one for one in found if one.step == step.index]))
+                before = step.index
+        except Exception:  # as above
+            return None
+        turns += _gap(len(steps) - before)
+        return Talk(run, anchor, turns, self._trace.stopped, len(steps))
+
+
+def _gap(steps: int) -> list[Turn]:
+    return [Turn(0, counted(steps, "more step"))] if steps > 0 else []
+
+
+def _turn(narrator: Narrator, step: Step, found: Sequence[Found]) -> Turn:
+    touched, told = narrator.touches(step), [one.told for one in found]
+    named = quoted_in(" ".join(told), touched)
+    lines = lines_told(narrator.came_out(step, named or touched), told, MAX_LINES)
+    raw = narrator.on_the_wire(step)
+    wires = [_hex(wire) for wire in raw[:MAX_WIRES]]
+    wires += [f"… {len(raw) - MAX_WIRES} more"] if len(raw) > MAX_WIRES else []
+    rests = dict.fromkeys((one.severity, one.requirement) for one in found)
+    return Turn(step.index, narrator.done(step, named), lines, wires, list(rests))
+
+
+def _hex(raw: bytes) -> str:
+    """The beginning of bytes on the wire."""
+    return raw[:HEX_BYTES].hex(" ", -4) + (f" … {len(raw)} bytes" if len(raw) > HEX_BYTES else "")

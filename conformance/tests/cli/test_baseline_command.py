@@ -1,0 +1,143 @@
+"""``baseline`` and ``--baseline``: a CI goes red for what is new and for a list that is wrong, and says which it is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sds_conformance.cli import main
+
+pytestmark = pytest.mark.exhaustive
+MUTANT, ANOTHER = "delivers-children-first", "ties-by-arrival"
+SHORT = ("--environment", "plain", "--scenario", "a-d*", "--scenario", "ties")
+
+
+def driven(name: str) -> list[str]:
+    return ["--", sys.executable, "-m", "sds_reference", "--mutant", name]
+
+
+def typed(*words: str) -> Result:
+    return CliRunner().invoke(main, words, env={"COLUMNS": "80"}, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a report of the mutant, and the baseline that was written of it."""
+    folder = tmp_path_factory.mktemp("baseline")
+    assert typed("run", *SHORT, "--report", str(folder / "out"), *driven(MUTANT)).exit_code == 1
+    written = typed("baseline", "write", str(folder / "known.yaml"), str(folder / "out"), "--reason", "ours")
+    assert written.exit_code == 0, written.output
+    return folder
+
+
+def test_known_failures_do_not_fail_a_run_and_are_told(folder: Path) -> None:
+    report = folder / "again"
+    ended = typed("run", *SHORT, "--baseline", str(folder / "known.yaml"), "--report", str(report), *driven(MUTANT))
+    assert ended.exit_code == 0, ended.output
+    assert "All failures are known" in ended.output
+    assert "does not conform" in ended.output
+    data = json.loads((report / "report.json").read_text("utf-8"))
+    failed = {row["id"] for row in data["requirements"] if row["verdict"] == "fail"}
+    assert failed
+    assert {row["requirement"] for row in data["baseline"]["known"]} == failed
+    assert data["summary"]["exit_code"] == 1
+
+
+def test_a_new_failure_fails_it_and_is_named_first(folder: Path) -> None:
+    ended = typed("run", *SHORT, "--baseline", str(folder / "known.yaml"), *driven(ANOTHER))
+    assert ended.exit_code == 1
+    said = " ".join(ended.stdout.split())
+    assert said.startswith("New in sds_reference mutant ties-by-arrival: ")
+    assert "SDS-CONFLICT-01" in said.partition("Testing")[0]
+
+
+def test_a_stale_list_fails_a_run_and_the_first_line_says_whose_fault_it_is(folder: Path) -> None:
+    ended = typed("run", *SHORT, "--baseline", str(folder / "known.yaml"), "--", sys.executable, "-m", "sds_reference")
+    assert ended.exit_code == 1
+    said = " ".join(ended.stdout.split())
+    assert said.startswith("The baseline ")
+    assert "is at fault, not sds_reference" in said
+    assert "known.yaml:" in said
+    assert "passes: remove line" in said
+    assert "conforms to what was tested" in said
+
+
+def test_check_and_update_bring_it_up_to_date(folder: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "known.yaml", tmp_path / "out"
+    file.write_text((folder / "known.yaml").read_text("utf-8") + "# mine\n", "utf-8")
+    typed("run", *SHORT, "--report", str(other), *driven(ANOTHER))
+    assert typed("baseline", "check", str(file), str(folder / "out")).exit_code == 0
+    checked = typed("baseline", "check", str(file), str(other))
+    assert checked.exit_code == 1
+    assert "baseline update" in checked.output
+    updated = typed("baseline", "update", str(file), str(other), "--reason", "found", "--link", "https://example.org")
+    assert updated.exit_code == 0, updated.output
+    assert typed("baseline", "check", str(file), str(other)).exit_code == 0
+    assert file.read_text("utf-8").endswith("# mine\n")
+    assert "reason: found" in file.read_text("utf-8")
+
+
+def test_other_commands_take_the_same_file(folder: Path, tmp_path: Path) -> None:
+    fuzz = ("fuzz", "--examples", "4", "--jobs", "1", "--save", str(tmp_path / "kept"))
+    found = typed(*fuzz, "--json", *driven(MUTANT))
+    assert found.exit_code == 1
+    (tmp_path / "fuzz.json").write_text(found.stdout, "utf-8")
+    asked = typed("vectors", "run", "--group", "log-order", "--json", *driven(ANOTHER))
+    assert asked.exit_code == 1
+    (tmp_path / "vectors.json").write_text(asked.stdout, "utf-8")
+    for source, again, mutant in (
+        ("fuzz.json", fuzz, MUTANT),
+        ("vectors.json", ("vectors", "run", "--group", "log-order"), ANOTHER),
+    ):
+        file = tmp_path / f"{source}.yaml"
+        assert typed("baseline", "write", str(file), str(tmp_path / source)).exit_code == 0
+        ended = typed(*again, "--baseline", str(file), *driven(mutant))
+        assert (ended.exit_code, "All failures are known" in ended.output) == (0, True), ended.output
+    assert typed(*fuzz, "--baseline", str(folder / "known.yaml"), *driven(ANOTHER)).exit_code == 1
+
+
+def test_what_cannot_be_used_is_refused_before_anything_is_played(folder: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("known: [\n", "utf-8")
+    known = str(folder / "known.yaml")
+    for words, said in (
+        (("run", "--baseline", str(bad)), "bad.yaml"),
+        (("run", "--baseline", str(tmp_path / "none.yaml")), "baseline write"),
+        (("run", "--revision", "forum-2024", "--baseline", known), "sds-2026-01"),
+        (("baseline", "write", known, str(folder / "out")), "baseline update"),
+        (("baseline", "check", known, str(tmp_path)), "run --report DIR"),
+        (("baseline", "check", known, str(bad)), "no JSON"),
+        (("baseline", "write", str(tmp_path / "new"), str(folder / "out"), str(folder / "out")), "two reports"),
+    ):
+        ended = typed(*words)
+        assert ended.exit_code == 2, ended.output
+        assert said in " ".join(ended.output.split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_fail_fast_ends_at_the_first_failure_that_is_not_known(folder: Path) -> None:
+    def runs(*options: str) -> int:
+        report = folder / "fast"
+        assert typed("run", *SHORT, "--report", str(report), *options, *driven(MUTANT)).exit_code in (0, 1)
+        data = json.loads((report / "report.json").read_text("utf-8"))
+        assert data["summary"]["complete"] == ("--fail-fast" not in options or "--baseline" in options)
+        return int(data["summary"]["runs"])
+
+    everything = runs()
+    assert 0 < runs("--fail-fast") < everything
+    assert runs("--fail-fast", "--baseline", str(folder / "known.yaml")) == everything
+
+
+def test_since_plays_first_what_failed_last_time(folder: Path) -> None:
+    failing = json.loads((folder / "out" / "report.json").read_text("utf-8"))["causes"][0]["scenarios"]
+    ended = typed("run", *SHORT, "--fail-fast", "--since", str(folder / "out"), "--json", *driven(MUTANT))
+    data = json.loads(ended.stdout)
+    assert data["summary"]["runs"] == 1
+    assert data["causes"][0]["scenarios"][0] in failing
+    reference = typed("run", *SHORT, "--since", str(folder / "out"), "--", sys.executable, "-m", "sds_reference")
+    assert "Mended" in reference.stdout
+    assert typed("run", "--since", str(folder / "nothing")).exit_code == 2

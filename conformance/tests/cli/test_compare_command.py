@@ -1,0 +1,218 @@
+"""``sds-conformance compare``: what is typed, what comes out, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+from sds_conformance.reports import comparing
+from sds_conformance.reports.gfm import JOINER
+from short_reports import kept, made
+from suite_terminal import controls, too_wide, typed, words
+
+EVIL = "<script>alert(1)</script>|`x`[a](javascript:alert(1))\x1b[31m\u202e\n# head"
+SHOWN = {"count": 3, "run": "ties", "step": 7}
+WAYS = [
+    {
+        "position": "AMB-29",
+        "topic": "The order of a history",
+        "ways": [{"way": way, "words": f"histories are {way}", **SHOWN} for way in several],
+        "error": "",
+    }
+    for several in (["ascending"], ["descending"], ["ascending", "descending"], [])
+]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    return (
+        kept(tmp_path / "old", made(version="1", RECV_01="pass", RECV_02="fail", RECV_03="pass", MSG_01="skipped")),
+        kept(tmp_path / "new", made(version="2", RECV_01="fail", RECV_02="pass", RECV_03="pass", MSG_01="pass")),
+    )
+
+
+@pytest.fixture
+def nightly(tmp_path: Path) -> Path:
+    for day, verdict in ((1, "pass"), (2, "fail"), (3, "pass"), (4, "warn")):
+        kept(tmp_path / "nightly" / str(day), made(version=f"1.{day}", day=day, RECV_01=verdict, RECV_02="pass"))
+    return tmp_path / "nightly"
+
+
+def schema(data: Any) -> None:
+    text = files(comparing).joinpath("compare.schema.json").read_text("utf-8")
+    Draft202012Validator(json.loads(text)).validate(data)
+
+
+def test_what_differs_is_told_and_the_rest_is_counted(two: tuple[Path, Path]) -> None:
+    result = typed("compare", *two)
+    assert result.exit_code == 0
+    told = words(result.output)
+    assert "From A to B: 1 worse, 1 better, 1 now judged. Worse SDS-RECV-01 Better SDS-RECV-02 Now 1 pass" in told
+    assert re.search(r"SDS-RECV-01 +pass +fail ", result.output)
+    assert "SDS-RECV-03" not in told
+    assert "No difference in 1 requirement: 1 pass. --all lists them." in told
+    assert re.search(r"SDS-RECV-03 +pass +pass ", typed("compare", "--all", *two).output)
+    assert "SDS-RECV-02" not in typed("compare", "--only", "recv-01", *two).output
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_it_fits_the_terminal(two: tuple[Path, Path], width: int) -> None:
+    for several in (two, (*two, *two, *two, *two, *two)):
+        result = typed("compare", "--all", *several, COLUMNS=str(width))
+        assert result.exit_code == 0
+        assert [line for line in result.output.splitlines() if cell_len(line) > width] == []
+        letters = "ABCDEFGHIJ"[: len(several)]
+        heads = [line for line in result.output.splitlines() if line.startswith("Requirement ")]
+        assert set(letters) <= set(" ".join(heads).replace("It says", "").replace("Requirement", ""))
+
+
+def test_what_got_worse_can_fail_and_is_said_first(two: tuple[Path, Path]) -> None:
+    result = typed("compare", "--fail-on-worse", *two)
+    assert result.exit_code == 1
+    assert result.output.startswith("1 requirement got worse from mine 1 to mine 2: SDS-RECV-01 (pass → fail).\n")
+    assert typed("compare", "--fail-on-worse", "--only", "RECV-02", *two).exit_code == 0
+    back = typed("compare", "--fail-on-worse", two[0], two[1], two[0])
+    assert back.exit_code == 0, "from the first to the last nothing did"
+
+
+def test_json_is_as_its_schema_says(two: tuple[Path, Path], nightly: Path) -> None:
+    both = typed("compare", "--json", "--fail-on-worse", *two)
+    data = json.loads(both.stdout)
+    schema(data)
+    assert both.stderr.startswith("1 requirement got worse")
+    assert data["changes"][0]["requirements"][0] == {
+        "id": "SDS-RECV-01",
+        "before": "pass",
+        "after": "fail",
+        "change": "worse",
+    }
+    history = json.loads(typed("compare", "--json", nightly).stdout)
+    schema(history)
+    assert [turn["after"] for turn in history["series"][0]["turns"]] == ["warn", "pass", "fail"]
+
+
+def test_a_folder_tells_when_each_requirement_changed(nightly: Path, tmp_path: Path) -> None:
+    page, text = tmp_path / "page.html", tmp_path / "text.md"
+    result = typed("compare", nightly, "--html", page, "--markdown", text)
+    assert result.exit_code == 0
+    told = words(result.output)
+    assert "2026-01-04 12:00 1.4 SDS-RECV-01 pass → warn" in told
+    assert told.index("2026-01-04 12:00 1.4 SDS") < told.index("2026-01-02 12:00 1.2 SDS")
+    assert "| 2026-01-03 12:00 | 1.3 | SDS-RECV-01 | fail | pass | better |" in text.read_text("utf-8")
+    assert "2026-01-03 12:00" in page.read_text("utf-8")
+    since = typed("compare", nightly, "--since", "2026-01-04").output
+    assert "2026-01-04 12:00  1.4" in since
+    assert "2026-01-02 12:00  1.2" not in since
+    assert "Nothing changed since 2027-01-01." in typed("compare", nightly, "--since", "2027-01-01").output
+    assert typed("compare", nightly, "--fail-on-worse").exit_code == 1
+    assert typed("compare", nightly, "--only", "SDS-NO-*").exit_code == 2
+
+
+def test_a_folder_of_different_implementations_is_a_matrix(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        kept(tmp_path / "all" / name, made(name, RECV_01="pass"))
+    assert "They differ in no requirement." in typed("compare", tmp_path / "all").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Missing argument 'REPORT...'"),
+        (["old"], "is one report: name another"),
+        (["old", "nowhere"], "nowhere is no report"),
+        (["old", "empty"], "is no report, and there is none in it"),
+        (["old", "broken"], "report.jsonl is no report"),
+        (["old", "new", "--since", "2026-01-01"], "--since is for one folder"),
+        (["old", "new", "--only", "SDS-NO-*"], "nothing matches SDS-NO-*"),
+        (["old", "new", "--html", "nowhere/page.html"], "there is no folder"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    two: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "report.jsonl").write_text('{"type": "header"}\n', "utf-8")
+    result = typed("compare", *arguments)
+    assert result.exit_code == 2
+    assert said in words(result.output)
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        assert not [name for name, _ in attrs if name in ("src", "onclick", "onerror")]
+        if tag not in ("meta", "input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_names_that_are_hostile_are_text_everywhere(tmp_path: Path) -> None:
+    evil = made(EVIL, EVIL, RECV_01="fail")
+    evil["implementation"]["language"] = evil["suite"]["version"] = evil["profiles"]["dialect"] = EVIL
+    evil["requirements"][0]["statement"] = EVIL
+    later = made(EVIL, EVIL, day=2, RECV_01="pass") | {"profiles": evil["profiles"]}
+    reports = [kept(tmp_path / "all" / "a", evil), kept(tmp_path / "all" / "b", later)]
+    reports.append(kept(tmp_path / "c", made(RECV_01="pass")))
+    for several in (reports, [tmp_path / "all"]):
+        _is_text(tmp_path, several)
+
+
+def _is_text(tmp_path: Path, reports: list[Path]) -> None:
+    page, text = tmp_path / "page.html", tmp_path / "text.md"
+    result = typed("compare", *reports, "--html", page, "--markdown", text)
+    assert result.exit_code == 0
+    assert controls(result.output) == set()
+    assert too_wide("\n".join(line for line in result.stdout.splitlines())) == []
+    tags = _Tags()
+    tags.feed(page.read_text("utf-8"))
+    assert tags.open == []
+    assert tags.seen.count("script") == (len(reports) > 1), "its own script alone"
+    assert len(tags.ids) == len(set(tags.ids))
+    written = text.read_text("utf-8")
+    assert controls(written) <= {JOINER}
+    assert not re.search(r"(?<!\\)<script", written)
+    assert not re.search(r"(?<!\\)\]\(", written)
+    for line in written.splitlines():
+        assert not line.startswith("# head")
+        if line.startswith("| A |"):
+            assert len(re.findall(r"(?<!\\)\|", line)) == 6, "no cell of a stranger makes two"
+
+
+def test_ways_are_told_where_a_report_has_them(tmp_path: Path) -> None:
+    reports = [
+        kept(tmp_path / str(number), made(f"impl{number}", RECV_01="pass") | {"ways": [ways]})
+        for number, ways in enumerate(WAYS)
+    ]
+    reports.append(kept(tmp_path / "old", made("old", RECV_01="pass")))
+    result = typed("compare", "--ways", *reports)
+    assert result.exit_code == 0, result.output
+    told = words(result.output)
+    assert "they differ in 1 of 1" in told
+    assert "A, C ascending: histories are ascending A in ties, step 7 (3 in all)" in told
+    assert "B, C descending: histories are descending" in told
+    assert "Mixed C Not shown D, E" in told
+    schema(json.loads(typed("compare", "--json", *reports).stdout))
+    text = tmp_path / "text.md"
+    typed("compare", "--ways", "--markdown", text, *reports)
+    row = "| AMB-29 | The order of a history | ascending | descending | mixed: ascending, descending | not shown | ? |"
+    assert row in text.read_text("utf-8")
+    assert "AMB-29" not in typed("compare", *reports).output

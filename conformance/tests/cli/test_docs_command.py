@@ -1,0 +1,85 @@
+"""``docs`` prints what the wheel holds, what a message tells one to read is there, and links lead to what is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from played import REPOSITORY
+from sds_conformance.cli.shipped import PAGES
+from sds_harness.faults import FaultKind
+from suite_terminal import typed, words
+
+WHEEL = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+ADAPTERS = PurePosixPath("harness/adapters")
+SOURCES = [
+    path
+    for folder in ("conformance/sds_conformance", "harness/sds_harness", "reference", "harness/adapters", "docs")
+    for suffix in ("*.py", "*.md", "*.j2")
+    for path in (REPOSITORY / folder).rglob(suffix)
+    if "node_modules" not in path.parts
+]
+
+
+def in_the_wheel(path: PurePosixPath) -> bool:
+    """Does it stand there under its path, in the folder of documents, or in a package?"""
+    if any(path.is_relative_to(source) for source in WHEEL["only-include"] if source.startswith("reference/")):
+        return str(path) not in WHEEL["force-include"]  # which would take it from the package
+    if WHEEL["sources"].get(str(ADAPTERS)) == f"sds_conformance/documents/{ADAPTERS}":
+        kept_out = [entry.lstrip("/") for entry in WHEEL["exclude"]]
+        if ADAPTERS in path.parents and not any(path.is_relative_to(entry) for entry in kept_out):
+            return True
+    return any(
+        path.is_relative_to(source) and place == f"sds_conformance/documents/{source}"
+        for source, place in WHEEL["force-include"].items()
+    )
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_is_there_and_goes_into_the_wheel(name: str) -> None:
+    page = PAGES[name]
+    assert in_the_wheel(PurePosixPath(page.path))
+    assert typed("docs", name).stdout == (REPOSITORY / page.path).read_text("utf-8")
+    assert Path(typed("docs", name, "--path").stdout.strip()).is_file()
+
+
+def test_without_a_page_all_are_listed() -> None:
+    listed = typed("docs")
+    assert listed.exit_code == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines() if line][: len(PAGES)] == list(PAGES)
+    assert all(page.said in listed.stdout for page in PAGES.values())
+    assert typed("docs", "nothing-of-that-name").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(PAGES[name].path for name in ("adapter", "tutorial", "protocol", "vectors")),
+        *(f"{ADAPTERS}/{path.parent.name}/README.md" for path in (REPOSITORY / ADAPTERS).glob("*/template.json")),
+    ],
+)
+def test_no_link_of_what_is_written_about_adapters_leaves_the_wheel(page: str) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", (REPOSITORY / page).read_text("utf-8"))
+    for link in (link for link in links if "://" not in link):
+        target = PurePosixPath(os.path.normpath(PurePosixPath(page).parent / link))
+        assert (REPOSITORY / target).is_file(), link
+        assert in_the_wheel(target), link
+
+
+def test_what_a_text_tells_one_to_print_is_a_page() -> None:
+    named = {
+        name for path in SOURCES for name in re.findall(r"sds-conformance docs ([a-z-]+)", path.read_text("utf-8"))
+    }
+    assert {"proto", "adapter", "vectors"} <= named <= set(PAGES)
+
+
+def test_messages_do_not_send_anybody_to_files_that_are_not_there() -> None:
+    assert "`sds-conformance docs proto`" in FaultKind.WRONG_ANSWER.advice
+    for command in ([], ["vectors"], ["smoke"], ["new-adapter"]):
+        said = words(typed(*command, "--help").stdout)
+        for name in re.findall(r"(?<![\w/])[\w/.-]+\.(?:proto|md)\b", said):
+            assert Path(name).name == name, f"{command}: {name}"

@@ -1,0 +1,189 @@
+"""Commands that are asked to end: what was played is told and kept, and nothing that was started is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+
+import psutil
+import pytest
+
+from played import odd_adapter, reference_command
+from sds_conformance.exploration.counterexample import load
+from sds_conformance.judging.exits import Exit
+from sds_harness import signals
+from suite_terminal import typed, words
+from waiting import PATIENCE_S, lives, wait_for
+
+SUITE = [sys.executable, "-m", "sds_conformance"]
+MUTANT = reference_command("--mutant", "upper-case-id")
+FUZZ = ("fuzz", "--jobs", "1", "--examples", "50", "--participants", "3")
+
+
+def numbers(note: Path) -> list[int]:
+    return [int(number) for number in note.read_text().split()] if note.exists() else []
+
+
+def heed() -> None:
+    """Whoever runs the tests may ignore signals, and children inherit that."""
+    for number in signals.HEEDED:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def asked_to_end(by: signal.Signals, note: Path, *arguments: str, hanging: int = 1) -> tuple[int, str]:
+    """Exit code and stdout of a command that gets a signal when so many of its implementations hang.
+
+    Nothing of it may live any more.
+    """
+    child = subprocess.Popen(
+        [*SUITE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed
+    )
+    assert wait_for(lambda: len(numbers(note)) >= 2 * hanging), child.communicate(timeout=PATIENCE_S)
+    family = [one.pid for one in psutil.Process(child.pid).children(recursive=True)]
+    child.send_signal(by)
+    out, err = child.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert wait_for(lambda: not any(map(lives, [*family, *numbers(note)])), 30)
+    return child.returncode, out
+
+
+@pytest.mark.parametrize(
+    "by", [signal.SIGTERM, *(pytest.param(s, marks=pytest.mark.exhaustive) for s in (signal.SIGINT, signal.SIGHUP))]
+)
+def test_run_judges_tells_and_keeps_what_was_played(by: signal.Signals, tmp_path: Path) -> None:
+    note = tmp_path / "pids"
+    command = ["run", "--environment", "plain", "--report", str(tmp_path / "report"), "--"]
+    code, out = asked_to_end(by, note, *command, *odd_adapter("hangs-late", "150", str(note)))
+    assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[by]
+    assert "Interrupted after" in out
+    summary = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))["summary"]
+    assert summary["interrupted"]
+    assert summary["fail"] > 0
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("by", [*signals.HEEDED, signal.SIGKILL])
+def test_workers_of_fuzz_end_with_their_implementations(by: signal.Signals, tmp_path: Path) -> None:
+    note, kept = tmp_path / "pids", tmp_path / "kept"
+    command = ["fuzz", "--jobs", "2", "--timeout", "100", "--save", str(kept), "--"]
+    code, _ = asked_to_end(by, note, *command, *odd_adapter("hangs-late", "300", str(note)), hanging=2)
+    assert code == (-by if by is signal.SIGKILL else 128 + by)
+    assert by is signal.SIGKILL or list(kept.glob("*.json"))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("command", "by"),
+    [
+        ("selftest", signal.SIGHUP),
+        ("selftest", signal.SIGKILL),
+        ("hunt", signal.SIGTERM),
+        ("selftest --generated", signal.SIGKILL),
+    ],
+)
+def test_workers_of_the_self_test_end_with_it(command: str, by: signal.Signals) -> None:
+    child = subprocess.Popen(
+        [*SUITE, *command.split(), "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed
+    )
+    suite = psutil.Process(child.pid)
+    assert wait_for(lambda: len(suite.children()) > 1)
+    workers = suite.children(recursive=True)
+    child.send_signal(by)
+    assert child.wait(30) == (-by if by is signal.SIGKILL else 128 + by)
+    assert psutil.wait_procs(workers, 30)[1] == []
+
+
+@pytest.mark.exhaustive
+def test_a_terminal_that_is_gone_costs_no_report(tmp_path: Path) -> None:
+    note, report = tmp_path / "pids", tmp_path / "report"
+    ours, theirs = os.openpty()
+    command = ["run", "--environment", "plain", "--report", str(report), "--"]
+    child = subprocess.Popen(
+        [*SUITE, *command, *odd_adapter("hangs-late", "150", str(note))],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=heed,
+    )
+    os.close(theirs)
+    assert wait_for(lambda: numbers(note))
+    os.close(ours)
+    child.send_signal(signal.SIGHUP)
+    assert child.wait(30) == 129
+    assert json.loads((report / "report.json").read_text("utf-8"))["summary"]["interrupted"]
+
+
+@contextmanager
+def interrupting(*_: object) -> Iterator[Callable[[int, int], None]]:
+    """In the place of the bar of a campaign: interrupts when something was found."""
+
+    def told(done: int, found: int) -> None:
+        if found:
+            raise KeyboardInterrupt
+
+    yield told
+
+
+def test_findings_of_an_interrupted_fuzz_are_told_and_kept_as_they_were_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "found_bar", interrupting)
+    result = typed(*FUZZ, "--save", tmp_path, "--", *MUTANT)
+    assert result.exit_code == Exit.INTERRUPTED
+    told = words(result.stdout)
+    assert "FAIL SDS-MSG-03" in told
+    assert "not shrunk: there was an interrupt" in told
+    assert "Again sds-conformance replay" in told
+    schedule = load(tmp_path / "SDS-MSG-03.json")
+    assert dict(schedule.notes)["shows"] == "SDS-MSG-03"
+    assert len(schedule.operations) > 3
+    replayed = typed("replay", tmp_path / "SDS-MSG-03.json", "--", *MUTANT)
+    assert "SDS-MSG-03 is violated here, too." in replayed.stdout
+
+
+def test_an_interrupt_while_shrinking_ends_the_shrinking_and_tells_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module("sds_conformance.cli.fuzz"), "counterexample_of", interrupted)
+    result = typed("fuzz", "--jobs", "1", "--examples", "1", "--json", "--save", tmp_path, "--", *MUTANT)
+    assert result.exit_code == Exit.INTERRUPTED
+    data = json.loads(result.stdout)
+    assert data["interrupted"]
+    assert len(data["findings"]) > 1
+    assert all(load(Path(found["files"]["schedule"])).operations for found in data["findings"])
+
+
+def test_by_which_signal_a_command_was_ended_is_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "GRACE_S", 1e6)
+    monkeypatch.setattr(
+        import_module("sds_conformance.cli.fuzz"), "explore", lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+    )
+    kept = {number: signal.getsignal(number) for number in signals.HEEDED}
+    try:
+        result = typed(*FUZZ)
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    assert result.exit_code == Exit.TERMINATED
+    assert result.stderr.endswith("Ended by SIGTERM.\n")
+
+
+def test_a_daemon_of_an_implementation_is_named_and_gone(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    script = tmp_path / "adapter.sh"
+    script.write_text(f"setsid sleep 600 <&- >&- 2>&- &\necho $! > {note}\n{' '.join(reference_command())}\n")
+    result = typed("run", "--environment", "plain", "--scenario", "two-channels", "--", "sh", str(script))
+    assert result.exit_code == 0
+    assert "still there after it had ended: sleep (" in result.stderr
+    assert wait_for(lambda: not any(map(lives, numbers(note))), 30)

@@ -1,0 +1,74 @@
+"""What an implementation may use, and the wire layout it speaks, as they are typed."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from played import reference_command
+from sds_conformance.cli.options import Driven
+from sds_conformance.pytest_plugin.asked import asked
+from sds_harness.link import Limits
+from sds_testee.framing import Framing
+from suite_terminal import typed
+
+NIM_LIKE = ["--", *reference_command("--dialect", "nim-sds")]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "0"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--timeout"],
+        ["run", "--start-timeout"],
+        ["run", "--total-timeout"],
+        ["fuzz", "--time-budget"],
+        ["vectors", "run", "--timeout"],
+        ["interop", "--timeout"],
+    ],
+)
+def test_a_time_without_end_is_refused(command: list[str], seconds: str) -> None:
+    result = typed(*command, seconds)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{command[-1]}'" in result.stderr
+
+
+def test_what_was_typed_is_typed_again_and_defaults_are_not() -> None:
+    limits = Limits(command_s=5, total_s=60, memory_bytes=1 << 30)
+    driven = Driven(("x",), Framing.BINARY, "", limits)
+    assert driven.options == [
+        *("--framing", "binary", "--dialect", ""),
+        *("--timeout", "5", "--total-timeout", "60", "--memory", "1024m"),
+    ]
+    assert Driven(("x",), Framing.JSON, None, Limits()).options == []
+    assert Limits().total_s == math.inf
+
+
+def test_vectors_run_says_that_it_translates_and_can_be_told_not_to() -> None:
+    declared = typed("vectors", "run", "--group", "lamport", *NIM_LIKE)
+    assert "  Dialect   nim-sds: all bytes are translated" in declared.stdout
+    plain = typed("vectors", "run", "--group", "lamport", "--dialect", "", *NIM_LIKE)
+    assert "Dialect" not in plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed_one", "in_file", "spoken"),
+    [(None, "", None), ("", "", ""), ("", "nim-sds", ""), (None, "nim-sds", "nim-sds")],
+)
+def test_in_pytest_none_can_be_asked_for_too(typed_one: str | None, in_file: str, spoken: str | None) -> None:
+    options: dict[str, Any] = {"sds_testee": "adapter", "sds_dialect": typed_one}
+    config: Any = SimpleNamespace(
+        getoption=options.get, getini=lambda name: {"sds_dialect": in_file, "sds_environment": []}.get(name, "")
+    )
+    found = asked(config)
+    assert found.dialect == spoken
+    assert ("--dialect" in found.invocation.options) == (spoken is not None)
+
+
+@pytest.mark.parametrize("command", [["smoke"], ["run", "--scenario", "a-diamond"], ["fuzz", "--examples", "1"]])
+def test_no_dialect_is_spoken_where_none_is_asked_for(command: list[str]) -> None:
+    assert "Dialect   nim-sds" in typed(*command, *NIM_LIKE).stdout
+    assert "Dialect   nim-sds" not in typed(*command, "--dialect", "", *NIM_LIKE).stdout

@@ -1,0 +1,135 @@
+"""``requirements`` finds what has an ID or a name by that and by words, lists it with headings, and explains it."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from sds_conformance.cli.known import entries
+from sds_conformance.protocols import protocols
+from sds_conformance.protocols.sds.catalogue import load_catalogue
+from suite_terminal import too_wide, typed, words
+
+REQUIREMENTS = load_catalogue().requirements
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    def played(*arguments: object, **options: object) -> None:
+        raise AssertionError("played")
+
+    monkeypatch.setattr(import_module("sds_conformance.cli.requirements"), "played", played)
+
+
+def rows(*arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(typed("requirements", "--json", *arguments).stdout)
+    return found
+
+
+def ids(*arguments: str) -> set[str]:
+    return {row["id"] for row in rows(*arguments)}
+
+
+def test_a_word_searches_statements_sections_and_positions_and_plays_nothing() -> None:
+    found = ids("duplicates")
+    assert {"SDS-RECV-02", "AMB-23", "AMB-24"} <= found
+    assert all("duplicate" in row["statement"].lower() for row in rows("duplicates", "--kind", "requirement"))
+    assert ids("duplicate") == found
+    assert {"SDS-CONFLICT-01", "SDS-CONFLICT-03"} <= ids("resolve", "conflicts")
+
+
+def test_all_words_count_and_ids_beside_them() -> None:
+    assert ids("buffered", "SDS-RECV-06") == {"SDS-RECV-06"}
+    assert ids("buffered", "SDS-RECV-*") < ids("SDS-RECV-*", "--no-run")
+    assert ids("late", "joins", "--kind", "property") == {"G-27"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["xyzzy"], "no requirement or position or property or scenario has the word 'xyzzy'."),
+        (["xyzzy", "SDS-RECV-06"], "among SDS-RECV-06 has the word 'xyzzy'."),
+        (["SDS-RECV-06", "SDS-RECV-99"], "no requirement matches SDS-RECV-99"),
+        (["SDS-RECV-6"], "Did you mean SDS-RECV-06?"),
+        (["a-mising-dependency"], "Did you mean a-missing-dependency?"),
+        (["G-99"], "'G-*' the properties of the group"),
+    ],
+)
+def test_no_argument_is_ignored(arguments: list[str], said: str) -> None:
+    result = typed("requirements", *arguments)
+    assert result.exit_code == 2
+    assert said in words(result.stderr)
+    assert result.stdout == ""
+
+
+def test_a_property_of_the_group_is_explained() -> None:
+    text = words(typed("requirements", "g-04").stdout)
+    assert text.startswith("G-04 property of the group Rule Deliveries follow the causal order.")
+    assert f"Rests on SDS-RECV-06: {REQUIREMENTS['SDS-RECV-06'].statement}" in text
+    assert "sds-conformance fuzz -- COMMAND" in text
+    known = protocols()[0].repertoire
+    assert known is not None
+    assert ids("G-*") == set(known.properties)
+
+
+def test_a_scenario_is_explained() -> None:
+    text = words(typed("requirements", "a-missing-dependency").stdout)
+    assert f"For SDS-RECV-05: {REQUIREMENTS['SDS-RECV-05'].statement}" in text
+    assert "Play it sds-conformance run --scenario a-missing-dependency -- COMMAND" in text
+    assert "Played in plain Play it" in words(typed("requirements", "asked-for-twins").stdout)
+    (row,) = rows("a-missing-dependency")
+    assert (row["kind"], "SDS-RECV-05" in row["requirements"]) == ("scenario", True)
+
+
+def test_the_list_has_headings_and_everything_but_positions() -> None:
+    text = typed("requirements", "--no-run").stdout
+    assert too_wide(text) == []
+    headings = ["Receive Message  sds-2026-01", "Message  forum-2024", "Properties of the group", "Scenarios"]
+    places = [re.search(rf"^{re.escape(heading)}", text, re.MULTILINE) for heading in headings]
+    assert all(places)
+    assert [place.start() for place in places if place] == sorted(place.start() for place in places if place)
+    listed = set(re.findall(r"^[\w-]+", text, re.MULTILINE))
+    assert {entry.id for entry in entries() if entry.kind != "position"} <= listed
+    assert re.search(r"^\d+ requirements: \d+ checked, \d+ untestable$", text, re.MULTILINE)
+    assert [row["id"] for row in rows("--no-run")] == list(REQUIREMENTS)
+
+
+def test_each_requirement_links_to_where_the_public_text_has_it() -> None:
+    by_id = {row["id"]: row for row in rows("--no-run")}
+    assert by_id["SDS-RECV-06"]["link"].endswith("/docs/ift-ts/raw/sds.md#receive-message")
+    assert by_id["SDS-RECV-06"]["link"] in typed("requirements", "SDS-RECV-06", "--no-run").stdout.splitlines()
+    assert by_id["FORUM-09"]["link"].startswith("https://forum.vac.dev/t/")
+    # The published text does not have the amended sentence.
+    unlinked = {name for name, row in by_id.items() if not row["link"]}
+    assert unlinked == {r.id for r in REQUIREMENTS.values() if r.revisions == ("sds-2025-10-amended",)}
+
+
+def test_where_a_requirement_is_exercised_is_read_and_not_played() -> None:
+    (row,) = rows("SDS-RECV-06")
+    assert row["runs"] == len(row["exercised_in"]) > 3
+    assert set(row["scenarios"]) <= set(row["exercised_in"])
+    assert re.search(
+        r"Exercised \d+ times in \d+ runs: .*a-diamond \(\d+\)", words(typed("requirements", "RECV-06").stdout)
+    )
+    assert {row["runs"] is not None for row in rows("duplicates", "--kind", "requirement")} == {True}
+
+
+def test_run_plays_anew_and_no_run_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("sds_conformance.cli.requirements")
+    monkeypatch.setattr(module, "played", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
+    assert rows("SDS-RECV-06", "--run")[0]["exercised_in"] == {"a-run-of-now": 3}
+    assert rows("buffered", "SDS-RECV-06", "--run")[0]["exercised_in"] == {"a-run-of-now": 3}
+    assert rows("SDS-RECV-06", "--no-run")[0]["exercised_in"] is None
+
+
+def test_a_protocol_that_keeps_nothing_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("sds_conformance.cli.requirements")
+    monkeypatch.setattr(module, "kept", lambda model: None)
+    monkeypatch.setattr(module, "played", lambda *given: {"SDS-RECV-06": {"a-run-of-now": 3}})
+    assert rows("SDS-RECV-06")[0]["runs"] == 1
+    # Who searches does not wait for that.
+    assert rows("buffered", "SDS-RECV-06")[0]["runs"] is None

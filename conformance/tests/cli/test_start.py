@@ -1,0 +1,32 @@
+"""How the program starts: with what it needs, and no more."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from sds_conformance.judging.quoting import counted
+
+SLOW_TO_IMPORT = ("jsonschema", "ruamel.yaml", "pyspark", "hypothesis", "grpc")
+
+
+def test_what_only_some_need_is_not_imported_by_run_and_fuzz() -> None:
+    imported = "import sds_conformance.cli.run, sds_conformance.cli.fuzz, sys"
+    said = f"{imported}; print({{*{SLOW_TO_IMPORT}}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "told"),
+    [
+        (1, ("entry", "entries"), "1 entry"),
+        (2, ("entry", "entries"), "2 entries"),
+        (1, ("step",), "1 step"),
+        (0, ("step",), "0 steps"),
+    ],
+)
+def test_more_than_one_is_called_as_it_is(number: int, words: tuple[str, ...], told: str) -> None:
+    assert counted(number, *words) == told

@@ -1,0 +1,177 @@
+"""Corpora that say that they are larger than they are: what is claimed is compared before it is believed."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import resource
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+pytest.importorskip("pyarrow")
+import pyarrow as pa
+from pyarrow import parquet as pq
+
+from compared import SCOPE, compared, corpus
+from sds_conformance.corpus.checking import check
+from sds_harness.corpus import bounds
+from sds_harness.corpus.digests import plan_digest
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.jobs import MOST_TASKS, in_schedules, over
+from sds_harness.corpus.manifest import MANIFEST, shard_size
+from sds_harness.corpus.reading import stored_in
+from sds_harness.corpus.shards import Missing, file_name
+from stored import edited, order_of, record_here
+
+pytestmark = pytest.mark.spark
+
+NOBODY: Any = None
+"""In the place of Spark, where it does not come to that."""
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record_here(tmp_path_factory.mktemp("corpora") / "reference", order_of(schedules=6), per_shard=3)
+
+
+@contextmanager
+def room(mebibytes: int) -> Iterator[None]:
+    """So much memory more than there is now: who takes the machine gets an error instead."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (psutil.Process().memory_info().vms + (mebibytes << 20), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def test_rows_that_are_not_there_are_not_counted_out(reference: Path, tmp_path: Path) -> None:
+    def more(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side["rows"] = 2**31 - 1
+
+    other = corpus(edited(reference, tmp_path / "b", {1: more}))
+    (stored,) = stored_in(other, 0, [1])
+    with room(512), pytest.raises(CorpusError, match=r"schedule 1 has \d+ rows, which are not 1 to 2147483647"):
+        stored.performance()
+
+
+@pytest.mark.parametrize(("schedules", "per_shard"), [(2**31, 1), (2**40, 2**12)])
+def test_shards_that_are_not_there_are_not_listed(
+    reference: Path, tmp_path: Path, schedules: int, per_shard: int
+) -> None:
+    other = edited(reference, tmp_path / "b", {})
+    data = json.loads((other / MANIFEST).read_text())
+    (other / MANIFEST).write_text(json.dumps(data | {"schedules": schedules, "per_shard": per_shard}))
+    with (
+        room(512),
+        pytest.raises(CorpusError, match=r"shards are missing, .* schedules/part-000002\.parquet"),
+    ):
+        check(NOBODY, corpus(other), SCOPE)
+
+
+def test_no_shard_is_as_large_as_a_manifest_may_say(reference: Path, tmp_path: Path) -> None:
+    other = edited(reference, tmp_path / "b", {})
+    data = json.loads((other / MANIFEST).read_text())
+    (other / MANIFEST).write_text(json.dumps(data | {"schedules": 2**40, "per_shard": 2**40}))
+    with pytest.raises(CorpusError, match="1099511627776 schedules make no shard"):
+        corpus(other)
+
+
+def test_a_schedule_of_neither_corpus_is_missed_at_once(reference: Path, tmp_path: Path) -> None:
+    both = [edited(reference, tmp_path / name, {}) for name in "ab"]
+    for folder in both:
+        data = json.loads((folder / MANIFEST).read_text())
+        (folder / MANIFEST).write_text(json.dumps(data | {"schedules": 60_000, "per_shard": 60_000}))
+    with pytest.raises(CorpusError, match="schedule 3 is not in it, although it is complete"):
+        compared(*both)
+
+
+@pytest.mark.parametrize("column", ["json", "judged", "traces"])
+def test_a_text_is_not_spread_over_rows_before_it_is_weighed(
+    reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    """In the file it stands once, whatever is around it."""
+    other = edited(reference, tmp_path / "b", {})
+    file = other / "schedules" / file_name(0)
+    table = pq.read_table(file)
+    long = "x" * 100_000
+
+    def swollen(value: Any) -> Any:
+        if isinstance(value, str):
+            return long
+        return [long] if column == "judged" else [played_by | {"stderr": [long]} for played_by in value]
+
+    place = table.schema.get_field_index(column)
+    values = pa.array([swollen(value) for value in table[column].to_pylist()], table.schema.field(column).type)
+    pq.write_table(table.set_column(place, table.schema.field(column), values), file, compression="zstd")
+    monkeypatch.setattr(bounds, "MOST_BYTES", 250_000)
+    assert file.stat().st_size < 50_000
+    with pytest.raises(CorpusError, match=r"part-000000\.parquet is damaged: it has 30\d,\d+ bytes in one part"):
+        next(stored_in(corpus(other), 0))
+
+
+def test_a_schedule_in_a_corpus_is_no_larger_than_one_in_a_file(reference: Path, tmp_path: Path) -> None:
+    def long(side: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        side["json"] += " " * (4 << 20)
+        side["plan"] = plan_digest(side["json"])
+
+    (stored,) = stored_in(corpus(edited(reference, tmp_path / "b", {1: long})), 0, [1])
+    with pytest.raises(CorpusError, match="has more than 4 MiB"):
+        stored.performance()
+
+
+def test_a_pipe_in_a_corpus_keeps_nobody_waiting(reference: Path, tmp_path: Path) -> None:
+    for name in (MANIFEST, f"schedules/{file_name(0)}", f"steps/{file_name(0)}"):
+        other = edited(reference, tmp_path / name.replace("/", "-"), {})
+        (other / name).unlink()
+        os.mkfifo(other / name)
+        with pytest.raises(CorpusError, match=f"{name} is no regular file"):
+            next(stored_in(corpus(other), 0))
+
+
+class Spark:
+    """Takes down what is asked of it."""
+
+    def range(self, start: int, end: int, step: int, tasks: int) -> Spark:
+        self.asked = (end, tasks)
+        return self
+
+    def mapInArrow(self, run: Any, schema: str) -> Any:
+        self.run = run
+        return self
+
+
+def shown(number: int) -> Iterable[pa.RecordBatch]:
+    yield pa.RecordBatch.from_pylist([{"number": number}])
+
+
+def test_as_many_schedules_as_can_be_are_begun_in_little_memory() -> None:
+    schedules = 1 << 40
+    shards = schedules // shard_size(schedules)
+    with room(512):
+        missing = Missing(shards, (0, 1, 5))
+        assert len(pickle.dumps(missing)) < 1_000
+        spark: Any = Spark()
+        over(spark, missing, shown, "number long")
+        assert spark.asked == (shards - 3, MOST_TASKS)
+        places = pa.RecordBatch.from_pydict({"id": [0, 3, shards - 4]})
+        assert [batch.to_pylist()[0]["number"] for batch in spark.run(iter([places]))] == [2, 6, shards - 1]
+
+
+def test_what_is_missing_is_what_is_not_there() -> None:
+    for there in ((), (0,), (9,), (0, 1, 2, 3), (1, 3, 4, 8), tuple(range(10))):
+        assert list(Missing(10, there)) == [shard for shard in range(10) if shard not in there]
+
+
+def test_progress_is_told_in_schedules() -> None:
+    told: list[tuple[int, int]] = []
+    progress = in_schedules(lambda *said: told.append(said), 4, 1_000, 200)
+    for done, of in ((0, 4), (1, 4), (4, 4), (0, 1)):
+        progress(done, of)
+    assert told == [(200, 1_000), (400, 1_000), (1_000, 1_000)], "what adds up in the end is no way back"

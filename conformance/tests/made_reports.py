@@ -1,0 +1,132 @@
+"""Reports to make something of: of the reference, of a mutant, and with hostile words wherever a stranger has a say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache, partial
+from typing import Any
+
+from played import certify_reference, reference
+from sds_conformance.protocols.sds import rules
+from sds_conformance.reports.reading import Report
+from sds_conformance.telling.report import Invocation, report
+from sds_harness.link import LocalLink
+
+MUTANT = "receives-at-the-sweep"
+"""It has several faults and warnings, and one follows from another."""
+SCENARIOS = ("a-chain-in-reverse", "a-dependent-*", "copies-*", "every-kind-*", "named-*", "received-syncs", "ties")
+HOSTILE = (
+    "<script>window.hacked=1</script>`code```[a](https://evil.example)![i](https://evil.example/i.png)<img src=x>"
+    "@everyone #1 https://evil.example www.evil.example me@evil.example |pipe|\x1b[31m\u202e\ud800\x00\ufffe"
+    "\n::error::owned\r\n::set-output name=x::y\n# head\n- item\n\n```\n$x$ &lt; ]]> ${{ secrets.X }} %0A,"
+)
+BROKEN = {
+    "kind": "crash",
+    "where": "ties",
+    "step": 3,
+    "command": "send",
+    "detail": "the process ended with signal 11",
+    "advice": "Does it crash on this input without the adapter, too?",
+    "stderr": ["segmentation fault"],
+}
+
+
+@cache
+def _made(mutant: str) -> tuple[Any, dict[str, Any]]:
+    start = partial(rules.MODEL.mutant, mutant, frozenset()) if mutant else lambda: LocalLink(reference())
+    made = certify_reference(start, scenarios=SCENARIOS)
+    return made, report(made, Invocation(("./testee", "an argument")))
+
+
+def faultless() -> Report:
+    """Of the reference, by some scenarios."""
+    outcome, data = _made("")
+    return Report.of(outcome, deepcopy(data))
+
+
+def faulty() -> Report:
+    """Of a mutant, by some scenarios."""
+    outcome, data = _made(MUTANT)
+    return Report.of(outcome, deepcopy(data))
+
+
+def whole() -> Report:
+    """One in which all was asked for and passed, as it would be of the reference by all scenarios."""
+    made = faultless()
+    made.data.update(whole=True, narrowed=[])
+    for row in made.requirements():
+        row.update(verdict="pass", exercised=1, reason="")
+    return made
+
+
+def changed(made: Report, **values: Any) -> Report:
+    """With other values at the top."""
+    return Report(made.data | values, made.cut_off, made.folder, made._traces)
+
+
+def summarized(made: Report, **values: Any) -> Report:
+    """With other values in the summary."""
+    return changed(made, summary=made.data["summary"] | values)
+
+
+def known(made: Report, *requirements: str, complaints: int = 0) -> Report:
+    """With a baseline that lists requirements, and has so many lines that are wrong."""
+    row = {"scenario": "", "reason": "not decided yet", "link": "https://example.org/42", "line": 7}
+    wrong = {"requirement": "SDS-MSG-01", "what": "it is listed and passes", "change": "remove the line"}
+    listed = [{"requirement": requirement, **row} for requirement in requirements]
+    return changed(
+        made,
+        baseline={
+            "file": "known.toml",
+            "known": listed,
+            "complaints": [{"line": 9 + n, **wrong} for n in range(complaints)],
+        },
+    )
+
+
+def hostile() -> Report:
+    """In which every text that is not bound to a form is hostile."""
+    failing = next(faulty().requirements("fail"))["id"]
+    made = known(changed(faulty(), breakdowns=[dict(BROKEN)]), failing, complaints=2)
+    kept = {"id", "verdict", "severity", "level", "kind", "revision", "profile", "schema", "framing", "suite"}
+
+    def worse(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: inner if name in kept else worse(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [worse(inner) for inner in value]
+        return HOSTILE if isinstance(value, str) else value
+
+    rows = list(made.requirements())
+    rows[0].update(verdict="skipped", reason="not declared")
+    rows[1].update(verdict="inconclusive", reason="not exercised")
+    rows[2].update(verdict="error", reason="ours")
+    bad = Report(worse(made.data))
+    for mine, other in zip(bad.data["causes"], made.data["causes"], strict=True):
+        mine["requirement"] = other["requirement"]
+    bad.data["baseline"]["known"][0]["requirement"] = failing
+    return bad
+
+
+def many(made: Report, number: int) -> Report:
+    """With so many more root causes."""
+    cause = made.data["causes"][0]
+    return changed(made, causes=[*made.data["causes"], *[dict(cause)] * number])
+
+
+def outcomes() -> dict[str, Callable[[], Report]]:
+    """Reports of every kind."""
+    return {
+        "faultless": faultless,
+        "whole": whole,
+        "faulty": faulty,
+        "hostile": hostile,
+        "known": lambda: known(faulty(), MUTANT, complaints=1),
+        "cut off": lambda: Report(faulty().data, "after line 3"),
+        "broken": lambda: changed(whole(), breakdowns=[BROKEN, BROKEN]),
+        "nothing": lambda: changed(summarized(whole(), exit_code=4), requirements=[], causes=[]),
+        "not driven": lambda: summarized(changed(whole(), breakdowns=[BROKEN]), exit_code=3, complete=False),
+        "interrupted": lambda: summarized(whole(), exit_code=130, complete=False, interrupted=True),
+        "many": lambda: many(faulty(), 30),
+    }

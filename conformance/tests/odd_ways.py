@@ -1,0 +1,293 @@
+"""Ways that no variant, mutant or release goes: the reference, with changes to what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from played import Handle, altered, reference
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, HistoryEntry, MalformedMessage, Message
+from sds_reference.config import RepairConfig
+from sds_reference.message import decode, encode
+from sds_reference.mutants import MUTANTS
+
+
+def _arrived(request: pb.Request) -> Message | None:
+    """The message that a request brings."""
+    try:
+        return decode(request.receive.wire) if request.HasField("receive") else None
+    except MalformedMessage:
+        return None
+
+
+def _deliver(reply: pb.Reply, channel_id: str, message: Message | None) -> None:
+    reply.effects.events.append(
+        pb.Event(
+            channel_id=channel_id,
+            delivered=pb.Delivered(
+                message_id=message.message_id if message else "?", content=(message.content or b"") if message else b""
+            ),
+        )
+    )
+
+
+def _resending(change: Callable[[pb.Request, int, Message], Message | None], handle: Handle | None = None) -> Handle:
+    """Changes what goes out, one by one; ``change`` is told how many went out before. None keeps it back."""
+    sent = 0
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal sent
+        if not reply.HasField("effects"):
+            return
+        out = []
+        for wire in reply.effects.broadcasts:
+            changed = change(request, sent, decode(wire))
+            sent += 1
+            out += [encode(changed)] if changed is not None else []
+        del reply.effects.broadcasts[:]
+        reply.effects.broadcasts.extend(out)
+
+    return altered(changes, handle)
+
+
+def _receiving(change: Callable[[Message | None, pb.Reply], None], handle: Handle | None = None) -> Handle:
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("receive"):
+            change(_arrived(request), reply)
+
+    return altered(changes, handle)
+
+
+def _refused(reply: pb.Reply) -> None:
+    reply.rejected.reason = "not here"
+
+
+def forgets_the_oldest() -> Handle:
+    """Does not deliver what depends on a message that nine hundred came after."""
+    count = 0
+
+    def change(message: Message | None, reply: pb.Reply) -> None:
+        nonlocal count
+        count += 1
+        if count > 950 and message is not None and message.causal_history:
+            del reply.effects.events[:]
+
+    return _receiving(change)
+
+
+def marks_the_acknowledged() -> Handle:
+    known: set[str] = set()
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("effects"):
+            known.update(e.acknowledged.message_id for e in reply.effects.events if e.HasField("acknowledged"))
+        if reply.HasField("state"):
+            for message_id in sorted(known):
+                reply.state.outgoing.entries.add(message_id=message_id, state=pb.ACK_STATE_ACKNOWLEDGED)
+
+    return altered(changes)
+
+
+def sorts_by_utf16() -> Handle:
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("state"):
+            entries = sorted(
+                reply.state.log.entries, key=lambda e: (e.lamport_timestamp, e.message_id.encode("utf-16-be"))
+            )
+            del reply.state.log.entries[:]
+            reply.state.log.entries.extend(entries)
+
+    without = _resending(lambda request, number, message: replace(message, causal_history=()))
+    return altered(changes, without)
+
+
+def gives_up_messages() -> Handle:
+    """Reports the message that waits in the place of its dependency."""
+    waiting: dict[str, str] = {}
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        message = _arrived(request)
+        for entry in message.causal_history if message is not None else ():
+            waiting[entry.message_id] = message.message_id if message is not None else ""
+        for event in reply.effects.events if reply.HasField("effects") else ():
+            if event.HasField("lost"):
+                event.lost.message_ids[:] = [waiting.get(i, i) for i in event.lost.message_ids]
+
+    return altered(changes)
+
+
+def leaves_what_was_lost() -> Handle:
+    """Does not deliver what it has given up."""
+    lost: set[str] = set()
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if not reply.HasField("effects"):
+            return
+        kept = [e for e in reply.effects.events if not (e.HasField("delivered") and e.delivered.message_id in lost)]
+        lost.update(i for e in kept if e.HasField("lost") for i in e.lost.message_ids)
+        del reply.effects.events[:]
+        reply.effects.events.extend(kept)
+
+    return altered(changes)
+
+
+def sends_the_empty() -> Handle:
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if request.HasField("send") and not request.send.content:
+            reply.effects.broadcasts.append(encode(Message("alice", "empty", request.send.channel_id, 1, content=b"")))
+
+    return altered(changes)
+
+
+def possibly_by_itself() -> Handle:
+    """Takes what its own messages name for possibly acknowledged when they come back."""
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        for event in reply.effects.events if reply.HasField("effects") and request.HasField("receive") else ():
+            if event.HasField("acknowledged"):
+                event.possibly_acknowledged.message_id = event.acknowledged.message_id
+
+    return altered(changes, reference(participant=MUTANTS["reviews-itself"].participant_class))
+
+
+def answers_for_what_waits() -> Handle:
+    """Repeats at once whatever has come and is asked for, delivered or not."""
+    came: dict[str, bytes] = {}
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        message = _arrived(request)
+        if message is not None and reply.HasField("effects"):
+            asked = [came[e.message_id] for e in message.repair_request if e.message_id in came]
+            reply.effects.broadcasts.extend(asked)
+            came[message.message_id] = request.receive.wire
+
+    return altered(changes)
+
+
+def reviews_copies() -> Handle:
+    """Takes the copy of a message for a word on its own last one."""
+    known: set[str] = set()
+    own = [""]
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        message = _arrived(request)
+        if request.HasField("send") and reply.HasField("effects"):
+            own[0] = reply.effects.message_id
+        if message is not None and message.message_id in known and own[0]:
+            spoken = pb.PossiblyAcknowledged(message_id=own[0])
+            reply.effects.events.append(pb.Event(channel_id="c1", possibly_acknowledged=spoken))
+        known.add(message.message_id if message is not None else "")
+
+    return altered(changes)
+
+
+def interleaves() -> Handle:
+    """Sends every second message of a step first, and the very first one in the middle."""
+
+    def changes(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.HasField("effects"):
+            first, *others = [*reply.effects.broadcasts[::2], *reply.effects.broadcasts[1::2]] or [b""]
+            half = len(others) // 2
+            reply.effects.broadcasts[:] = [wire for wire in (*others[:half], first, *others[half:]) if wire]
+
+    return altered(changes)
+
+
+def has_settings_of_its_own() -> Handle:
+    """Opens with its defaults where it is asked for what cannot be."""
+    inner = reference()
+
+    def answer(request: pb.Request) -> pb.Reply:
+        reply = inner(request)
+        if request.HasField("open") and reply.HasField("rejected"):
+            for name in ("t_min_ms", "t_max_ms", "num_response_groups"):
+                request.open.configuration.ClearField(name)
+            reply = inner(request)
+        return reply
+
+    return lambda request: answer(pb.Request.FromString(request.SerializeToString()))
+
+
+def _with_copies(requests: tuple[HistoryEntry, ...]) -> Handle:
+    def change(request: pb.Request, number: int, message: Message) -> Message:
+        return replace(message, repair_request=requests) if request.HasField("tick") else message
+
+    return _resending(change, reference(participant=MUTANTS["rebroadcasts-always"].participant_class))
+
+
+def _on_unknown(message: Message | None, reply: pb.Reply) -> None:
+    if message is not None and message.channel_id == "nowhere":
+        _refused(reply)
+
+
+def _on_nameless(message: Message | None, reply: pb.Reply) -> None:
+    if message is not None and not message.channel_id:
+        _deliver(reply, "", message)
+
+
+def _on_no_message(message: Message | None, reply: pb.Reply) -> None:
+    if message is None:
+        _deliver(reply, "c1", message)
+
+
+def _on_no_id(message: Message | None, reply: pb.Reply) -> None:
+    if message is not None and not message.message_id:
+        reply.effects.SetInParent()
+
+
+def _on_an_empty_dependency(message: Message | None, reply: pb.Reply) -> None:
+    if message is not None and HistoryEntry("") in message.causal_history:
+        _deliver(reply, "c1", message)
+
+
+def _on_rings(message: Message | None, reply: pb.Reply) -> None:
+    if message is not None and message.message_id.startswith("ring"):
+        _refused(reply)
+
+
+def _copies_end(request: pb.Request, number: int, message: Message) -> Message | None:
+    return message if number < 5 or not request.HasField("tick") else None
+
+
+def _fresh_filters(request: pb.Request, number: int, message: Message) -> Message:
+    return replace(message, bloom_filter=b"\xff" * 18_752) if request.HasField("tick") else message
+
+
+def _no_length_at_first(request: pb.Request, number: int, message: Message) -> Message:
+    return replace(message, bloom_filter=b"") if not number else message
+
+
+def _other_filters(request: pb.Request, number: int, message: Message) -> Message:
+    return replace(message, bloom_filter=b"\x00" + (message.bloom_filter or b""))
+
+
+ODD: dict[str, Callable[[], Handle]] = {
+    "forgets-the-oldest": forgets_the_oldest,
+    "marks-the-acknowledged": marks_the_acknowledged,
+    "sorts-by-utf16": sorts_by_utf16,
+    "gives-up-messages": gives_up_messages,
+    "leaves-what-was-lost": leaves_what_was_lost,
+    "sends-the-empty": sends_the_empty,
+    "possibly-by-itself": possibly_by_itself,
+    "refuses-unknown-channels": lambda: _receiving(_on_unknown),
+    "opens-a-nameless-channel": lambda: _receiving(_on_nameless),
+    "makes-something-of-bytes": lambda: _receiving(_on_no_message),
+    "drops-without-an-id": lambda: _receiving(_on_no_id),
+    "passes-over-empty-entries": lambda: _receiving(_on_an_empty_dependency),
+    "refuses-rings": lambda: _receiving(_on_rings),
+    "copies-end": lambda: _resending(_copies_end),
+    "fresh-filters": lambda: _resending(_fresh_filters),
+    "no-length-at-first": lambda: _resending(_no_length_at_first),
+    "other-filters": lambda: _resending(_other_filters),
+    "four-filters": lambda: reference(Config(possible_ack_threshold=4)),
+    "answers-for-what-waits": answers_for_what_waits,
+    "reviews-copies": reviews_copies,
+    "interleaves": interleaves,
+    "has-settings-of-its-own": has_settings_of_its_own,
+    "copies-without-requests": lambda: _with_copies(()),
+    "copies-with-other-requests": lambda: _with_copies((HistoryEntry("another", None, "bob"),)),
+    "asks-for-two": lambda: reference(Config(repair=RepairConfig(max_requests=2))),
+    "seven-groups": lambda: reference(Config(repair=RepairConfig(derive_groups=lambda number: 7))),
+}
+"""By name: starts one."""

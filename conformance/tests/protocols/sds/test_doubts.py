@@ -1,0 +1,90 @@
+"""What is said first when a command breaks most runs, or when a number is too large for what reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from played import Handle, T, altered, certified, reference, stage
+from sds_conformance.protocols.sds.doubts import doubts, heed
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+from sds_reference.message import decode
+
+SHOWN = ("a-missing-dependency", "ties", "many-waiting")
+
+
+def erring(command: str, *, after: int = 0) -> Callable[[], Handle]:
+    """Starts the reference, which answers that command with an error from some time on, counted over all processes."""
+    asked = 0
+
+    def errs(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal asked
+        if request.WhichOneof("command") == command:
+            asked += 1
+            if asked > after:
+                reply.error.message = "Cannot mix BigInt and other types"
+
+    return lambda: altered(errs)
+
+
+def told(start: Callable[[], Handle]) -> str:
+    return " ".join(doubts(certified(start, scenarios=SHOWN).heard))
+
+
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (
+            erring("observe"),
+            r"(\d) of \1 times that `observe` was asked, the conversation broke \(observe: Cannot mix BigInt.*undecided"
+            r".*Mend `observe` in the adapter, or take observe out of the answer to Hello",
+        ),
+        (erring("tick"), r"(\d) of \1 times that `tick` was asked.*Mend `tick` in the adapter, and try it"),
+        (erring("observe", after=100), "$"),
+        (reference, "$"),
+    ],
+)
+def test_a_command_that_breaks_most_of_the_runs_is_named(start: Callable[[], Handle], says: str) -> None:
+    assert re.match(says, told(start))
+
+
+def test_a_run_that_broke_once_is_no_doubt() -> None:
+    on = stage(erring("observe", after=5)())
+    alice = on.open()
+    for _ in range(5):
+        alice.observe()
+    assert doubts([heed(on.trace)]) == []
+
+
+def narrow(refused: Callable[[Message], bool]) -> Handle:
+    """The reference, which cannot read some messages."""
+    handle = reference()
+
+    def answer(request: pb.Request) -> pb.Reply:
+        if request.HasField("receive") and refused(decode(request.receive.wire)):
+            return pb.Reply(id=request.id, rejected=pb.Rejected(reason="invalid wire type 7"))
+        return handle(request)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("refused", "question"),
+    [
+        (
+            lambda message: (message.lamport_timestamp or 0) >= 1 << 32,
+            "It took all 2 whose Lamport timestamp has no more than 31 bits, and refused 4 of 4 with a longer one.",
+        ),
+        (lambda message: message.message_id != "bob-1", "Does the adapter hand the bytes of `receive` over"),
+    ],
+)
+def test_where_timestamps_draw_the_line_it_is_told(refused: Callable[[Message], bool], question: str) -> None:
+    on = stage(narrow(refused))
+    alice, bob = on.open(), on.peer("bob")
+    alice.receive(bob.content(7), bob.content(8), *(bob.content(T + more) for more in range(4)))
+    asked = " ".join(doubts([heed(on.trace)]))
+    assert "valid messages were refused (invalid wire type 7)" in asked
+    assert question in asked

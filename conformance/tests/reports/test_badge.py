@@ -1,0 +1,110 @@
+"""Badges: well-formed, legible, alone in the world, and never greener than the report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+
+from made_reports import BROKEN, changed, faultless, faulty, hostile, known, outcomes, summarized, whole
+from sds_conformance.reports.badge import COLOURS, badge
+from sds_conformance.reports.reading import Report
+from sds_conformance.reports.standing import Tone, standing
+
+KINDS = outcomes()
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def without_sds_r() -> Report:
+    made = whole()
+    capabilities = [name for name in made.data["implementation"]["capabilities"] if name != "sds-r"]
+    made = changed(made, implementation=made.data["implementation"] | {"capabilities": capabilities})
+    for row in made.requirements():
+        if row["section"].startswith("R-"):
+            row.update(verdict="skipped", exercised=0, reason="not declared: sds-r")
+    return made
+
+
+def skipping(number: int) -> Report:
+    made = whole()
+    for row in list(made.requirements())[:number]:
+        row.update(verdict="skipped", exercised=0, reason="not declared: sync")
+    return made
+
+
+def warned() -> Report:
+    made = whole()
+    next(made.requirements()).update(verdict="warn")
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_complete_in_itself_and_says_what_it_shows(kind: str) -> None:
+    made = KINDS[kind]()
+    root = ElementTree.fromstring(badge(made))
+    assert root.tag == f"{SVG}svg"
+    title = root.findtext(f"{SVG}title")
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"] == title == f"SDS: {standing(made).short}"
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert " ".join(map(str, texts)) == str(title).replace(":", "", 1)
+    width = float(root.attrib["width"])
+    assert sum(float(rect.attrib["width"]) for rect in root.find(f"{SVG}g") or []) == width > 60
+    assert re.findall(r"\b(?:href|src|@import|url\((?!#))", badge(made)) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "tone", "short"),
+    [
+        (whole, Tone.GOOD, "conformant (Core + SDS-R)"),
+        (without_sds_r, Tone.GOOD, "conformant (Core)"),
+        (warned, Tone.GOOD, "conformant (Core + SDS-R), 1 warning"),
+        (lambda: skipping(3), Tone.GOOD, "conformant (Core + SDS-R), 167 of 170"),
+        (lambda: skipping(60), Tone.PARTIAL, "partial, 110 of 170 judged"),
+        (lambda: changed(whole(), whole=False), Tone.PARTIAL, "partial, no faults"),
+        (lambda: summarized(whole(), left_out={"posix": "a server"}), Tone.PARTIAL, "partial, no faults"),
+        (faultless, Tone.PARTIAL, ""),
+        (lambda: Report(whole().data, "after line 9"), Tone.NONE, "not complete"),
+        (KINDS["interrupted"], Tone.NONE, "not complete"),
+        (KINDS["nothing"], Tone.NONE, "nothing exercised"),
+        (KINDS["not driven"], Tone.BAD, "could not be driven"),
+        (KINDS["broken"], Tone.BAD, "2 breakdowns"),
+        (lambda: changed(whole(), breakdowns=[BROKEN | {"kind": "never-exits"}]), Tone.GOOD, ""),
+        (faulty, Tone.BAD, ""),
+        (hostile, Tone.BAD, ""),
+        (lambda: changed(faulty(), whole=True), Tone.BAD, ""),
+        (lambda: known(faulty(), *(row["id"] for row in faulty().requirements("fail"))), Tone.BAD, ""),
+        (lambda: summarized(faulty(), exit_code=0, fail=0), Tone.BAD, ""),
+    ],
+)
+def test_it_is_green_only_for_what_was_judged_as_a_whole(make: Callable[[], Report], tone: Tone, short: str) -> None:
+    made = make()
+    assert standing(made).tone is tone
+    assert short in standing(made).short
+    assert (COLOURS[Tone.GOOD] in badge(made)) == (tone is Tone.GOOD)
+    assert ("conformant" in badge(made)) == (tone is Tone.GOOD)
+
+
+def test_faults_that_are_known_are_faults() -> None:
+    failing = [row["id"] for row in faulty().requirements("fail")]
+    assert "all of them known" in standing(known(faulty(), *failing)).sentence
+    assert "1 of them known" in standing(known(faulty(), failing[0])).sentence
+    assert standing(known(faulty(), *failing)).short == standing(faulty()).short
+
+
+def test_an_error_of_the_suite_is_no_verdict() -> None:
+    made = whole()
+    next(made.requirements()).update(verdict="error", reason="a fault of ours")
+    assert standing(made).tone is Tone.NONE
+
+
+@pytest.mark.parametrize("tone", Tone)
+def test_white_letters_can_be_read_on_it(tone: Tone) -> None:
+    def linear(part: int) -> float:
+        share = part / 255
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(COLOURS[tone][at : at + 2], 16)) for at in (1, 3, 5))
+    assert 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05) >= 4.5

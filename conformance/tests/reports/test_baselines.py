@@ -1,0 +1,273 @@
+"""Baselines: what is listed and fails as listed is known, all else is told with the line to change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sds_conformance.reports.baselines.failures import Failure, Judged
+from sds_conformance.reports.baselines.file import Baseline, BaselineError, load, parse
+from sds_conformance.reports.baselines.matching import Match, match
+from sds_conformance.reports.baselines.writing import fresh, updated
+
+ONE, OTHER = "SDS-RECV-06", "SDS-MSG-14"
+IDS = {ONE, OTHER, "SDS-RECV-07", "G-04", "breakdown"}
+SCENARIOS = {"ties", "joins", "late-copies"}
+FAILURE = Failure(ONE, "buffered", "… to wait", "its delivery", ("ties", "joins"))
+SECOND = Failure(OTHER, "unique", "an ID: that no other has", "… again", ("joins",))
+HEAD = "schema: sds-conformance/baseline/1\nrevision: sds-2026-01\nenvironments: [plain]\n"
+
+
+def run(*failures: Failure, whole: bool = True, environments: tuple[str, ...] = ("plain", "turkish")) -> Judged:
+    verdicts = {ONE: "pass", OTHER: "pass", "SDS-RECV-07": "skipped: not declared: observe"}
+    verdicts |= {failure.what: "fail" for failure in failures}
+    played = frozenset(SCENARIOS if whole else {"ties"})
+    return Judged(
+        "run", "mine 1.0", "sds-2026-01", failures, verdicts, whole, frozenset(environments), frozenset(played)
+    )
+
+
+def listing(text: str) -> Baseline:
+    return parse(HEAD + text, Path("known.yaml"))
+
+
+def held(text: str, judged: Judged) -> Match:
+    return match(listing(text), judged, IDS, SCENARIOS)
+
+
+def said(found: Match) -> list[tuple[int, str, str]]:
+    return [(complaint.line, complaint.says, complaint.change) for complaint in found.complaints]
+
+
+LISTED = f"""\
+known:
+  # why that is so
+  - requirement: {ONE}
+    fails:
+      - check: buffered
+        expected: … to wait
+    reason: to be mended  # soon
+"""
+
+
+def test_what_fails_as_listed_is_known() -> None:
+    found = held(LISTED, run(FAILURE))
+    assert (found.new, found.complaints) == ([], [])
+    assert found.requirements[ONE].reason == "to be mended"
+    assert found.requirements[ONE].lines == "lines 6-10"
+
+
+def test_what_is_not_listed_is_new() -> None:
+    found = held(LISTED, run(FAILURE, SECOND))
+    assert (found.new, found.complaints) == ([SECOND], [])
+    assert set(found.requirements) == {ONE}
+
+
+def test_a_listed_failure_that_passes_is_told_with_its_lines() -> None:
+    assert said(held(LISTED, run())) == [(6, "passes", "remove lines 6-10")]
+
+
+def test_one_that_is_not_judged_any_more_is_told() -> None:
+    found = held("known:\n  - requirement: SDS-RECV-07\n    reason: old\n", run())
+    assert said(found) == [(5, "is not judged (skipped: not declared: observe)", "remove lines 5-6")]
+
+
+@pytest.mark.parametrize("other", [replace(FAILURE, check="another"), replace(FAILURE, expected="a refusal")])
+def test_one_that_fails_for_another_reason_is_new_and_told(other: Failure) -> None:
+    found = held(LISTED, run(other))
+    assert found.new == [other]
+    assert [complaint.line for complaint in found.complaints] == [6]
+    assert "fails for another reason" in found.complaints[0].says
+    assert not found.requirements
+
+
+def test_a_second_kind_beside_a_listed_one_is_new_and_the_requirement_is_not_known() -> None:
+    second = replace(FAILURE, expected="a refusal")
+    found = held(LISTED, run(FAILURE, second))
+    assert (found.new, found.requirements) == ([second], {})
+
+
+def test_a_way_that_is_not_seen_any_more_is_told_by_its_own_line() -> None:
+    listed = LISTED.replace("    reason", "      - check: buffered\n        expected: gone\n    reason")
+    (complaint,) = held(listed, run(FAILURE)).complaints
+    assert (complaint.line, complaint.change) == (10, "remove line 10 and what belongs to it")
+
+
+def test_without_ways_it_may_fail_in_any() -> None:
+    found = held(f"known:\n  - requirement: {ONE}\n    reason: all of it\n", run(FAILURE, replace(FAILURE, check="b")))
+    assert (found.new, found.complaints) == ([], [])
+
+
+def test_an_entry_for_a_scenario_covers_no_other() -> None:
+    only = f"known:\n  - requirement: {ONE}\n    scenario: [tie*]\n    reason: there\n"
+    found = held(only, run(FAILURE))
+    assert found.new == [replace(FAILURE, scenarios=("joins",))]
+    assert "in joins" in found.complaints[0].says
+    assert held(only, run(replace(FAILURE, scenarios=("ties",)))).complaints == []
+    both = only + f"  - requirement: {ONE}\n    scenario: [joins]\n    reason: here\n"
+    assert (held(both, run(FAILURE)).new, held(both, run(FAILURE)).complaints) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "change"),
+    [
+        ("requirement: SDS-RECV-6", "no such requirement", "write SDS-RECV-06, or remove lines 5-6"),
+        ("requirement: nonsense", "no such requirement", "remove lines 5-6"),
+        (f"requirement: {ONE}\n    scenario: [nowhere]", "no scenario 'nowhere'", "correct or remove lines 5-7"),
+    ],
+)
+def test_an_entry_that_can_match_nothing_is_told(text: str, says: str, change: str) -> None:
+    for judged in (run(), run(whole=False), run(environments=())):
+        found = held(f"known:\n  - {text}\n    reason: x\n", judged)
+        told = [complaint for complaint in found.complaints if says in complaint.says]
+        assert [(complaint.line, complaint.change) for complaint in told] == [(5, change)]
+
+
+def test_a_run_that_is_too_small_calls_nothing_out_of_date() -> None:
+    for judged in (run(whole=False), run(environments=())):
+        found = held(LISTED, judged)
+        assert (found.complaints, found.unseen) == ([], 1)
+    there = f"known:\n  - requirement: {ONE}\n    scenario: [ties]\n    reason: there\n"
+    assert held(there, run(whole=False)).complaints
+    assert not held(there.replace("ties", "joins"), run(whole=False)).complaints
+
+
+def fuzzed(*failures: Failure, seed: int = 0, examples: int = 500, whole: bool = True) -> Judged:
+    verdicts = {ONE: "pass", "G-04": "pass"} | {failure.what: "fail" for failure in failures}
+    return Judged("fuzz", "mine 1.0", "sds-2026-01", failures, verdicts, whole, seed=seed, examples=examples)
+
+
+G_04 = Failure("G-04", "causal", "", "")
+BY_FUZZ = "fuzz: {seed: 0, examples: 500}\nknown:\n  - requirement: G-04\n    by: fuzz\n    reason: x\n"
+
+
+def test_fuzz_takes_what_run_lists_and_its_own() -> None:
+    by_run = LISTED.removeprefix("known:\n")
+    found = held(BY_FUZZ + by_run, fuzzed(G_04, Failure(ONE, "buffered", "", "")))
+    assert (found.new, found.complaints, set(found.requirements)) == ([], [], {"G-04", ONE})
+    assert held(BY_FUZZ, fuzzed(G_04, Failure(ONE, "buffered", "", ""))).new
+    assert held(LISTED, fuzzed(Failure(ONE, "another", "", ""))).new
+    assert held(LISTED, fuzzed()).complaints == []  # schedules need not find what scenarios do
+    assert held(BY_FUZZ, run()).complaints == []
+
+
+def test_fuzz_calls_out_of_date_what_the_same_schedules_do_not_find() -> None:
+    assert said(held(BY_FUZZ, fuzzed())) == [(6, "passes", "remove lines 6-8")]
+    for other in (fuzzed(seed=1), fuzzed(examples=499), fuzzed(whole=False)):
+        assert held(BY_FUZZ, other).complaints == []
+
+
+def test_vectors_go_by_their_ids() -> None:
+    listed = "known:\n  - vector: wire/a\n    reason: x\n  - vector: wire/gone\n    reason: x\n"
+    judged = Judged(
+        "vectors", "mine", "sds-2026-01", [Failure("wire/a", "fail", "", "")], {"wire/a": "fail"}, whole=True
+    )
+    assert said(held(listed, judged)) == [(7, "there is no such vector", "remove lines 7-8")]
+
+
+# ---- The file ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "line 1: "),
+        ("known: []\n", "line 1: 'schema' is a required property"),
+        (HEAD + "known: 5\n", "line 4: "),
+        (HEAD + "known:\n  - requirement: A\n", "line 5: 'reason' is a required property"),
+        (HEAD + "known:\n  - requirement: A\n    reasn: b\n    reason: c\n", "line 5: .*'reasn' was unexpected"),
+        (HEAD + "known:\n  - requirement: A\n    reason: [b\n", "line 7: "),
+        (HEAD + "known:\n  - requirement: A\n    requirement: B\n", "duplicate key"),
+        (HEAD + "a: &a [x]\nknown: *a\n", r"line 5: nothing may be repeated by \*a"),
+        (HEAD + "known: " + "[" * 50 + "]" * 50, "nested deeper"),
+        (HEAD + "known: !!python/object/apply:os.system [ls]\n", "line 4"),
+        ("\0", "."),
+    ],
+)
+def test_what_is_no_baseline_is_refused_with_the_line(tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "known.yaml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(BaselineError, match=says) as refused:
+        load(file)
+    assert str(refused.value).isprintable()
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "not-there"):
+        with pytest.raises(BaselineError, match="baseline write"):
+            load(place)
+    (tmp_path / "latin").write_bytes(b"\xe9")
+    with pytest.raises(BaselineError, match="UTF-8"):
+        load(tmp_path / "latin")
+
+
+@pytest.mark.parametrize("per_scenario", [False, True])
+def test_what_is_written_matches_what_it_was_written_of(per_scenario: bool) -> None:
+    odd = Failure("SDS-RECV-07", "check", "- 'a': *b #c", "yes", ("ties",))
+    several = [run(FAILURE, SECOND, odd), fuzzed(G_04)]
+    text = fresh(several, "why: not", "https://example.org/#1", per_scenario=per_scenario)
+    for judged in several:
+        found = match(parse(text, Path("known.yaml")), judged, IDS, SCENARIOS)
+        assert (found.new, found.complaints) == ([], [])
+    entries = parse(text, Path("known.yaml")).entries
+    assert len(entries) == (5 if per_scenario else 4)
+    assert {(entry.reason, entry.link) for entry in entries} == {("why: not", "https://example.org/#1")}
+
+
+def test_an_empty_one_can_be_written_and_filled() -> None:
+    empty = fresh([run()], "", "", per_scenario=False)
+    found = match(parse(empty, Path("known.yaml")), run(FAILURE), IDS, SCENARIOS)
+    text = updated(found.baseline, run(FAILURE), found, "new", "").text
+    assert not match(parse(text, Path("known.yaml")), run(FAILURE), IDS, SCENARIOS).new
+
+
+KEPT = f"""\
+# a head of my own
+known:
+
+    # about the first
+    - requirement: {ONE}
+      reason: mended since
+    # about the second
+    - requirement: {OTHER}   # oddly
+      reason: 'as it is'
+      fails: [{{check: unique}}]
+
+# the end
+"""
+
+
+def test_an_update_changes_whole_entries_and_nothing_else() -> None:
+    judged = run(SECOND, Failure("SDS-RECV-07", "check", "a", "b", ("ties",)))
+    update = updated(listing(KEPT), judged, held(KEPT, judged), "found today", "https://example.org/2")
+    assert (update.added, update.removed) == (1, 1)
+    added = """\
+    - requirement: SDS-RECV-07
+      fails:
+        - check: check
+          expected: a
+          seen: b
+      reason: found today
+      link: https://example.org/2
+"""
+    expected = KEPT.replace(f"    - requirement: {ONE}\n      reason: mended since\n", "")
+    expected = expected.replace("check: unique}]\n", "check: unique}]\n" + added)
+    assert update.text == HEAD + expected
+    again = match(parse(update.text, Path("known.yaml")), judged, IDS, SCENARIOS)
+    assert (again.new, again.complaints) == ([], [])
+
+
+def test_an_entry_that_fails_otherwise_is_written_anew_with_its_reason() -> None:
+    judged = run(replace(FAILURE, check="another"))
+    update = updated(listing(LISTED), judged, held(LISTED, judged), "not this", "nor this")
+    (entry,) = parse(update.text, Path("known.yaml")).entries
+    assert (update.added, update.removed, entry.reason, entry.link) == (0, 0, "to be mended", "")
+    assert [way.check for way in entry.ways] == ["another"]
+
+
+def test_the_last_entry_can_go() -> None:
+    update = updated(listing(LISTED), run(), held(LISTED, run()), "", "")
+    assert parse(update.text, Path("known.yaml")).entries == []
+    assert "# why that is so" in update.text

@@ -1,0 +1,389 @@
+"""Certificates: what stands on one, which level follows, and what gives a forged one away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from certificates import certified, forged, kept, whole_report
+from sds_conformance.reports.certificate import (
+    Certificate,
+    CertificateError,
+    certificate,
+    load_schema,
+    read_certificate,
+)
+from sds_conformance.reports.certificate_page import page
+from sds_conformance.reports.founded import forgeries, outdated, unfounded
+from sds_conformance.reports.reading import Report
+
+MUST, SHOULD, OF_SDS_R = "SDS-MSG-01", "SDS-STATE-06", "SDS-R-STATE-01"
+
+
+def level(made: Certificate) -> str:
+    return made.level
+
+
+def wrong(made: Certificate) -> list[str]:
+    return [*forgeries(made.data), *unfounded(made.data)]
+
+
+# ---- Levels --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "held"),
+    [
+        ({}, "Core + SDS-R, strict"),
+        ({SHOULD: "warn"}, "Core + SDS-R"),
+        ({MUST: "warn"}, "Core + SDS-R"),
+        ({OF_SDS_R: "fail"}, "Core, strict"),
+        ({OF_SDS_R: "fail", SHOULD: "warn"}, "Core"),
+        ({OF_SDS_R: "inconclusive"}, "Core, strict"),
+        ({MUST: "fail"}, "none"),
+        ({MUST: "inconclusive"}, "none"),
+        ({SHOULD: "inconclusive"}, "Core + SDS-R, strict"),
+        ({SHOULD: "error"}, "none"),
+        ({MUST: "skipped"}, "Core + SDS-R, strict"),
+    ],
+)
+def test_the_level_follows_from_the_verdicts(verdicts: dict[str, str], held: str) -> None:
+    made = certified(verdicts)
+    assert level(made) == held
+    assert not wrong(made)
+
+
+def test_what_was_skipped_stands_beside_the_level() -> None:
+    made = certified({MUST: "skipped", SHOULD: "skipped"})
+    core, _ = made.data["level"]["parts"]
+    assert core["not_judged"] == {"not declared: observe": [MUST, SHOULD]}
+    assert core["judged"] == core["requirements"] - 2
+    assert "2 of 170 requirements not judged: not declared: observe" in page(made)
+
+
+def test_who_declares_next_to_nothing_has_no_level() -> None:
+    musts = [row["id"] for row in whole_report().data["requirements"] if row["level"].startswith("MUST")]
+    made = certified(dict.fromkeys(musts[10:], "skipped"))
+    assert level(made) == "none"
+    assert "fewer than half" in made.data["level"]["parts"][0]["because"][0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"narrowed": ["environments", "scenarios"]}, "of environments and scenarios a part alone was asked for"),
+        ({"complete": False}, "did not get to its end"),
+        ({"interrupted": True}, "did not get to its end"),
+        ({"environments": ["plain"]}, "nothing was played in the environment all-scripts"),
+    ],
+)
+def test_a_part_of_a_run_has_no_level(changes: dict[str, Any], said: str) -> None:
+    data = whole_report().data
+    data["narrowed"] = changes.pop("narrowed", [])
+    data["whole"] = not data["narrowed"]
+    data["summary"] |= changes
+    made = certificate(Report(data))
+    assert level(made) == "none"
+    assert said in made.data["level"]["against"][0]
+
+
+def test_an_environment_that_was_left_out_for_a_reason_stops_nothing_and_is_told() -> None:
+    data = whole_report().data
+    data["summary"]["environments"].remove("turkish")
+    data["summary"]["left_out"] = {"turkish": "it runs already"}
+    made = certificate(Report(data))
+    assert level(made) == "Core + SDS-R, strict"
+    assert "turkish: it runs already" in page(made)
+
+
+@pytest.mark.parametrize(("kind", "held"), [("crash", "none"), ("never-exits", "Core + SDS-R, strict")])
+def test_a_breakdown_stops_a_level_as_it_stops_conformance(kind: str, held: str) -> None:
+    broken = {"kind": kind, "where": "ties", "step": 1, "command": "", "detail": "it", "advice": "fix", "stderr": []}
+    made = certified(breakdowns=[broken, broken])
+    assert level(made) == held
+    assert level(certified(breakdowns=[broken], strict=True)) == "none"
+    assert made.data["breakdowns"] == {kind: 2}
+    assert kind in page(made)
+
+
+def test_who_does_without_the_extension_holds_the_core() -> None:
+    report = whole_report()
+    report.data["implementation"]["capabilities"].remove("sds-r")
+    made = certificate(report)
+    assert level(made) == "Core, strict"
+    assert made.data["level"]["parts"][1]["because"] == ["the implementation does without SDS-R"]
+
+
+def test_a_profile_covers_what_it_is_about() -> None:
+    assert level(certified(profile="core")) == "Core, strict"
+    extension = certified(profile="sds-r")
+    assert level(extension) == "none"
+    assert "were not asked for" in extension.data["level"]["parts"][0]["because"][0]
+
+
+def test_a_revision_without_the_extension_has_one_part() -> None:
+    made = certified(revision="forum-2024")
+    assert level(made) == "Core, strict"
+    assert [part["profile"] for part in made.data["level"]["parts"]] == ["core"]
+    assert not wrong(made)
+
+
+def test_a_failure_that_a_baseline_knows_is_a_failure() -> None:
+    known = {"requirement": MUST, "scenario": "", "reason": "a bug of ours", "link": "", "line": 3}
+    complaint = {"line": 4, "requirement": "SDS-ACK-01", "what": "it passes", "change": "delete it"}
+    report = whole_report({MUST: "fail"}, baseline={"file": "known.txt", "known": [known], "complaints": [complaint]})
+    made = certificate(report)
+    assert level(made) == "none"
+    assert made.data["verdicts"]["fail"] == 1
+    assert made.data["baseline"]["known"] == [known]
+    assert not wrong(made)
+    for told in ("It does not conform", "a bug of ours", "line 4: it passes; delete it"):
+        assert told in page(made)
+
+
+# ---- What stands on it ---------------------------------------------------------------------------------------------
+
+
+def test_it_says_what_was_judged_and_how(tmp_path: Path) -> None:
+    report = whole_report({MUST: "fail"})
+    made = certificate(report)
+    Draft202012Validator.check_schema(load_schema())
+    Draft202012Validator(load_schema()).validate(made.data)
+    told, data = report.data, made.data
+    assert read_certificate(kept(made, tmp_path)).data == data
+    assert data["implementation"] == told["implementation"]
+    assert (data["carrier"], data["date"], data["revision"]) == ("json", told["started"], "sds-2026-01")
+    assert [row["id"] for row in data["requirements"]] == [row["id"] for row in told["requirements"]]
+    assert data["requirements"][0]["shown"] == ["ties"]
+    assert data["causes"] == told["causes"]
+    assert "SDS-INSWEEP-03" in data["untestable"]
+    assert "fuzz" not in data
+    assert certificate(report).raw == made.raw
+
+
+def test_a_report_that_was_cut_off_or_is_of_another_catalogue_has_none() -> None:
+    with pytest.raises(CertificateError, match="cut off after line 3"):
+        certificate(Report(whole_report().data, cut_off="after line 3"))
+    other = whole_report().data
+    other["requirements"][3]["statement"] = "Anything goes."
+    with pytest.raises(CertificateError, match=r"something else of SDS-MSG-04.*run it again"):
+        certificate(Report(other))
+    with pytest.raises(CertificateError, match=r"version 9\.9"):
+        certificate(whole_report(suite={"name": "sds-conformance", "version": "9.9"}))
+    miscounted = whole_report().data
+    miscounted["summary"]["pass"] += 1
+    with pytest.raises(CertificateError, match="does not count"):
+        certificate(Report(miscounted))
+
+
+def asked(**changes: Any) -> dict[str, Any]:
+    """What `vectors run --json` prints."""
+    about = whole_report().data["implementation"]
+    statuses = ("pass", "acceptable", "warn", "fail", "skipped", "broken", "error")
+    return {
+        "schema": "sds-conformance/vectors-run/1",
+        "implementation": {"name": about["name"], "version": about["version"]},
+        "revision": "sds-2026-01",
+        "set": {key: certified().data["vectors"][key] for key in ("version", "manifest")},
+        "interrupted": False,
+        "counts": {**dict.fromkeys(statuses, 0), "pass": 1},
+        "unasked": 0,
+        "vectors": [{"id": "wire/a", "status": "pass"}],
+    } | changes
+
+
+def played(**changes: Any) -> dict[str, Any]:
+    """What `fuzz --json` prints."""
+    told = {key: asked()[key] for key in ("implementation", "revision")}
+    told |= {
+        "schema": "sds-conformance/fuzz/1",
+        "profile": "full",
+        "cast": "together",
+        "seed": 7,
+        "schedules": 50,
+        "steps": 900,
+        "interrupted": False,
+    }
+    return told | {"gave_up": "", "errors": {}, "findings": []} | changes
+
+
+@pytest.mark.parametrize(
+    ("vectors", "fuzz", "held"),
+    [
+        ({}, {}, "Core + SDS-R, strict"),
+        ({"vectors": [{"id": "wire/a", "status": "fail"}]}, {}, "none"),
+        ({"vectors": [{"id": "wire/a", "status": "warn"}]}, {}, "Core + SDS-R"),
+        ({"interrupted": True}, {}, "none"),
+        ({}, {"findings": [{"id": "G-04", "severity": "fail"}]}, "none"),
+        ({}, {"findings": [{"id": "G-04", "severity": "warn"}]}, "Core + SDS-R"),
+        ({}, {"gave_up": "too many breakdowns"}, "none"),
+    ],
+)
+def test_vectors_and_schedules_count(tmp_path: Path, vectors: dict[str, Any], fuzz: dict[str, Any], held: str) -> None:
+    files = tmp_path / "vectors.json", tmp_path / "fuzz.json"
+    for file, data in zip(files, (asked(**vectors), played(**fuzz)), strict=True):
+        file.write_text(json.dumps(data), "utf-8")
+    made = certificate(whole_report(), *files)
+    assert level(made) == held
+    assert made.data["fuzz"]["seed"] == 7
+    assert "50 by seed 7" in page(made)
+    assert not wrong(made)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (asked(implementation={"name": "other", "version": "2"}), "about other 2, and the report about sds_reference"),
+        (asked(revision="forum-2024"), "add --revision sds-2026-01"),
+        (asked(set={"version": "0.1", "manifest": "0" * 64}), "other vectors, version 0.1"),
+        (asked(counts={}), "is not what `sds-conformance vectors run --json` prints"),
+        (["\x1b[2J"], "is not what"),
+    ],
+)
+def test_what_is_about_something_else_is_not_put_on_it(tmp_path: Path, data: Any, said: str) -> None:
+    (tmp_path / "vectors.json").write_text(json.dumps(data), "utf-8")
+    with pytest.raises(CertificateError, match=said) as refused:
+        certificate(whole_report(), tmp_path / "vectors.json")
+    assert str(refused.value).isprintable()
+
+
+# ---- Forgeries -----------------------------------------------------------------------------------------------------
+
+
+def test_what_was_changed_by_hand_has_another_digest(tmp_path: Path) -> None:
+    made = certified({MUST: "fail"})
+    text = made.raw.decode().replace('"clock": ""', '"clock": "its own"')
+    kept(made, tmp_path).write_text(text)
+    found = list(forgeries(read_certificate(tmp_path / "certificate.json").data))
+    assert found[0] == "the digest is not that of what stands on it"
+
+
+def promote(data: dict[str, Any]) -> None:
+    data["level"]["name"] = "Core + SDS-R, strict"
+
+
+def whitewash(data: dict[str, Any]) -> None:
+    data["requirements"][0]["verdict"] = "pass"
+
+
+def miscount(data: dict[str, Any]) -> None:
+    data["verdicts"] |= {"pass": 170, "fail": 0}
+
+
+def pretend(data: dict[str, Any]) -> None:
+    data["run"]["exit_code"] = 0
+
+
+def reword(data: dict[str, Any]) -> None:
+    data["requirements"][0]["statement"] = "Anything goes."
+
+
+def lower(data: dict[str, Any]) -> None:
+    data["requirements"][0]["level"] = "MAY"
+
+
+def hide(data: dict[str, Any]) -> None:
+    data["untestable"] = {}
+
+
+def lengthen(data: dict[str, Any]) -> None:
+    data["requirements"].append(data["requirements"][1])
+    data["verdicts"]["pass"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (promote, "its level is Core + SDS-R, strict, and by its verdicts none"),
+        (whitewash, "it counts 169 pass, and 170"),
+        (miscount, "it counts 170 pass, and 169"),
+        (pretend, "its exit code"),
+        (reword, "says something else of SDS-MSG-01"),
+        (lower, "says something else of SDS-MSG-01"),
+        (hide, "what cannot be tested"),
+        (lengthen, "has SDS-MSG-02 once"),
+    ],
+)
+def test_what_does_not_follow_gives_it_away(change: Callable[[dict[str, Any]], None], said: str) -> None:
+    found = wrong(forged(certified({MUST: "fail"}), change))
+    assert any(said in sentence for sentence in found), found
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data["suite"].update(version="9.9"), "version 9.9 of the suite"),
+        (lambda data: data.update(catalogue="0" * 64), "another catalogue"),
+        (lambda data: data["vectors"].update(manifest="0" * 64, version="0.1"), "those of version 0.1"),
+    ],
+)
+def test_what_another_version_judged_is_told(change: Callable[[dict[str, Any]], object], said: str) -> None:
+    assert not list(outdated(certified().data))
+    (found,) = outdated(forged(certified(), change).data)
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "was cut off"),
+        (b"[]", "no object"),
+        (b'{"schema": "x/1"}', "this version reads"),
+        (b'{"schema": 1, "schema": 2}', "a key stands twice"),
+        (b"[" * 100_000, "nested too deep"),
+        (b'{"schema": "sds-conformance/certificate/1"}', "at the top"),
+        (b'{"schema": "\\ud800\\u001b[2J"}', "this version reads"),
+    ],
+)
+def test_what_is_none_is_refused_with_the_reason(tmp_path: Path, text: bytes, said: str) -> None:
+    file = tmp_path / "certificate.json"
+    file.write_bytes(text)
+    with pytest.raises(CertificateError, match=said) as refused:
+        read_certificate(file)
+    assert str(refused.value).isprintable()
+
+
+def test_one_that_was_cut_off_or_is_no_file_is_refused(tmp_path: Path) -> None:
+    made = certified()
+    file = kept(made, tmp_path)
+    file.write_bytes(made.raw.replace(b'"exit_code": 0', b'"exit_code": 0.0'))
+    with pytest.raises(CertificateError, match=r"0\.0 has no place"):
+        read_certificate(file)
+    for what in ("revision", "profile"):
+        file.write_bytes(made.raw.replace(f'"{what}": "{made.data[what]}"'.encode(), f'"{what}": "other"'.encode()))
+        with pytest.raises(CertificateError, match=f"no {what} other"):
+            read_certificate(file)
+    file.write_bytes(made.raw[: len(made.raw) // 2])
+    for place in (file, tmp_path, tmp_path / "not-there", Path("/dev/zero")):
+        with pytest.raises(CertificateError):
+            read_certificate(place)
+
+
+# ---- The page ------------------------------------------------------------------------------------------------------
+
+HOSTILE = "<script>alert(1)</script>\"'&\x1b[2J\u202e"
+
+
+def poison(data: Any) -> Any:
+    """Every text that is free, made hostile."""
+    if isinstance(data, dict):
+        fixed = ("schema", "revision", "profile", "verdict", "level", "name")
+        return {key: value if key in fixed else poison(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [poison(value) for value in data]
+    return HOSTILE if isinstance(data, str) else data
+
+
+def test_what_stands_on_it_is_escaped() -> None:
+    made = certified({MUST: "fail", SHOULD: "warn", OF_SDS_R: "skipped"})
+    text = page(Certificate(poison(made.data), made.raw))
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    assert not {"\x1b", "\u202e"} & set(text)
+    for loaded in ("src=", "href=", "http://", "url(", "@import"):
+        assert loaded not in text

@@ -1,0 +1,200 @@
+"""Reports side by side: who differs, what changed, and what cannot be said. Nothing is claimed that no report says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from played import AMENDED
+from sds_conformance.protocols.sds.rules import RULES
+from sds_conformance.reports.comparing.columns import NOT_ASKED, UNKNOWN, UNSTATED, Column, titled
+from sds_conformance.reports.comparing.comparison import Change, Comparison, changed, compare
+from sds_conformance.reports.comparing.gathering import gather
+from sds_conformance.reports.comparing.history import histories
+from sds_conformance.reports.reading import Report, ReportError, read_report
+from short_reports import kept, made
+
+JUDGED = ("fail", "warn", "pass")
+NOT_JUDGED = ("inconclusive", "skipped", "error")
+
+
+def column(data: dict[str, Any] | None = None, **verdicts: Any) -> Column:
+    return Column.of(Report(data if data is not None else made(**verdicts)))
+
+
+def compared(*several: dict[str, Any], only: tuple[str, ...] = ()) -> Comparison:
+    return compare([column(data) for data in several], only)
+
+
+@pytest.mark.parametrize("old", JUDGED + NOT_JUDGED)
+@pytest.mark.parametrize("new", JUDGED + NOT_JUDGED)
+def test_what_became_of_a_requirement(old: str, new: str) -> None:
+    change = changed(column(RECV_06=old), column(RECV_06=new), "SDS-RECV-06")
+    if old == new:
+        assert change is None
+    elif old in JUDGED and new in JUDGED:
+        assert change is (Change.BETTER if JUDGED.index(new) > JUDGED.index(old) else Change.WORSE)
+    elif old in JUDGED:
+        assert change is Change.NO_LONGER
+    else:
+        assert change is (Change.NOW if new in JUDGED else Change.STILL_NOT)
+
+
+def test_another_kind_of_violation_is_told_and_fewer_kinds_are_not() -> None:
+    one, other = (made(kinds={"RECV_06": seen}, RECV_06="fail") for seen in ("this", "that"))
+    both = made(RECV_06="fail")
+    kinds = [data["requirements"][0]["kinds"][0] for data in (one, other)]
+    both["requirements"][0]["kinds"] = kinds
+    assert changed(column(one), column(other), "SDS-RECV-06") is Change.OTHERWISE
+    assert changed(column(one), column(both), "SDS-RECV-06") is Change.OTHERWISE
+    assert changed(column(both), column(one), "SDS-RECV-06") is None
+    comparison = compared(one, other)
+    assert [row.told.id for row in comparison.differences] == ["SDS-RECV-06"]
+    assert comparison.rows[0].otherwise == {1}
+
+
+def test_rows_that_differ_and_those_that_do_not() -> None:
+    comparison = compared(
+        made("a", RECV_01="pass", RECV_02="pass", RECV_03="skipped", MSG_01="pass"),
+        made("b", RECV_01="pass", RECV_02="fail", RECV_03="inconclusive"),
+    )
+    assert [row.told.id for row in comparison.rows] == ["SDS-MSG-01", "SDS-RECV-01", "SDS-RECV-02", "SDS-RECV-03"]
+    assert [row.told.id for row in comparison.differences] == ["SDS-RECV-02", "SDS-RECV-03"]
+    assert comparison.rows[0].cells == ("pass", NOT_ASKED)
+    assert comparison.agreed() == {"pass": 1, "": 1}
+    assert [row.told.id for row in compared(made(RECV_01="pass", MSG_01="fail"), made(), only=("*-MSG-*",)).rows] == [
+        "SDS-MSG-01"
+    ]
+
+
+def test_changes_are_told_between_releases_and_between_two() -> None:
+    several = [
+        made(name, version, RECV_01=v)
+        for name, version, v in [("a", "1", "pass"), ("b", "1", "fail"), ("b", "2", "pass"), ("c", "1", "fail")]
+    ]
+    assert compared(*several).pairs == [(1, 2)]
+    assert compared(*several[:2]).pairs == [(0, 1)]
+    (better,) = compared(*several).changes(1, 2)
+    assert (better.change, [step.told.id for step in better.steps]) == (Change.BETTER, ["SDS-RECV-01"])
+
+
+def test_of_what_is_judged_now_the_violations_are_named_and_the_rest_is_counted() -> None:
+    before = made(RECV_01="skipped", RECV_02="skipped", RECV_03="inconclusive")
+    (now,) = compared(before, made(RECV_01="pass", RECV_02="fail", RECV_03="pass")).changes(0, 1)
+    assert [step.told.id for step in now.named] == ["SDS-RECV-02"]
+    assert now.others == "2 pass"
+
+
+def test_what_a_revision_does_not_state_is_not_worse() -> None:
+    stated = next(r.id for r in RULES.catalogue.requirements.values() if r.revisions == ("sds-2026-01",))
+    older = made(RECV_01="pass")
+    older["revision"] = AMENDED
+    verdicts: dict[str, Any] = {"RECV_01": "pass", stated.removeprefix("SDS-").replace("-", "_"): "pass"}
+    comparison = compared(made(**verdicts), older)
+    row = next(row for row in comparison.rows if row.told.id == stated)
+    assert row.cells == ("pass", UNSTATED)
+    assert not row.differs
+    assert comparison.changes(0, 1) == []
+    assert "different revisions of the text: A sds-2026-01; B sds-2025-10-amended" in comparison.cautions[0]
+    assert [c.title for c in comparison.columns] == ["mine 1, sds-2026-01", "mine 1, sds-2025-10-amended"]
+
+
+def test_a_report_that_was_cut_off_claims_nothing_of_what_is_missing(tmp_path: Path) -> None:
+    folder = kept(tmp_path / "cut", made(version="2", RECV_01="pass", RECV_02="fail"))
+    lines = (folder / "report.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (folder / "report.jsonl").write_text("".join(lines[:-2]), "utf-8")
+    comparison = compare([column(RECV_01="fail", RECV_02="pass"), Column.of(read_report(folder))])
+    assert [row.cells[1] for row in comparison.rows] == ["pass", UNKNOWN]
+    assert [some.change for some in comparison.changes(0, 1)] == [Change.BETTER]
+    assert any(said.startswith("Cut off: B.") for said in comparison.cautions)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"profile": "core"}, "different profiles: A full; B core"),
+        ({"strict": True}, "Not all are strict: A without it; B --strict"),
+        ({"narrowed": ["requirements"]}, "Not all requirements were asked for in B"),
+        ({"narrowed": ["scenarios"]}, "Not all scenarios were played in B"),
+        ({"suite": {"name": "sds-conformance", "version": "9"}}, "different versions of the suite: A 0.1.0; B 9"),
+        ({"profiles": {**made()["profiles"], "dialect": "x"}}, "different dialects: A none; B x"),
+        ({"summary": {**made()["summary"], "environments": ["crowd"]}}, "environments: A plain; B crowd"),
+        ({"summary": {**made()["summary"], "complete": False}}, "Not played to the end: B"),
+    ],
+)
+def test_what_is_not_alike_is_said(change: dict[str, Any], said: str) -> None:
+    (caution,) = compared(made(), made() | change).cautions
+    assert said in caution
+    assert compared(made(), made()).cautions == []
+
+
+def test_titles_tell_columns_apart() -> None:
+    def titles(*several: dict[str, Any]) -> list[str]:
+        return [one.title for one in titled([column(data) for data in several])]
+
+    assert titles(made("a", "1"), made("a", "2")) == ["a 1", "a 2"]
+    assert titles(made(day=1), made(day=2)) == ["mine 1, 2026-01-01 12:00", "mine 1, 2026-01-02 12:00"]
+    assert titles(made(), made()) == ["mine 1, 2026-01-01 12:00", "mine 1, 2026-01-01 12:00 #2"]
+    rust = made()
+    rust["implementation"]["language"] = "Rust"
+    assert titles(made(), rust) == ["mine 1, Python", "mine 1, Rust"]
+
+
+def test_when_each_requirement_changed() -> None:
+    several = [
+        made(version=str(day), day=day, RECV_01=first, RECV_02=second)
+        for day, first, second in [(3, "pass", "skipped"), (1, "pass", "pass"), (2, "fail", "pass")]
+    ]
+    (series,) = histories([column(data) for data in several])
+    assert [c.version for c in series.columns] == ["1", "2", "3"]
+    told = [(turn.told.id, turn.after.version, turn.verdicts, turn.change) for turn in series.turns]
+    assert told == [
+        ("SDS-RECV-01", "3", ("fail", "pass"), Change.BETTER),
+        ("SDS-RECV-02", "3", ("pass", "skipped"), Change.NO_LONGER),
+        ("SDS-RECV-01", "2", ("pass", "fail"), Change.WORSE),
+    ]
+    since = datetime(2026, 1, 3, tzinfo=UTC)
+    assert [turn.after.version for turn in histories(series.columns, (), since)[0].turns] == ["3", "3"]
+    assert [turn.told.id for turn in histories(series.columns, ("*-02",))[0].turns] == ["SDS-RECV-02"]
+
+
+def test_a_gap_in_the_history_hides_no_change_and_makes_none() -> None:
+    days = [made(day=1, RECV_01="pass"), made(day=2, RECV_02="pass"), made(day=3, RECV_01="fail"), made(day=4)]
+    (series,) = histories([column(data) for data in days])
+    (turn,) = series.turns
+    assert (turn.before.started.day, turn.after.started.day, turn.change) == (1, 3, Change.WORSE)
+    assert turn.doubt == ""
+
+
+def test_a_turn_says_what_else_is_not_as_it_was() -> None:
+    other = made(day=2, RECV_01="fail")
+    other["suite"] = {"name": "sds-conformance", "version": "0.2.0"}
+    (series,) = histories([column(made(day=1, RECV_01="pass")), column(other)])
+    assert series.turns[0].doubt == "another version of the suite"
+
+
+def test_each_implementation_has_its_own_history() -> None:
+    series = histories([column(made("a", day=1, RECV_01="pass")), column(made("b", day=2, RECV_01="fail"))])
+    assert [(one.title, one.turns) for one in series] == [("a, sds-2026-01, full", ()), ("b, sds-2026-01, full", ())]
+
+
+def test_reports_of_a_folder_come_by_their_dates(tmp_path: Path) -> None:
+    for name, day in (("x", 2), ("y", 1)):
+        kept(tmp_path / "all" / name, made(version=name, day=day))
+    kept(tmp_path / "one", made(version="one", day=9))
+    (tmp_path / "one" / "report.jsonl").rename(tmp_path / "all" / "z.jsonl")
+    (tmp_path / "all" / "notes").mkdir()
+    assert [c.version for c in gather([tmp_path / "all"])] == ["y", "x", "one"]
+    (tmp_path / "all" / "trend.json").write_text("{}", "utf-8")
+    with pytest.raises(ReportError, match=r"trend\.json"):
+        gather([tmp_path / "all"])
+
+
+def test_a_folder_without_reports_and_a_date_that_is_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="no report, and there is none in it"):
+        gather([tmp_path])
+    with pytest.raises(ReportError, match="no date"):
+        column(made() | {"started": "yesterday"})

@@ -1,0 +1,320 @@
+"""The page of a report: all of the report is on it, first what matters, and nothing that anybody else put there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pages import ATTACK, COMMAND, FAULT, Page, faulty, hostile, many, read, sample
+from sds_conformance.reports import stories
+from sds_conformance.reports.html import html
+from sds_conformance.reports.reading import Report, read_report
+from sds_conformance.telling.report import write_report
+
+LINK = "https://x.test/7"
+KNOWN = {"requirement": FAULT, "scenario": "", "reason": "waits for a release", "link": LINK, "line": 4}
+COMPLAINT = {"line": 9, "requirement": "X", "what": "It passes.", "change": "Cut it."}
+BASELINE = {"file": "known.toml", "known": [KNOWN], "complaints": []}
+
+
+@pytest.fixture(scope="module")
+def whole() -> Page:
+    return read(sample())
+
+
+def first_line(made: Page) -> str:
+    (lead,) = made.of("p", "lead")
+    return lead.words
+
+
+def test_the_first_line_is_the_verdict_and_the_counts_follow(whole: Page) -> None:
+    summary = sample().data["summary"]
+    assert first_line(whole).startswith(f"toy does not conform: {summary['fail']} requirements failed")
+    (counts,) = whole.of("ul", "counts")
+    for verdict in ("pass", "fail", "skipped", "inconclusive"):
+        assert (f"{summary[verdict]} {verdict}" in counts.words) == bool(
+            summary[verdict] or verdict in ("pass", "fail")
+        )
+    assert [element.words for element in whole.of("h1")] == ["toy 1"]
+
+
+def test_root_causes_stand_first_in_their_order_with_rule_and_command(whole: Page) -> None:
+    data = sample().data
+    causes = [element for element in whole.of("li", within="causes") if element.around[-1].classes == ["causes"]]
+    assert len(causes) == len(data["causes"]) > 1
+    rules = {row["id"]: row["statement"] for row in data["requirements"]}
+    for element, cause in zip(causes, data["causes"], strict=True):
+        assert cause["requirement"] in element.words
+        assert " ".join(rules[cause["requirement"]].split()) in element.words
+        assert cause["again"] in element.text
+        for under in cause["under"]:
+            assert under["requirement"] in element.words
+            assert under["why"] in element.words
+    assert whole.html.index('id="causes"') < whole.html.index('id="requirements"')
+
+
+def test_every_requirement_is_there_once_in_its_section_with_its_verdict(whole: Page) -> None:
+    data = sample().data
+    rows = whole.of("details", "requirement")
+    assert len(rows) == len(data["requirements"])
+    ids = [element.words for element in whole.of("span", "name")]
+    verdicts = dict(zip(ids, (row.attrs["data-verdict"] for row in rows), strict=True))
+    assert verdicts == {row["id"]: row["verdict"] for row in data["requirements"]}
+    told = [title.words for title in whole.of("h3", within="requirements")]
+    used = {row["section"] for row in data["requirements"]}
+    titles = [title for name, title in data["sections"].items() if name in used]
+    assert all(words.startswith(title) for words, title in zip(told, titles, strict=True))
+
+
+def test_what_a_link_names_is_there_and_nothing_is_there_twice(whole: Page) -> None:
+    for made in (whole, read(hostile())):
+        ids = Counter(element.attrs["id"] for element in made.elements if "id" in element.attrs)
+        assert set(ids.values()) == {1}
+        links = [element.attrs["href"] for element in made.of("a")]
+        assert {link.removeprefix("#") for link in links if link.startswith("#")} <= set(ids)
+    assert f"#{FAULT}" in {element.attrs["href"] for element in whole.of("a")}
+
+
+def test_what_softens_a_finding_is_told_and_leads_to_the_position() -> None:
+    made = sample()
+    row = next(row for row in made.data["requirements"] if row["id"] == FAULT)
+    row["findings"][0]["position"] = "AMB-24"
+    read_again = read(made)
+    assert "Softened by AMB-24" in read_again.html.replace('<a href="#AMB-24">', "").replace("</a>", "")
+    (article,) = read_again.of("article", within="positions")
+    assert article.attrs["id"] == "AMB-24"
+    assert article.words.startswith("AMB-24 ")
+    assert "That is: " in article.words
+
+
+def test_a_finding_has_its_story_its_picture_its_conversation_and_its_command(whole: Page) -> None:
+    row = next(row for row in sample().data["requirements"] if row["id"] == FAULT)
+    found = whole.of("div", "finding", within=FAULT)
+    assert len(found) == len(row["findings"])
+    for element, finding in zip(found, row["findings"], strict=True):
+        assert finding["scenario"] in element.words
+        assert finding["again"] in element.text
+        (blamed,) = [li for li in whole.of("li", "blamed") if element in li.around]
+        assert blamed.words.startswith(str(finding["step"]))
+        assert [svg for svg in whole.of("svg") if element in svg.around]
+    assert f"and {row['findings_not_shown']} more" in whole.html or not row["findings_not_shown"]
+
+
+def test_a_conversation_is_told_once_however_many_findings_rest_on_it(whole: Page) -> None:
+    found = {finding["scenario"] for row in sample().data["requirements"] for finding in row["findings"]}
+    talks = [element.words.split()[0] for element in whole.of("summary") if "talk" in element.around[-1].classes]
+    assert sorted(talks) == sorted(found)
+    resting = [div.words for div in whole.of("div", within="conversations") if div.words.endswith("rests on this step")]
+    assert f"fail {FAULT} rests on this step" in resting
+    assert whole.of("code", "wire", within="conversations")
+
+
+def test_pictures_are_xml_and_name_the_participants(whole: Page) -> None:
+    pictures = re.findall(r"<svg.*?</svg>", whole.html, re.DOTALL)
+    assert pictures
+    for picture in pictures:
+        assert ElementTree.fromstring(picture).get("role") == "img"
+    assert any(">alice<" in picture and ">bob<" in picture for picture in pictures)
+
+
+def test_it_comes_out_the_same_at_once_and_later(tmp_path: Path) -> None:
+    made = sample()
+    write_report(tmp_path, made.data, faulty())
+    assert html(read_report(tmp_path)) == html(made)
+
+
+def test_a_report_that_was_cut_off_says_so_in_the_first_line(tmp_path: Path) -> None:
+    write_report(tmp_path, sample().data, faulty())
+    file = tmp_path / "report.jsonl"
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    for kept in (len(lines) - 1, 5, 1):
+        file.write_text("".join(lines[:kept]), "utf-8")
+        assert "cut off after line" in first_line(read(read_report(tmp_path)))
+
+
+def test_without_traces_the_stories_are_told_as_far_as_they_go(tmp_path: Path) -> None:
+    made = Report(sample().data, folder=tmp_path)
+    read_again = read(made)
+    assert not read_again.of("svg")
+    assert not read_again.of(css="talk")
+    assert "was not kept with this report" in read_again.html
+    assert len(read_again.of("dl", "told")) == len(read(sample()).of("dl", "told"))
+
+
+def test_traces_that_somebody_has_changed_cost_no_html(tmp_path: Path) -> None:
+    write_report(tmp_path, sample().data, faulty())
+    for kept in (tmp_path / "traces").iterdir():
+        head, *rows = map(json.loads, kept.read_text("utf-8").splitlines())
+        rows = [row for row in rows if "step" in row]
+        for row in rows:
+            row["participant"] = "nobody" if row["step"] % 2 else ""
+            row["request"].pop("open", None) if row["step"] > 1 else None
+            if "receive" in row["request"]:
+                row["request"]["receive"]["wire"] = "////"
+        rows = [row for row in rows if set(row["request"]) - {"id"}]
+        head["steps"] = len(rows)
+        kept.write_text("\n".join(map(json.dumps, [head, *rows])) + "\n", "utf-8")
+    assert first_line(read(read_report(tmp_path))).startswith("toy does not conform")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"doubts": ["Most was refused.", "Another layout?"]}, ("Beware", "Another layout?")),
+        ({"whole": False, "narrowed": ["scenarios"]}, ("Not all was played", "Not all scenarios were asked for.")),
+        ({"strict": True}, ("strict", "no position softens a failure")),
+        ({"baseline": BASELINE}, ("known failure", "waits for a release", 'href="https://x.test/7"')),
+        (
+            {"baseline": {**BASELINE, "complaints": [COMPLAINT]}},
+            ("The baseline is at fault", "known.toml, line 9: It passes. Cut it."),
+        ),
+    ],
+)
+def test_what_changes_the_meaning_is_said_at_the_top(changed: dict[str, object], said: tuple[str, ...]) -> None:
+    made = html(sample(**changed))
+    head = made[: made.index('id="requirements"')]
+    for words in said:
+        assert words in head
+
+
+def test_a_baselined_failure_is_still_a_failure() -> None:
+    made, before = read(sample(baseline=BASELINE)), read(sample())
+    assert first_line(made).startswith(first_line(before).rstrip("."))
+    assert len(made.of("details", "requirement")) == len(before.of("details", "requirement"))
+    (row,) = [r for r in made.of("details", "requirement") if "line 4 of the baseline" in r.words]
+    assert row.attrs["data-verdict"] == "fail"
+
+
+def test_which_way_it_goes_is_told_where_a_run_tells_it() -> None:
+    way = {"way": "up", "words": "IDs ascend", "count": 3, "run": "a-run", "step": 7}
+    told = {"position": "AMB-29", "topic": "Order", "ways": [way], "error": ""}
+    untold = {**told, "position": "AMB-30", "ways": []}
+    (ways,) = read(sample(ways=[told, untold])).of("dl", "ways")
+    assert ways.words == "AMB-29: Order IDs ascend (3 places, as in a-run, step 7)"
+    assert not read(sample(ways=[untold])).of("dl", "ways")
+
+
+def test_an_interrupted_run_has_no_verdict_and_what_was_not_judged_says_why() -> None:
+    made = sample()
+    made.data["summary"] |= {
+        "interrupted": True,
+        "complete": False,
+        "exit_code": 130,
+        "left_out": {"turkish": "no process"},
+    }
+    read_again = read(made)
+    assert first_line(read_again).endswith("So far: the run was interrupted.")
+    assert "Environment turkish: no process" in read_again.html
+    assert "The run was interrupted." in read_again.html
+    reasons = {row["reason"] for row in made.data["requirements"] if row["reason"]}
+    assert reasons
+    (head,) = read_again.of("header")
+    assert sum(" ".join(reason.split()) in head.words for reason in reasons) == len(reasons)
+
+
+def test_breakdowns_are_told_once_with_what_the_implementation_said() -> None:
+    broken = {"kind": "crash", "where": "a-run", "step": 2, "command": "tick", "detail": "it ended", "advice": "Why?"}
+    rows = [{**broken, "where": f"a-run-{number}", "stderr": ["panic: no log"]} for number in range(20)]
+    made = read(sample(breakdowns=rows))
+    assert "20 breakdowns" in first_line(made)
+    (told,) = made.of("article", within="broken")
+    for words in ("a-run-0", "step 2 (tick)", "it ended", "panic: no log", "Why?", "and 19 more like it, in a-run-1, "):
+        assert words in told.words
+
+
+def test_hostile_text_is_text_and_nothing_else() -> None:
+    text = html(hostile())
+    made = Page(text)
+    assert [element.attrs for element in made.of("script")] == [{}]
+    assert not made.of("img")
+    assert not [
+        e for e in made.elements for name in e.attrs if name.startswith("on") or name in ("src", "style", "srcdoc")
+    ]
+    assert {
+        element.attrs["href"].partition(":")[0] for element in made.of("a") if ":" in element.attrs["href"]
+    } == set()
+    assert "window.hacked=1" in made.of("h1")[0].text
+    assert {character for character in text if not character.isprintable()} == {"\n"}
+    assert len(made.of("pre", "stderr")[0].text.splitlines()) == 3
+
+
+def test_the_policy_lets_this_script_run_and_nothing_else(whole: Page) -> None:
+    (script,) = whole.of("script")
+    digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+    (policy,) = [meta.attrs["content"] for meta in whole.of("meta") if "http-equiv" in meta.attrs]
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none';")
+    assert not [e for e in whole.elements if {"src", "srcset", "action", "background"} & set(e.attrs)]
+    assert not whole.of("link")
+
+
+def test_two_thousand_findings_are_a_page_of_a_few_megabytes() -> None:
+    made = many(2_000)
+    text = html(made)
+    told = Page(text)
+    assert len(told.of("div", "finding")) == 2_000
+    assert len(text) < 12_000_000
+    assert len(told.of("svg")) == stories.MAX_PICTURES
+    assert "This page draws 400 findings" in text
+
+
+def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sds_conformance.reports.html.MAX_FINDINGS", 1)
+    monkeypatch.setattr(stories, "MAX_TALKS", 1)
+    monkeypatch.setattr(stories, "MAX_TURNS", 3)
+    made = read(sample())
+    for row in sample().data["requirements"]:
+        (body,) = [element for element in made.elements if element.attrs.get("id") == row["id"]]
+        more = len(row["findings"]) - 1 + row["findings_not_shown"]
+        assert (f"and {more} more like it" in body.words) == (more > 0 and bool(row["findings"]))
+    assert len(made.of(css="talk")) == 1
+    assert len(made.of("li", within="run-1")) - len(made.of("ul", within="run-1")) < 12
+    assert "more steps" in made.of("div", within="conversations")[0].words
+
+
+def test_what_is_found_late_in_a_conversation_is_in_it(whole: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def resting(made: Page) -> list[str]:
+        told = (div.words for div in made.of("div", within="conversations"))
+        return [words for words in told if re.fullmatch(r"\S+ \S+ rests on this step", words)]
+
+    monkeypatch.setattr(stories, "MAX_TURNS", 1)
+    assert resting(read(sample())) == resting(whole) != []
+
+
+def test_the_command_is_typed_as_it_was() -> None:
+    made = read(sample())
+    commands = [element.words for element in made.of("div", "command")]
+    assert commands
+    assert all(command.endswith(f"-- {' '.join(COMMAND)}") for command in commands)
+    assert ATTACK not in made.html
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_text_has_enough_contrast(theme: str, whole: Page) -> None:
+    before, *after = whole.html.partition("@media (prefers-color-scheme: dark)")
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", before if theme == "light" else "".join(after)))
+    papers = [name for name in colours if name in ("paper", "card", "shade", "mark") or name.endswith("-paper")]
+    inks = [name for name in colours if name not in (*papers, "line")]
+    assert len(papers) == 7
+    assert len(inks) == 9
+    for ink in inks:
+        for paper in papers:
+            assert _contrast(colours[ink], colours[paper]) >= 4.5, (theme, ink, paper)

@@ -1,0 +1,101 @@
+"""The page under docs/ is about what there is now: implementations, requirements, positions."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from typing import Any
+
+import pytest
+
+from played import REPOSITORY, plan
+from sds_conformance.protocols.sds.catalogue import CURRENT
+from sds_conformance.protocols.sds.register import REGISTER
+from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.reading import Report
+from short_reports import made
+
+SCRIPT = runpy.run_path(str(REPOSITORY / "docs" / "make_implementations.py"))
+PAGE: str = SCRIPT["PAGE"].read_text("utf-8")
+NAMES = ["sds\\_reference", *(f"@waku/sds {release}" for release in SCRIPT["releases"]())]
+VERDICTS = {"✅ pass", "❌ **fail**", "⚠️ warn", "inconclusive", "skipped", "·"}
+
+
+def tables(text: str) -> dict[str, list[list[str]]]:
+    """The tables by what their first column is called: their rows, those of tables of the same name one after the
+    other, and before them the head."""
+    found: dict[str, list[list[str]]] = {}
+    rows: list[list[str]] | None = None
+    for line in text.splitlines():
+        cells = line[2:-2].split(" | ") if line.startswith("| ") else None
+        if cells is None:
+            rows = None
+        elif rows is None:
+            rows = found.setdefault(cells[0], [cells])
+        elif set(cells) != {"---"}:
+            rows.append(cells)
+    return found
+
+
+def headings(text: str) -> set[str]:
+    return {line for line in text.splitlines() if re.match(r"##? [^F]", line)}
+
+
+def column(name: str, version: str, language: str, **more: Any) -> Column:
+    data = made(name, version, RECV_01="pass", RECV_02="fail" if name == "b" else "pass") | more
+    data["implementation"]["language"] = language
+    return Column.of(Report(data))
+
+
+def test_the_releases_are_those_that_the_adapter_drives() -> None:
+    assert SCRIPT["releases"]() == ["0.0.7-4d5c152.0", "0.0.7", "0.0.8"]
+
+
+def test_toys_that_come_out_alike_share_a_column() -> None:
+    toys = [column("toy-sds", "1", language) for language in ("C", "Rust")]
+    kept, languages = SCRIPT["together"]([column("a", "1", "Go"), *toys])
+    assert [one.name for one in kept] == ["a", "toy-sds"]
+    assert languages == ["C", "Rust"]
+    odd = Column.of(Report(made("toy-sds", "1", RECV_01="fail")))
+    assert len(SCRIPT["together"]([*toys, odd])[0]) == 2
+
+
+def test_it_has_the_parts_that_the_command_writes() -> None:
+    assert headings(PAGE) == headings(SCRIPT["page"]([column("a", "1", "Go"), column("b", "1", "Go")]))
+
+
+def test_it_has_a_column_for_everyone_and_a_row_for_every_requirement() -> None:
+    head, *rows = tables(PAGE)["Requirement"]
+    first, *names, last = head
+    assert (first, last) == ("Requirement", "It says")
+    assert len(names) == len(NAMES) + 1
+    assert all(name.startswith(known) for name, known in zip(names, [*NAMES, "toy-sds"], strict=True))
+    told = [row for row in rows if row != head]
+    assert sorted(row[0] for row in told) == sorted(plan(revision=CURRENT).requirements)
+    assert {cell.removesuffix(r" \*") for row in told for cell in row[1:-1]} <= VERDICTS
+
+
+def test_it_has_a_row_for_every_position_that_a_run_can_tell() -> None:
+    head, *rows = tables(PAGE)["Position"]
+    assert head[2:] == tables(PAGE)["Requirement"][0][1:-1]
+    unseen = re.search(r"^No run showed which way any of them goes: (.*)\.$", PAGE, re.MULTILINE)
+    known = [row[0] for row in rows] + (unseen[1].split(", ") if unseen else [])
+    assert sorted(known) == sorted(REGISTER.choices)
+    assert set(re.findall(r"^### (.*)$", PAGE, re.MULTILINE)) == {row[0] for row in rows}
+
+
+def test_each_way_on_it_is_one_that_there_is_with_a_run_that_shows_it() -> None:
+    position = ""
+    for line in PAGE[PAGE.index("## What the text leaves open") :].splitlines():
+        if heading := re.match(r"### (.*)", line):
+            position = heading[1]
+        elif way := re.match(r"- \*\*([^:]*): .*\*\*$", line):
+            ways = {name for choice in REGISTER.choices[position] for name in choice.ways}
+            assert way[1].replace("\\", "") in ways, position
+        elif line.startswith("  - "):
+            assert re.search(r": [a-z0-9@-]+, step \d+, (once|[\d,]+ times) in all", line), line
+
+
+@pytest.mark.parametrize(("one", "other"), [("0.0.7-4d5c152.0", "0.0.7"), ("0.0.7", "0.0.8")])
+def test_it_tells_what_changed_from_release_to_release(one: str, other: str) -> None:
+    assert f"## From @waku/sds {one} to @waku/sds {other}\n\n- **" in PAGE

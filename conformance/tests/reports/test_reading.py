@@ -1,0 +1,139 @@
+"""A report is read as it was written; what is cut off, forged or none at all is told from that."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from played import certify_reference
+from sds_conformance.judging.certification import Certification
+from sds_conformance.protocols import protocol_of
+from sds_conformance.protocols.sds import rules
+from sds_conformance.reports.reading import Report, ReportError, read_report
+from sds_conformance.telling.evidence import Evidence
+from sds_conformance.telling.report import Invocation, report, write_report
+
+MUTANT = "delivers-children-first"
+"""It fails at several steps of several scenarios."""
+
+
+@cache
+def outcome() -> Certification:
+    return certify_reference(lambda: rules.MODEL.mutant(MUTANT, frozenset()), scenarios=["a-*"])
+
+
+@cache
+def data() -> dict[str, Any]:
+    return report(outcome(), Invocation(("./testee",)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_report(tmp_path, data(), outcome())
+    return tmp_path
+
+
+def test_it_is_read_as_it_was_written(folder: Path) -> None:
+    for place in (folder, folder / "report.jsonl", folder / "report.json"):
+        read = read_report(place)
+        assert read.data == data()
+        assert not read.cut_off
+    assert Report.of(outcome(), data()).data == data()
+
+
+def test_the_traces_tell_the_same_stories(folder: Path) -> None:
+    read = read_report(folder)
+    words = protocol_of(outcome().plan.revision).words
+    findings = [finding for verdict in outcome().verdicts for finding in verdict.findings]
+    assert findings
+    for finding in findings:
+        kept, played = read.trace(finding.run), outcome().traces[finding.run]
+        assert kept is not None
+        assert [step.request for step in kept.steps] == [step.request for step in played.steps]
+        assert kept.parties == played.parties
+        again, before = Evidence(words, kept, finding).exhibits(), Evidence(words, played, finding).exhibits()
+        assert [(e.text, e.effects, e.blamed) for e in again] == [(e.text, e.effects, e.blamed) for e in before] != []
+
+
+def test_a_trace_that_is_not_there_or_cut_off_is_none(folder: Path) -> None:
+    name = next(iter(sorted((folder / "traces").iterdir()))).stem
+    assert read_report(folder).trace(name) is not None
+    kept = folder / "traces" / f"{name}.jsonl"
+    lines = kept.read_text("utf-8").splitlines(keepends=True)
+    for text in ("".join(lines[:-1]), "".join(lines)[:-20], "[]\n", "{}\n", ""):
+        kept.write_text(text, "utf-8")
+        assert read_report(folder).trace(name) is None
+    kept.unlink()
+    assert read_report(folder).trace(name) is None
+
+
+def test_no_name_of_a_run_leads_out_of_the_folder(folder: Path) -> None:
+    outside = folder / "traces" / "inner"
+    outside.mkdir()
+    kept = next(iter(sorted((folder / "traces").glob("*.jsonl"))))
+    (folder / "out.jsonl").write_bytes(kept.read_bytes())
+    for name in ("../out", str(folder / "out"), "", "a/../../out", "out\0"):
+        assert read_report(folder).trace(name) is None
+
+
+def test_a_report_that_was_cut_off_is_read_as_far_as_it_goes_and_says_so(folder: Path) -> None:
+    file = folder / "report.jsonl"
+    text = file.read_text("utf-8")
+    lines = text.splitlines(keepends=True)
+    for kept, where in ((len(lines) - 1, "after line"), (3, "after line 3"), (1, "after line 1")):
+        file.write_text("".join(lines[:kept]), "utf-8")
+        read = read_report(folder)
+        assert read.cut_off.startswith(where)
+        assert not read.data["summary"]["complete"]
+        counted = sum(read.data["summary"][verdict] for verdict in ("pass", "fail", "warn", "inconclusive", "skipped"))
+        assert counted == len(read.data["requirements"])
+    file.write_text(text[: len(text) // 2], "utf-8")
+    assert read_report(folder).cut_off.startswith("in line")
+
+
+def _changed(**values: Any) -> str:
+    return json.dumps({**data(), **values})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("report.jsonl", "", "no header"),
+        ("report.jsonl", "hello\n", "no header"),
+        ("report.jsonl", '{"type": "footer"}\n', "no place"),
+        ("report.jsonl", "[" * 100_000, "no header"),
+        ("report.json", "{", "no JSON"),
+        ("report.json", "[]", "no JSON"),
+        ("report.json", '{"schema": "another/1"}', "another/1"),
+        ("report.json", '{"schema": "\\u001b[2J"}', "this version reads"),
+        ("report.json", _changed(strict="yes"), "at strict"),
+        ("report.json", _changed(summary={}), "at summary"),
+    ],
+)
+def test_what_is_none_is_refused_with_the_reason(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(ReportError, match=said) as refused:
+        read_report(tmp_path / name)
+    assert str(refused.value).isprintable()
+
+
+def test_a_row_after_the_end_or_of_no_kind_is_refused(folder: Path) -> None:
+    file = folder / "report.jsonl"
+    text = file.read_text("utf-8")
+    for more in ('{"type": "requirement"}\n', text):
+        file.write_text(text + more, "utf-8")
+        with pytest.raises(ReportError, match="no place"):
+            read_report(folder)
+    file.write_text(text.replace('"type": "footer"', '"type": "what"'), "utf-8")
+    with pytest.raises(ReportError, match="is what"):
+        read_report(folder)
+
+
+def test_a_folder_without_a_report_says_how_to_write_one(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "not-there"):
+        with pytest.raises(ReportError, match="run --report DIR"):
+            read_report(place)

@@ -1,0 +1,74 @@
+"""SARIF, by a model that was generated from its schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
+
+from made_reports import changed, faulty, known, outcomes
+from sds_conformance.reports.reading import Report
+from sds_conformance.reports.sarif import sarif
+
+KINDS = outcomes()
+
+
+def run_of(report: Report) -> dict[str, Any]:
+    (run,) = json.loads(sarif(report))["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_valid(kind: str) -> None:
+    Sarif.model_validate_json(sarif(KINDS[kind]()).encode("utf-8"))
+
+
+def test_what_is_not_valid_would_be_seen() -> None:
+    with pytest.raises(ValidationError):
+        Sarif.model_validate_json(sarif(faulty()).replace('"level": "error"', '"level": "grave"'))
+
+
+def test_requirements_are_rules_and_findings_are_results() -> None:
+    report = faulty()
+    run = run_of(report)
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [row["id"] for row in report.requirements()]
+    assert all(rule["helpUri"].endswith(f"/sds.md#{rule['properties']['section']}") for rule in rules)
+    findings = [(row["id"], finding) for row in report.requirements() for finding in row["findings"]]
+    assert len(run["results"]) == len(findings) > 0
+    for result, (requirement, finding) in zip(run["results"], findings, strict=True):
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == requirement
+        assert result["level"] == {"fail": "error", "warn": "warning", "note": "none"}[finding["severity"]]
+        assert finding["seen"] in result["message"]["text"]
+        (location,) = result["locations"][0]["logicalLocations"]
+        assert location["fullyQualifiedName"] == f"{finding['scenario']}/{finding['environment']}/{finding['step']}"
+
+
+def test_what_is_known_is_an_error_that_says_so() -> None:
+    requirement = next(faulty().requirements("fail"))["id"]
+    results = [one for one in run_of(known(faulty(), requirement))["results"] if one["ruleId"] == requirement]
+    assert {(one["level"], one["properties"]["known"]) for one in results} == {("error", True)}
+    assert not any(one["properties"]["known"] for one in run_of(faulty())["results"])
+
+
+def test_the_same_fault_with_other_names_has_the_same_fingerprint() -> None:
+    first, again = faulty(), faulty()
+    finding = next(again.requirements("fail"))["findings"][0]
+    finding["seen"] = finding["seen"].replace("'", "'other-", 1)
+    finding["step"] += 3
+    prints = [[one["partialFingerprints"] for one in run_of(report)["results"]] for report in (first, again)]
+    assert prints[0] == prints[1]
+    finding["check"] = "another"
+    assert [one["partialFingerprints"] for one in run_of(again)["results"]] != prints[0]
+
+
+def test_a_run_that_did_not_end_is_told() -> None:
+    (invocation,) = run_of(Report(faulty().data, "after line 3"))["invocations"]
+    assert not invocation["executionSuccessful"]
+    assert "cut off after line 3" in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    (invocation,) = run_of(changed(faulty(), started="yesterday"))["invocations"]
+    assert "startTimeUtc" not in invocation

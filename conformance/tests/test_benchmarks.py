@@ -1,0 +1,230 @@
+"""The benchmarks run as their README says, and the tables there are those of what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from played import REPOSITORY
+from waku_adapter import waku_command
+
+sys.path.append(str(REPOSITORY / "harness"))
+
+from benchmarks import all as everything
+from benchmarks.tables import MARKED, TABLES, rewritten
+from benchmarks.units import UNITS, Measure
+
+FOLDER = REPOSITORY / "harness" / "benchmarks"
+README = (FOLDER / "README.md").read_text("utf-8")
+DOCUMENTED = list(dict.fromkeys(re.findall(r"^python harness/benchmarks/(.+)$", README, re.MULTILINE)))
+TINY = {
+    "all.py": ["--only", "model_throughput", "--quick"],
+    "model_throughput.py": ["--sizes", "10", "--rounds", "1", "--at-least", "1"],
+    "against_waku_sds.py": ["--sizes", "10"],
+    "harness_steps.py": ["--steps", "10", "--rounds", "1", "--cores", "1", "--carrier", "binary"],
+    "schedules.py": ["--examples", "1"],
+    "report_forms.py": ["--scenario", "two-channels"],
+    "corpora.py": ["--rows", "2000"],
+    "corpora_rivals.py": ["--repeats", "0", "--memory", "512m"],
+    "whole_commands.py": ["--only", "requirements", "--quick", "--rounds", "1"],
+    "repair_storms.py": ["--trials", "2", "--sizes", "1", "5"],
+}
+"""By script: what makes a documented command line small."""
+OF_SPARK = ("corpora.py", "corpora_rivals.py", "--record")
+
+
+def started(script: str, *arguments: str, into: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(FOLDER / script), *arguments]
+    return subprocess.run(command, cwd=into, capture_output=True, text=True, timeout=400, check=False)
+
+
+def small(line: str, into: Path) -> list[str]:
+    """A documented command line, with tiny sizes and with everything written below a folder."""
+    script, *given = shlex.split(line)
+    if "--svg" in given:
+        given[given.index("--svg") + 1] = str(into / "storms.svg")
+    if "--before" in given:
+        given[given.index("--before") + 1] = str(REPOSITORY)
+    given = [
+        str(into / "made") if word == "FOLDER" else word.replace("harness/benchmarks", str(FOLDER)) for word in given
+    ]
+    return [script, *given, *TINY[script]]
+
+
+def ran(line: str, into: Path) -> str:
+    done = started(*small(line, into), into=into)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_script_is_documented_with_a_command_line() -> None:
+    scripts = {path.name for path in FOLDER.glob("*.py")} - {"corpora_contestant.py", "units.py", "tables.py"}
+    assert {line.split()[0] for line in DOCUMENTED} == scripts == set(TINY)
+
+
+@pytest.mark.parametrize("line", [line for line in DOCUMENTED if not set(line.split()) & set(OF_SPARK)])
+def test_a_documented_command_line_runs(line: str, tmp_path: Path) -> None:
+    if line.startswith("against_waku"):
+        waku_command()
+    if "--svg" in line and find_spec("matplotlib") is None:
+        pytest.skip("matplotlib is not installed: pip install --group benchmarks")
+    assert len(ran(line, tmp_path).splitlines()) > 1
+
+
+@pytest.mark.spark
+def test_schedules_are_recorded_as_documented(tmp_path: Path) -> None:
+    (line,) = [line for line in DOCUMENTED if line.endswith("--record")]
+    assert "recording" in ran(line, tmp_path)
+
+
+@pytest.mark.spark
+def test_the_rivals_start_as_documented(tmp_path: Path) -> None:
+    making, comparing = [line for line in DOCUMENTED if line.startswith("corpora")]
+    assert "schedules differ" in ran(making, tmp_path)
+    told = ran(f"{comparing} --only ours --json", tmp_path)
+    ours = json.loads(told)["contestants"]["ours"]
+    assert ours["start_s"] > 0
+    assert "pyspark" in ours["versions"]
+    assert ours["exact"] is True
+
+
+def test_the_process_of_a_contestant_says_what_it_is(tmp_path: Path) -> None:
+    done = started("corpora_contestant.py", "--help", into=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "One contestant of" in done.stdout
+
+
+def test_whole_commands_are_measured_side_by_side(tmp_path: Path) -> None:
+    before = ["--before", str(REPOSITORY), "--only", "run-plain", "--quick", "--rounds", "1", "--json"]
+    done = started("whole_commands.py", *before, into=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["rows"]
+    assert row["ratio"]["cpu_s"] == pytest.approx(row["after"]["cpu_s"] / row["before"]["cpu_s"], abs=0.01)
+    for side in ("before", "after"):
+        # Ours has imported the suite; the reference is another process.
+        assert row[side]["own_cpu_s"] > 0.1
+        assert row[side]["other_cpu_s"] > 0.05
+        assert row[side]["own_peak_mib"] > 20 < row[side]["other_peak_mib"] + 10
+    refused = started("whole_commands.py", "--before", str(tmp_path), into=tmp_path)
+    assert (refused.returncode, "is no checkout" in refused.stderr) == (2, True)
+
+
+# ---- All of them -----------------------------------------------------------------------------------------------------
+
+
+def kept(ratio: float, *, better: str = "more", quick: bool = True) -> dict[str, dict[str, Any]]:
+    measure = Measure("speed", 7, "steps/s", ratio, "an echo", better)
+    return {"model_throughput": {"quick": quick, "seconds": 1.0, "measures": [vars(measure)], "result": {}}}
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "better", "named"),
+    [
+        (1.0, 0.85, "more", False),
+        (1.0, 0.75, "more", True),
+        (1.0, 1.9, "more", False),
+        (1.0, 1.2, "less", False),
+        (1.0, 1.3, "less", True),
+        (1.0, 0.5, "less", False),
+    ],
+)
+def test_a_loss_of_more_than_a_fifth_is_named(then: float, now: float, better: str, named: bool) -> None:
+    said = list(everything.losses(kept(now, better=better), kept(then, better=better)))
+    assert bool(said) is named
+    assert all("model_throughput, speed" in sentence for sentence in said)
+
+
+def test_tiny_sizes_are_not_compared_with_full_ones() -> None:
+    assert list(everything.losses(kept(0.1), kept(1.0, quick=False))) == []
+    (said,) = everything.uncompared(kept(0.1), kept(1.0, quick=False))
+    assert "--quick" in said
+    assert len(list(everything.uncompared(kept(0.1), {}))) == 1
+
+
+def all_py(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["all.py", *arguments])
+    return everything.main()
+
+
+def test_a_loss_since_an_earlier_file_is_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(everything, "measured", lambda unit, given, quick: kept(0.5)["model_throughput"])
+    now, then = tmp_path / "now.json", tmp_path / "then.json"
+    arguments = ("--only", "model_throughput", "--quick", "--json", str(now))
+    assert all_py(monkeypatch, *arguments) == 0
+    everything.write(then, kept(1.0), {})
+    assert all_py(monkeypatch, *arguments, "--against", str(then)) == 1
+    assert "model_throughput, speed: 50% lost" in capsys.readouterr().out
+    assert all_py(monkeypatch, *arguments, "--against", str(now)) == 0
+
+
+def test_what_was_measured_before_an_interrupt_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    played: list[str] = []
+
+    def measured(unit: Any, given: list[str], quick: bool) -> dict[str, Any]:
+        played.append(unit.name)
+        if len(played) > 1:
+            raise KeyboardInterrupt
+        return kept(1.0)["model_throughput"]
+
+    monkeypatch.setattr(everything, "measured", measured)
+    now = tmp_path / "now.json"
+    with pytest.raises(KeyboardInterrupt):
+        all_py(monkeypatch, "--quick", "--json", str(now))
+    assert list(everything.read(now)) == played[:1] == [UNITS[0].name]
+    assert [path.name for path in tmp_path.iterdir()] == ["now.json"]
+
+
+def test_one_that_breaks_is_named_and_the_others_go_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def measured(unit: Any, given: list[str], quick: bool) -> dict[str, Any]:
+        if unit.name.endswith("json"):
+            return {"measures": [], "quick": quick, "seconds": everything.printed("schedules", ["--examples", "no"])}
+        return kept(1.0)["model_throughput"]
+
+    monkeypatch.setattr(everything, "measured", measured)
+    now = tmp_path / "now.json"
+    assert all_py(monkeypatch, "--only", "schedules", "--json", str(now)) == 1
+    assert "schedules, json: schedules.py ended with code 2" in capsys.readouterr().out
+    assert "schedules, binary" in everything.read(now)
+
+
+@pytest.mark.spark
+@pytest.mark.exhaustive
+def test_all_are_measured_and_give_all_tables(tmp_path: Path) -> None:
+    now = tmp_path / "now.json"
+    done = started("all.py", "--quick", "--json", str(now), into=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    units = everything.read(now)
+    assert set(units) == {unit.name for unit in UNITS if not unit.missing}
+    page = rewritten(README, {name: unit["result"] for name, unit in units.items()})
+    assert len(MARKED.findall(page)) == len(TABLES)
+    assert all(unit["measures"] and unit["versions"]["python"] for unit in units.values())
+
+
+# ---- The README ------------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_are_made_of_what_was_measured() -> None:
+    """`python harness/benchmarks/all.py --readme` makes them."""
+    results = {name: unit["result"] for name, unit in everything.read(everything.MEASURED).items()}
+    assert results
+    assert rewritten(README, results) == README
+    assert sorted(found["name"] for found in MARKED.finditer(README)) == sorted(TABLES)
+
+
+def test_a_table_of_which_nothing_was_measured_stays() -> None:
+    page = "<!-- table: report_forms -->\nold\n<!-- end -->\n"
+    assert rewritten(page, {}) == page
+    one = {"name": "somebody", "run": 2.0, "forms": 0.5, "ratio": 1.25}
+    assert "| somebody | 2.0 s | 0.5 s | 1.250 |" in rewritten(page, {"report_forms, reference": one})

@@ -1,0 +1,173 @@
+"""Plays every implementation that can be driven from here, and writes ``implementations.md`` beside this file.
+
+It takes a while. ``@waku/sds`` needs Node and
+
+    npm ci --prefix harness/adapters/waku-sds
+
+Of the toys in the templates those are played whose tools are installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sds_conformance.cli.new_adapter import Template, templates, write
+from sds_conformance.reports.comparing import markdown
+from sds_conformance.reports.comparing.columns import Column
+from sds_conformance.reports.comparing.comparison import Comparison, compare
+from sds_conformance.reports.comparing.gathering import gather
+from sds_conformance.reports.gfm import JOINER, prose
+from sds_harness.files import write_whole
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE / "implementations.md"
+WAKU = HERE.parent / "harness" / "adapters" / "waku-sds"
+TOY = "toy-sds"
+_HEAD = """# Implementations of SDS, side by side
+
+What the suite finds of every implementation that it can drive here: the reference model, every release of `@waku/sds`
+on npm, and the toy that the [templates of adapters](../harness/adapters/README.md) come with. The toy does the least
+that is useful, and shows what a first report looks like: what it does not declare is skipped.
+
+Made by `python docs/make_implementations.py`; a change by hand is lost. To see a verdict for yourself:
+
+    sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs
+    sds-conformance run --select SDS-RECV-06 -- node harness/adapters/waku-sds/adapter.mjs --release 0.0.7
+
+To set reports of your own beside each other, as here: `sds-conformance compare --ways REPORT REPORT`.
+"""
+_CHOICES = """## What the text leaves open, and who does what
+
+Positions are the suite's decisions where the text leaves a choice; `sds-conformance requirements AMB-29` explains one.
+Told is what a run proved, with the scenario and the step that show it. Mixed is an implementation that was seen to go
+several ways. A way is no verdict: where one is a fault as well, the verdicts above say so. Positions in which
+implementations differ come first.
+"""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An implementation that is to be played."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path | None = None
+    """Where the command is run, the present one if None."""
+
+
+def releases() -> list[str]:
+    """The releases of @waku/sds that the adapter drives, the oldest first."""
+    wanted = json.loads((WAKU / "package.json").read_text("utf-8"))["dependencies"]
+    return sorted((version.rpartition("@")[2] for version in wanted.values()), key=_age)
+
+
+def _age(version: str) -> tuple[tuple[int, ...], bool, str]:
+    """Versions sort by it; one with a suffix comes before the one that it leads to."""
+    numbers, _, suffix = version.partition("-")
+    return tuple(map(int, re.findall(r"\d+", numbers))), not suffix, suffix
+
+
+def candidates(folder: Path) -> Iterator[Candidate]:
+    """All of them; templates are built in the folder."""
+    yield Candidate("reference", (sys.executable, "-m", "sds_reference"))
+    for release in releases():
+        yield Candidate(f"waku-{release}", ("node", str(WAKU / "adapter.mjs"), "--release", release))
+    for language, template in templates().items():
+        tools = {shlex.split(line)[0] for line in (*template.build, shlex.join(template.command))}
+        if missing := sorted(tool for tool in tools if not tool.startswith(".") and shutil.which(tool) is None):
+            print(f"left out: the toy in {template.language}, for {', '.join(missing)} is not installed")
+            continue
+        yield Candidate(f"toy-{language}", template.command, _built(template, folder / f"built-{language}"))
+
+
+def _built(template: Template, folder: Path) -> Path:
+    if not folder.exists():
+        write(template, folder)
+        for line in template.build:
+            subprocess.run(line, shell=True, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def play(one: Candidate, report: Path, environments: Sequence[str]) -> None:
+    """Judge an implementation, unless its report is there already."""
+    if (report / "report.jsonl").is_file():
+        return
+    options = [part for glob in environments for part in ("--environment", glob)]
+    command = [sys.executable, "-m", "sds_conformance", "run", "--report", str(report), *options, "--", *one.command]
+    print(f"playing {one.name}", flush=True)
+    done = subprocess.run(command, cwd=one.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{one.name} could not be judged: {shlex.join(command)}\n{done.stderr}")
+
+
+def together(columns: Iterable[Column]) -> tuple[list[Column], list[str]]:
+    """Toys that come out alike as one column, and the languages of all toys."""
+    kept: list[Column] = []
+    languages: list[str] = []
+    for column in columns:
+        alike = [k for k in kept if column.name == k.name == TOY and _same(column, k)]
+        if column.name == TOY:
+            languages.append(column.language)
+        if not alike:
+            kept.append(column)
+    return kept, languages
+
+
+def _same(one: Column, other: Column) -> bool:
+    ways = ({position: {way.way for way in ways} for position, ways in c.ways.items()} for c in (one, other))
+    return one.verdicts == other.verdicts and next(ways) == next(ways)
+
+
+def page(columns: Iterable[Column]) -> str:
+    """The page."""
+    kept, languages = together(columns)
+    comparison = compare(kept)
+    lines = [_HEAD, *markdown.summary_table(comparison.columns)]
+    if languages:
+        lines += [f"The toy was played in {', '.join(languages)}; those that come out alike share a column.", ""]
+    if comparison.cautions:
+        lines += [*(f"> {prose(sentence)}" for sentence in comparison.cautions), ""]
+    lines += markdown.changes(comparison)
+    lines += ["## Verdicts that differ", "", *markdown.matrix(comparison.columns, comparison.differences)]
+    lines += markdown.agreements(comparison, every=True)
+    lines += [_CHOICES, *markdown.choices_table(comparison), *_in_order(comparison)]
+    # Nothing is mentioned or linked in a page of a repository, and who searches it for a name has to find it.
+    return "\n".join(lines).rstrip().replace(JOINER, "") + "\n"
+
+
+def _in_order(comparison: Comparison) -> list[str]:
+    first = sorted(comparison.choices, key=lambda choice: not choice.differs)
+    return markdown.choices(replace(comparison, choices=tuple(first)))
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environment", action="append", default=[], metavar="GLOB", help="as for `run`, to try it")
+    parser.add_argument("--reports", type=Path, metavar="DIR", help="keep them, and make no report that is there")
+    parser.add_argument("--out", type=Path, default=PAGE, metavar="FILE", help="another file than implementations.md")
+    given = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = (given.reports or Path(temporary)).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        reports = []
+        for one in candidates(folder):
+            report = folder / one.name
+            play(one, report, given.environment)
+            reports.append(report)
+        write_whole(given.out, page(gather(reports)))
+    print(f"written: {given.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What do all forms of reports cost beside the run that they are made of?
+
+Plays an implementation once, and makes every form of report from the outcome; prints the seconds of both and the ratio.
+The same happens once more from the files that `run --report` writes.
+
+    python harness/benchmarks/report_forms.py
+    python harness/benchmarks/report_forms.py --environment plain -- node harness/adapters/waku-sds/adapter.mjs
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from sds_conformance.cli.reports import FORMS, Form
+from sds_conformance.judging.certification import certify
+from sds_conformance.judging.planning import plan
+from sds_conformance.protocols import default
+from sds_conformance.reports.reading import Report, read_report
+from sds_conformance.telling.report import Invocation, report, write_report
+from sds_harness.link import Limits, StdioLink
+from sds_testee.framing import Framing
+
+R = TypeVar("R")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environment", default="*", metavar="GLOB")
+    parser.add_argument("--scenario", action="append", default=[], metavar="GLOB", help="only these")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("command", nargs="*", default=[sys.executable, "-m", "sds_reference"])
+    asked = parser.parse_args()
+    command, limits = tuple(asked.command), Limits()
+    what = plan(default().rules, environments=[asked.environment], scenarios=asked.scenario)
+    playing, outcome = timed(lambda: certify(lambda _: StdioLink(command, Framing.JSON, limits), what, limits))
+    data = report(outcome, Invocation(command))
+    rows = {"run": playing}
+    with TemporaryDirectory() as folder:
+        rows["report.json, report.jsonl, traces"], _ = timed(lambda: write_report(Path(folder), data, outcome))
+        for form in (*FORMS, Form("annotations", "")):
+            rows[form.name], _ = timed(partial(form.made, Report.of(outcome, data)))
+        later, _ = timed(lambda: [form.made(read_report(Path(folder))) for form in FORMS])
+    forms = sum(rows.values()) - playing
+    ratio = (playing + forms) / playing
+    if asked.json:
+        told = {"name": outcome.declaration.name, "seconds": rows, "run": playing, "forms": forms, "ratio": ratio}
+        print(json.dumps(told | {"later": later}, indent=2))
+        return
+    print(f"{outcome.declaration.name}: {outcome.runs} runs, {outcome.steps} steps")
+    for name, seconds in rows.items():
+        print(f"  {name:<34} {seconds:8.2f} s")
+    print(f"  with all forms beside without      {ratio:8.3f}")
+    print(f"  all forms later, from the files    {later:8.2f} s")
+
+
+def timed(work: Callable[[], R]) -> tuple[float, R]:
+    """Seconds of wall time, and what came of it."""
+    before = time.perf_counter()
+    out = work()
+    return time.perf_counter() - before, out
+
+
+if __name__ == "__main__":
+    main()

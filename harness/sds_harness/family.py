@@ -1,0 +1,242 @@
+"""All processes that come of a command: children, those that left group and session, and those whose parent has ended.
+
+A process belongs to a family if its parent does when it is first seen, or if its environment has the family's mark.
+Linux can do more: a program that ``adopts`` becomes the parent of orphans among its descendants, so that one that has
+hidden its mark as well is found. Where there is neither, as little is lost as can be: what is in the group.
+
+The first family of a process brings the ``guardian``, which ends what is left when this process dies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+
+import psutil
+
+from . import guardian
+from .declaration import printable
+
+VARIABLE = "SDS_TESTEE_FAMILY"
+_PR_SET_CHILD_SUBREAPER = 36
+_NAMED = 4
+_DISMISSAL_S = 2.0
+_GONE = (psutil.Error, OSError)
+
+_lock = threading.RLock()
+"""Nobody looks for strays while a process is started that nobody knows yet."""
+_open: set[Family] = set()
+_ours: set[int] = set()
+"""Children that nobody but their owner may wait for."""
+_numbers = count(1)
+_token = ""
+_guard: subprocess.Popen[bytes] | None = None
+_adopting = False
+_survivors: list[str] = []
+
+
+class Family:
+    """A command's processes, from before it is started until ``end``."""
+
+    def __init__(self) -> None:
+        with _lock:
+            self.mark = f"{_guarded()}.{next(_numbers)}"
+            self._seen = _pids()
+            self._members: dict[int, psutil.Process] = {}
+            self._leader = 0
+            _open.add(self)
+
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[dict[str, str]]:
+        """The command is to be started in this block with these variables in its environment."""
+        with _lock:
+            yield {VARIABLE: self.mark}
+
+    def lead(self, pid: int) -> None:
+        """That is the process of the command. Still in the block of ``starting``."""
+        self._leader = pid
+        _ours.add(pid)
+        with contextlib.suppress(*_GONE):
+            self._members[pid] = psutil.Process(pid)
+
+    def living(self) -> list[psutil.Process]:
+        """Those that run, the command's own process first."""
+        with _lock:
+            self._members = {pid: process for pid, process in self._members.items() if _lives(process)}
+            pids = _pids()
+            new, self._seen = pids - self._seen, pids
+            # Parents before their children, in whatever order they are numbered.
+            while found := {pid: process for pid in new if (process := self._member(pid)) is not None}:
+                self._members |= found
+                new -= found.keys()
+            return sorted(self._members.values(), key=lambda process: process.pid != self._leader)
+
+    def others(self) -> list[psutil.Process]:
+        """Those that run besides the command's own process."""
+        return [process for process in self.living() if process.pid != self._leader]
+
+    def end(self) -> None:
+        """Its own process has been waited for, and whoever was left was killed."""
+        with _lock:
+            _open.discard(self)
+            _ours.discard(self._leader)
+
+    def _member(self, pid: int) -> psutil.Process | None:
+        if pid in _ours:
+            return None
+        try:
+            process = psutil.Process(pid)
+            parent = process.ppid()
+            return process if (parent in self._members or self._claims(process, parent)) and _lives(process) else None
+        except _GONE:
+            return None
+
+    def _claims(self, process: psutil.Process, parent: int) -> bool:
+        mark = ""
+        with contextlib.suppress(*_GONE):
+            mark = process.environ().get(VARIABLE, "")
+        if mark.startswith(f"{_token}."):
+            return mark == self.mark
+        return len(_open) == 1 and _is_stray(process.pid, parent)
+
+
+def adopt() -> None:
+    """From now on, orphans among the descendants of this process become its children, where the system can do that.
+
+    For programs of ours alone: who adopts has to wait for them, too.
+    """
+    global _adopting
+    with contextlib.suppress(OSError, AttributeError):
+        _adopting = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+def survived(processes: list[psutil.Process]) -> None:
+    """Keep for ``survivors`` that these were still there after the command had ended."""
+    for process in processes:
+        name = "?"
+        with contextlib.suppress(*_GONE):
+            name = process.name()
+        _survivors.append(f"{printable(name)[:60]} ({process.pid})")
+
+
+def survivors() -> str:
+    """What implementations left running, in a line; empty if nothing. What nobody claimed is killed here."""
+    with _lock, contextlib.suppress(*_GONE):
+        strays = [child for child in psutil.Process().children() if _is_stray(child.pid, os.getpid())]
+        family = [*strays, *(one for stray in strays for one in stray.children(recursive=True))]
+        survived([process for process in family if _lives(process)])
+        for process in family:
+            with contextlib.suppress(*_GONE):
+                process.kill()
+    if not _survivors:
+        return ""
+    told, more = ", ".join(_survivors[:_NAMED]), len(_survivors) - _NAMED
+    what = "1 process that the implementation started was"
+    if len(_survivors) > 1:
+        what = f"{len(_survivors)} processes that the implementation started were"
+    _survivors.clear()
+    return f"{what} still there after it had ended: {told}{f' and {more} more' if more > 0 else ''}. Killed."
+
+
+def dismiss() -> None:
+    """Send the guardian away, who has nothing to guard. Another one comes with the next family."""
+    if not _open:
+        _send_away()
+
+
+@contextlib.contextmanager
+def naming(tell: Callable[[str], object]) -> Iterator[None]:
+    """At the end of the block, ``tell`` in a line what the implementations in it left running, if they did."""
+    _survivors.clear()
+    try:
+        yield
+    finally:
+        if left := survivors():
+            tell(left)
+
+
+def _pids() -> set[int]:
+    try:
+        return set(psutil.pids())
+    except _GONE:
+        return set()
+
+
+def _lives(process: psutil.Process) -> bool:
+    """Does it run? One that has ended, and was adopted, is waited for."""
+    try:
+        if not process.is_running():
+            return False
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return True
+        if process.pid not in _ours and process.ppid() == os.getpid():
+            os.waitpid(process.pid, os.WNOHANG)
+    except _GONE:
+        pass
+    return False
+
+
+def _is_stray(pid: int, parent: int) -> bool:
+    """Was it adopted? What this program starts for itself stays in its session."""
+    if not _adopting or parent != os.getpid() or pid in _ours:
+        return False
+    try:
+        return os.getsid(pid) != os.getsid(0)
+    except OSError:
+        return False
+
+
+def _guarded() -> str:
+    """How all marks of this process begin, which has a guardian now."""
+    global _token, _guard
+    _token = _token or token_hex(8)
+    if (_guard is None or _guard.poll() is not None) and sys.executable:
+        packages = str(Path(psutil.__file__).parent.parent)
+        # On its own, and far from our pipes, terminal and folder: who waits for these to end waits for us alone.
+        with contextlib.suppress(OSError):
+            _guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", guardian.__file__, VARIABLE, f"{_token}.", packages],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
+            )
+            _ours.add(_guard.pid)
+    return _token
+
+
+@atexit.register
+def _send_away() -> None:
+    """If a command still runs, the guardian has something to do first."""
+    if _guard is not None and _guard.stdin is not None:
+        with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+            if not _open:
+                _guard.stdin.write(b".")
+            _guard.stdin.close()
+            _guard.wait(_DISMISSAL_S)
+
+
+def _fork() -> None:
+    """In a fork: what was started is the parent's, and so is its guardian."""
+    global _lock, _token, _guard, _adopting
+    if _guard is not None and _guard.stdin is not None:
+        _guard.returncode = 0  # nobody here may wait for it
+        with contextlib.suppress(OSError):
+            _guard.stdin.close()
+    _lock, _token, _guard, _adopting = threading.RLock(), "", None, False
+    for kept in (_open, _ours, _survivors):
+        kept.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fork)

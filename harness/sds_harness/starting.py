@@ -1,0 +1,103 @@
+"""Why a command does not start, or ends before it was asked anything: the likely question, which is the user's."""
+
+from __future__ import annotations
+
+import errno
+import shlex
+import shutil
+from collections.abc import Sequence
+from os import X_OK, access
+from pathlib import Path
+
+from .declaration import printable
+from .faults import FaultKind
+
+_RUN_BY = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".rb": "ruby", ".sh": "sh", ".pl": "perl"}
+"""What is not run by itself, as a rule, but named to a program."""
+_SOURCES = {*_RUN_BY, ".jar", ".lua", ".php", ".ts", ".exs"}
+_NOT_FOUND = 127
+"""The exit code of shells and of env for a program that they do not find."""
+_LONGEST_LINE = 256
+"""Bytes of a first line: systems read no more of it."""
+
+
+def why_not_started(command: Sequence[str], error: Exception) -> str:
+    """What to look at when the system did not start a command."""
+    word, number = command[0], getattr(error, "errno", None)
+    path = Path(word)
+    if number == errno.ENOENT and not path.exists() and len(word.split()) > 1:
+        return f"{_shown(word)} is taken as the name of one program. Leave the quotes away: {_typed(_apart(command))}"
+    if number == errno.ENOENT and "/" not in word:
+        if path.is_file():
+            return f"{_shown(word)} is a file of this folder, and not on the PATH: {_typed(_here(command))}"
+        return f"There is no program {_shown(word)} on the PATH: is it installed, and spelt so?"
+    if number == errno.ENOENT and not path.exists():
+        return f"There is no file {_shown(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+    if number == errno.ENOENT:
+        return _asked_for(path) or f"What {_shown(word)} is run by, or loads first, is not on this machine."
+    if path.is_dir():
+        return f"{_shown(word)} is a folder: name the program in it."
+    if number in (errno.EACCES, errno.ENOEXEC) and path.is_file():
+        runs = _RUN_BY.get(path.suffix)
+        otherwise = f", or name what runs it: {_typed([runs, *command])}" if runs else ""
+        if access(path, X_OK):
+            return f"It is no program of this machine, and has no first line `#!...` that says what runs it{otherwise}"
+        return f"It is not executable: type `chmod +x {shlex.quote(printable(word))}`{otherwise}"
+    return FaultKind.NO_START.advice
+
+
+def why_ended_at_once(command: Sequence[str], status: int | None) -> str:
+    """What to look at when a process has failed before it answered anything; ``status`` is its exit code."""
+    for word in command[1:]:
+        path = Path(word)
+        if path.suffix in _SOURCES and not word.startswith("-") and not path.exists():
+            return f"There is no file {_shown(word)}{_in_this_folder(path)}: is it built, and spelt so?"
+    asked_for = _asked_for(Path(shutil.which(command[0]) or command[0])) if status == _NOT_FOUND else ""
+    return asked_for or FaultKind.NO_START.advice
+
+
+def _asked_for(path: Path) -> str:
+    """A question about what the first line of a script asks for, "" if it is no script."""
+    if not path.is_file():
+        return ""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(_LONGEST_LINE)
+    except OSError:
+        return ""
+    if not line.startswith(b"#!"):
+        return ""
+    if line.endswith(b"\r\n"):
+        return (
+            f"The lines of {_shown(str(path))} end as on Windows, and so does the name of what runs it: use LF alone."
+        )
+    said = line[2:].decode("utf-8", "replace").split()
+    words = [word for word in said[1:] if not word.startswith("-")] if said and said[0].endswith("/env") else said
+    name = words[0] if words else ""
+    return f"Its first line, `#!{printable(' '.join(said))}`, asks for {_shown(name)}: is that installed there?"
+
+
+def _apart(command: Sequence[str]) -> list[str]:
+    """The command with its first word taken for several."""
+    try:
+        return [*shlex.split(command[0]), *command[1:]]
+    except ValueError:
+        return [*command[0].split(), *command[1:]]
+
+
+def _here(command: Sequence[str]) -> list[str]:
+    """The command, whose first word is a file of this folder, as it has to be typed."""
+    runs = _RUN_BY.get(Path(command[0]).suffix)
+    return [runs, *command] if runs else [f"./{command[0]}", *command[1:]]
+
+
+def _typed(words: Sequence[str]) -> str:
+    return f"type `-- {printable(shlex.join(words), 300)}`"
+
+
+def _shown(word: str) -> str:
+    return repr(printable(word))
+
+
+def _in_this_folder(path: Path) -> str:
+    return "" if path.is_absolute() else " in this folder"

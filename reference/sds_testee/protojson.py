@@ -1,0 +1,239 @@
+"""ProtoJSON at about the price of binary: a reader and a writer for each type of message, made from its descriptor.
+
+The reader takes what is written as everybody writes it, and nothing else. Whatever it is not sure of is left to
+protobuf's own `json_format`, which says what is wrong with it or takes it: so what is accepted, what comes out of it,
+and the words of every refusal are those of `json_format`. The writer writes the same text.
+
+What no testee protocol has is left to `json_format` altogether: maps, extensions, messages that contain themselves,
+the messages of google.protobuf, 32-bit floating point numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from binascii import a2b_base64
+from collections.abc import Callable
+from functools import cache
+from json.encoder import encode_basestring
+from typing import Any, TypeVar
+
+import orjson
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+M = TypeVar("M", bound=Message)
+
+_UNSURE = (LookupError, ValueError, TypeError, OverflowError)
+"""What is raised for a text that is to be left to `json_format`, and for a message."""
+
+
+def parse(body: bytes, kind: type[M], *, lenient: bool = False) -> M:
+    """The message of type ``kind`` in a JSON text; ``lenient`` ignores unknown fields. Raises as `json_format` does."""
+    try:
+        return kind(**_fields(body, kind.DESCRIPTOR))
+    except _UNSURE:
+        pass
+    return json_format.Parse(body, kind(), ignore_unknown_fields=lenient)
+
+
+def write(message: Message, *, compact: bool = False) -> str:
+    """The JSON text of a message, on one line; ``compact`` leaves out blanks between what it consists of."""
+    try:
+        return _writer(message.DESCRIPTOR, compact)(message)
+    except _UNSURE:
+        pass
+    told = json_format.MessageToDict(message)
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":") if compact else None)
+
+
+def _described(message: Any, within: frozenset[Any]) -> list[FieldDescriptor]:
+    """The fields that are read and written here, of a message that stands in others. Raises TypeError if it is not."""
+    if _is_elsewhere(message):
+        raise TypeError(f"{message.full_name} has a form of its own")
+    return [
+        field
+        for field in message.fields
+        if field.type not in _ELSEWHERE
+        and (field.message_type is None or not (field.message_type in within or _is_elsewhere(field.message_type)))
+    ]
+
+
+def _is_elsewhere(message: Any) -> bool:
+    return bool(message.GetOptions().map_entry or message.full_name.startswith("google.protobuf."))
+
+
+_ELSEWHERE = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_GROUP)
+_INTEGERS = frozenset(
+    (
+        *(FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64),
+        *(FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64),
+    )
+)
+_LONG = frozenset((FieldDescriptor.CPPTYPE_INT64, FieldDescriptor.CPPTYPE_UINT64))
+
+# ---- Reading -----------------------------------------------------------------------------------------------------
+
+_Read = Callable[[Any, list[int]], Any]
+"""From a value of JSON to one that the constructor of a message takes; adds the names in it to the last number."""
+_Known = tuple[str, type, _Read | None, dict[type, _Read | None]]
+"""The name of a field in the constructor, the type that its values mostly have in JSON, how that one is read, and how
+each is. None is as it stands there."""
+
+_SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
+
+
+def _fields(body: bytes, message: Any) -> dict[str, Any]:
+    """What the constructor of a message is to be given."""
+    value = orjson.loads(body)
+    if type(value) is not dict:
+        raise TypeError("no object")
+    names = [0]
+    fields: dict[str, Any] = _reader(message)(value, names)
+    # Of a name that stands there twice the second value is all that there is to see, but it has two colons. Other
+    # colons are in strings: they follow a quotation mark only at the beginning of one, or after one that is escaped.
+    if names[0] != body.count(b":") and (names[0] != body.count(b'":') or _SPACED_COLON.search(body)):
+        raise ValueError("perhaps a name that stands there twice")
+    return fields
+
+
+@cache
+def _reader(message: Any, within: frozenset[Any] = frozenset()) -> _Read:
+    within |= {message}
+    known: dict[str, _Known] = {}
+    for field in _described(message, within):
+        readers = _readers(field, within)
+        usual = next(iter(readers))
+        known[field.json_name] = known[field.name] = (field.name, usual, readers[usual], readers)
+    choices = [frozenset(field.name for field in oneof.fields) for oneof in message.oneofs if len(oneof.fields) > 1]
+
+    def read(value: Any, names: list[int]) -> dict[str, Any]:
+        names[0] += len(value)
+        out = {}
+        for key, item in value.items():
+            name, usual, convert, readers = known[key]
+            if type(item) is not usual:
+                convert = readers[type(item)]
+            out[name] = item if convert is None else convert(item, names)
+        if len(out) != len(value):
+            raise ValueError("a field under both of its names")
+        for choice in choices:
+            if len(choice & out.keys()) > 1:
+                raise ValueError("two of a choice")
+        return out
+
+    return read
+
+
+def _readers(field: FieldDescriptor, within: frozenset[Any]) -> dict[type, _Read | None]:
+    """How the values of a field are read, by their types in JSON, the usual one first."""
+    one: dict[type, _Read | None]
+    if field.message_type is not None:
+        one = {dict: _reader(field.message_type, within)}
+    elif field.enum_type is not None:
+        by_name = {value.name: value.number for value in field.enum_type.values}
+        numbers = {value.number: value.number for value in field.enum_type.values}
+        one = {str: lambda value, names: by_name[value], int: lambda value, names: numbers[value]}
+    elif field.cpp_type in _INTEGERS:
+        one = {str: _integer, int: None} if field.cpp_type in _LONG else {int: None, str: _integer}
+    else:
+        one = _SCALARS[field.type]
+    # To the constructor, too, None is unset.
+    return {list: _each(one), type(None): None} if field.is_repeated else one | {type(None): None}
+
+
+def _each(one: dict[type, _Read | None]) -> _Read:
+    (usual, convert), *_ = one.items()
+
+    def each(value: Any, names: list[int]) -> list[Any]:
+        if not all(type(item) is usual for item in value):
+            raise TypeError("not all as usual")
+        return value if convert is None else [convert(item, names) for item in value]
+
+    return each
+
+
+def _integer(value: Any, names: list[int]) -> int:
+    if " " in value:
+        raise ValueError("Python takes blanks around a number, and ProtoJSON does not")
+    return int(value)
+
+
+def _bytes(value: Any, names: list[int]) -> bytes:
+    return a2b_base64(value, strict_mode=True)
+
+
+def _double(value: Any, names: list[int]) -> float:
+    if not value or value - value:
+        raise ValueError("0 with a sign, or no number")
+    return float(value)
+
+
+_SCALARS: dict[int, dict[type, _Read | None]] = {
+    FieldDescriptor.TYPE_STRING: {str: None},
+    FieldDescriptor.TYPE_BYTES: {str: _bytes},
+    FieldDescriptor.TYPE_BOOL: {bool: None},
+    FieldDescriptor.TYPE_DOUBLE: {float: _double, int: _double},
+}
+
+# ---- Writing -----------------------------------------------------------------------------------------------------
+
+_Write = Callable[[Any], str]
+
+
+@cache
+def _writer(message: Any, compact: bool, within: frozenset[Any] = frozenset()) -> _Write:
+    within |= {message}
+    after, colon = (",", ":") if compact else (", ", ": ")
+    known: dict[FieldDescriptor, tuple[str, _Write]] = {}
+    for field in _described(message, within):
+        one = _write_one(field, compact, within)
+        known[field] = (f'"{field.json_name}"{colon}', _write_each(one, after) if field.is_repeated else one)
+
+    def write_message(value: Any) -> str:
+        parts = []
+        for field, item in value.ListFields():
+            name, show = known[field]
+            parts.append(name + show(item))
+        return "{" + after.join(parts) + "}"
+
+    return write_message
+
+
+def _write_each(one: _Write, after: str) -> _Write:
+    return lambda value: "[" + after.join(map(one, value)) + "]"
+
+
+def _write_one(field: FieldDescriptor, compact: bool, within: frozenset[Any]) -> _Write:
+    if field.message_type is not None:
+        return _writer(field.message_type, compact, within)
+    if field.enum_type is not None:
+        names = {value.number: f'"{value.name}"' for value in field.enum_type.values}
+        return lambda value: names.get(value) or str(value)
+    if field.cpp_type in _INTEGERS:
+        return '"{}"'.format if field.cpp_type in _LONG else str
+    return _WRITERS[field.type]
+
+
+def _write_bytes(value: bytes) -> str:
+    return f'"{b64encode(value).decode()}"'
+
+
+def _write_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _write_double(value: float) -> str:
+    if value - value:
+        raise ValueError("no number")
+    return repr(value)
+
+
+_WRITERS: dict[int, _Write] = {
+    FieldDescriptor.TYPE_STRING: encode_basestring,
+    FieldDescriptor.TYPE_BYTES: _write_bytes,
+    FieldDescriptor.TYPE_BOOL: _write_bool,
+    FieldDescriptor.TYPE_DOUBLE: _write_double,
+}
