@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter
@@ -41,6 +40,14 @@ class Wire:
         except MalformedMessage as error:
             self.error = str(error)
         self._fields: list[WireField] | None = None
+
+    def again(self) -> Wire:
+        """The same bytes once more, for another step: who sent which copy is told by the object of its message."""
+        other = Wire.__new__(Wire)
+        other.raw, other.dialect, other.text, other.error = self.raw, self.dialect, self.text, self.error
+        other.message = Message(*_parts(self.message)) if self.message is not None else None
+        other._fields = self._fields
+        return other
 
     def translate(self) -> None:
         """From now on these are bytes in the layout of the text."""
@@ -104,10 +111,7 @@ class Step(trace.Step):
         first = self.known.get(raw)
         if first is None:
             first = self.known[raw] = Wire(raw, self.dialect, self.layout)
-        wire = copy(first)
-        if first.message is not None:
-            wire.message = Message(*_parts(first.message))  # who sent which copy is told by the object
-        return wire
+        return first.again()
 
     @cached_property
     def events(self) -> list[pb.Event]:

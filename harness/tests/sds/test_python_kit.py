@@ -35,7 +35,7 @@ from sds_reference.bloom_filter import RollingBloomFilter
 from sds_reference.effects import Effects
 from sds_reference.errors import SdsError
 from sds_reference.testee import server
-from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from sds_reference.testee.convert import KINDS, config_from_pb, config_to_pb, effects_into, state_to_pb
 from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
 
 KIT = Path(__file__).parents[2] / "adapters" / "python" / "kit.py"
@@ -171,7 +171,8 @@ def camel(name: str) -> str:
 
 def told(effects: Effects) -> dict[str, Any]:
     """Effects as the kit takes them, bytes as bytes."""
-    out = effects_to_pb(effects)
+    out = pb.Effects()
+    effects_into(out, effects)
     events = [json_format.MessageToDict(event) for event in out.events]
     for event, original in zip(events, out.events, strict=True):
         if "content" in event.get("delivered", {}):

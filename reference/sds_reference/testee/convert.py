@@ -38,12 +38,14 @@ _OFF_IS_0 = ("resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeou
 _REPAIR = ("t_min_ms", "t_max_ms", "num_response_groups")
 
 
-def effects_to_pb(effects: Effects) -> pb.Effects:
-    """The Effects of an answer."""
-    out = pb.Effects(broadcasts=effects.broadcasts, message_id=effects.message_id)
+def effects_into(out: pb.Effects, effects: Effects) -> None:
+    """Make ``out`` the Effects of an answer."""
+    out.SetInParent()  # there is an answer, even where nothing is in it
+    out.broadcasts.extend(effects.broadcasts)
+    if effects.message_id:
+        out.message_id = effects.message_id
     for event in effects.events:
         _add_event(out, event)
-    return out
 
 
 def _add_event(out: pb.Effects, event: Event) -> None:

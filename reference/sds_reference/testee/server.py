@@ -17,7 +17,7 @@ from ..message import HistoryEntry, fields_of, message_of
 from ..participant import UNNAMED_CHANNEL, Participant
 from ..revision import REVISIONS, Revision
 from ..wire_formats import V2026_01
-from .convert import KINDS, config_from_pb, config_to_pb, effects_to_pb, state_to_pb
+from .convert import KINDS, config_from_pb, config_to_pb, effects_into, state_to_pb
 from .dialect import Dialect
 
 PROTOCOL_VERSION = 1
@@ -239,9 +239,10 @@ class Testee:
         return wire if self._options.dialect is None else self._options.dialect.to_text(wire)
 
     def _answer(self, reply: pb.Reply, effects: Effects) -> None:
-        effects.broadcasts = [self._to_wire(text) for text in effects.broadcasts]
+        if self._options.dialect is not None:
+            effects.broadcasts = [self._options.dialect.to_private(text) for text in effects.broadcasts]
         effects.events = [event for event in effects.events if self._declared(event)]
-        reply.effects.CopyFrom(effects_to_pb(effects))
+        effects_into(reply.effects, effects)
 
     def _declared(self, event: Event) -> bool:
         """A signal that is not declared is not given, as an implementation without it would not give it."""
