@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
-from binascii import a2b_base64
 from collections.abc import Callable
 from functools import cache
 from json.encoder import encode_basestring
 from typing import Any, TypeVar
 
 import orjson
+import pybase64
 from google.protobuf import json_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -162,7 +161,7 @@ def _integer(value: Any, names: list[int]) -> int:
 
 
 def _bytes(value: Any, names: list[int]) -> bytes:
-    return a2b_base64(value, strict_mode=True)
+    return pybase64.b64decode(value, validate=True)
 
 
 def _double(value: Any, names: list[int]) -> float:
@@ -218,7 +217,7 @@ def _write_one(field: FieldDescriptor, compact: bool, within: frozenset[Any]) ->
 
 
 def _write_bytes(value: bytes) -> str:
-    return f'"{b64encode(value).decode()}"'
+    return f'"{pybase64.b64encode_as_string(value)}"'
 
 
 def _write_bool(value: bool) -> str:
