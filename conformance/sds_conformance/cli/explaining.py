@@ -144,6 +144,8 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
     grid = _grid()
     grid.add_row("Rule", f"{r['title']}.")
     grid.add_row("Check", r["summary"])
+    if r["says"]:
+        grid.add_row("Text", f"“{r['says']}”")
     _add_statements(grid, "Rests on", protocol, r["requirements"])
     grid.add_row("Played by", f"generated schedules: `{program()} fuzz -- COMMAND`")
     out.print(grid)

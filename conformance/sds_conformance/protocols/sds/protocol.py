@@ -40,5 +40,5 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
-    _corpora,
+    corpora=_corpora,
 )

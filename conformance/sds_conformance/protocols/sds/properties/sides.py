@@ -63,6 +63,8 @@ class Side:
     """Content and sync messages, all copies, in order."""
     arrivals: dict[str, Arrival] = field(default_factory=dict)
     """The first arrival of each content message that counts."""
+    heard: dict[str, Arrival] = field(default_factory=dict)
+    """The first arrival of each content or sync message that counts, where both are logged."""
     copies: dict[str, int] = field(default_factory=dict)
     """How many copies of it came, the first included."""
     ephemerals: dict[str, int] = field(default_factory=dict)

@@ -159,6 +159,8 @@ class ChannelView:
         elif command == "tick":
             self.ticks.append(step)
             before = len(self._log)
+            if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
+                self._log.give_up()
             self._read_events(step, None)
             self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
@@ -190,8 +192,7 @@ class ChannelView:
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _read_receive(self, step: Step) -> None:
-        wire = step.received
-        message = wire.message
+        message = step.received.message
         if message is None or message.channel_id != self.channel_id:
             if message is None or in_another_layout(message, self.channel_id):
                 self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}

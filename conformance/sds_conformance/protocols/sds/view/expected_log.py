@@ -54,6 +54,13 @@ class ExpectedLog:
         self._insert(message.message_id, lamport, own=False, unseen=True)
         self._log_syncs()
 
+    def give_up(self) -> None:
+        """Nothing need be waited for any more: sync messages that did may be logged, or dropped, without a sign."""
+        for message_id, received in self._waiting.items():
+            self._open.add(message_id)
+            self._insert(message_id, received.message.lamport_timestamp or 0, own=False, unseen=True)
+        self._waiting.clear()
+
     def claimed(self, message_id: str, lamport: int) -> None:
         """What came in the participant's own name, and it had not sent, was delivered: it should be ignored."""
         self._open.add(message_id)
