@@ -180,8 +180,8 @@ class GroupView:
             return True
         if not self.revision.syncs_are_logged:
             return False
-        heard, own = side.heard.get(message_id), (a.number for a, m in side.outgoing if m.message_id == message_id)
-        return (heard is not None and heard.act.number <= act.number) or any(number <= act.number for number in own)
+        heard, own = side.heard.get(message_id), side.synced.get(message_id)
+        return (heard is not None and heard.act.number <= act.number) or (own is not None and own <= act.number)
 
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
         """The log as it was last shown, if that was after the last calm phase."""
@@ -313,7 +313,10 @@ class GroupView:
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
             elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
-                side.outgoing.append((act, message))
+                # Where they are logged their IDs are unique, and nothing is said of copies of them.
+                if not self.revision.syncs_are_logged or message.message_id not in side.synced:
+                    side.outgoing.append((act, message))
+                side.synced.setdefault(message.message_id, act.number)
             fresh = False
 
     def _arrive(self, act: Act) -> None:

@@ -62,7 +62,7 @@ def what_is_delivered_is_what_was_sent(view: GroupView, side: Side) -> Iterator[
         yield held(delivery.act, side.channel_id)
     known = side.sent.keys() | side.copies.keys()
     if view.revision.syncs_are_logged:
-        known |= side.heard.keys() | {message.message_id for _, message in side.outgoing}
+        known |= side.heard.keys() | side.synced.keys()
     for act, state in side.looks:
         made_up = next((e.message_id for e in state.log.entries if e.message_id not in known), None)
         if made_up is not None:

@@ -43,6 +43,11 @@ class ExpectedLog:
     def sync_received(self, received: Received) -> None:
         """A sync message is logged without a sign once its dependencies are met, which they may be already."""
         message = received.message
+        if received.unmet and received.unmet == received.unmet_buffered:
+            # All that it depends on has come, and waits: whether that is enough is not said.
+            self._open.add(message.message_id)
+            self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
+            return
         if received.unmet:
             self._waiting[message.message_id] = received
             return

@@ -221,8 +221,10 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
 def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
     """What depends on a received sync message is delivered: that message is in the log."""
     syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
+    doubtful = _doubtful_syncs(view)
     for received in view.received if not view.gives_up else ():
-        named = [e.message_id for e in received.message.causal_history if e.message_id in syncs]
+        ids = [entry.message_id for entry in received.message.causal_history]
+        named = [] if doubtful.intersection(ids) else [message_id for message_id in ids if message_id in syncs]
         if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate:
             continue
         if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
@@ -230,6 +232,21 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
             expected = f"{received.message.message_id!r} delivered: {why}"
             yield judged(received.step, bool(received.delivered), expected, "it still waits after two quiet sweeps")
     yield from _shown_in_the_log(view)
+
+
+def _doubtful_syncs(view: ChannelView) -> set[str]:
+    """Sync messages that rest, through others, on own ones: of these nobody can say whether they are in the log."""
+    rests_on: dict[str, list[str]] = {}
+    for received in view.received:
+        for entry in received.message.causal_history if received.kind is Kind.SYNC else ():
+            rests_on.setdefault(entry.message_id, []).append(received.message.message_id)
+    doubtful = {sent.message.message_id for sent in view.syncs}
+    waiting = list(doubtful)
+    while waiting:
+        above = [message_id for message_id in rests_on.get(waiting.pop(), ()) if message_id not in doubtful]
+        doubtful.update(above)
+        waiting += above
+    return doubtful
 
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:
