@@ -24,7 +24,7 @@ from sds_harness.trace import Dialect, Trace
 
 from ..judging.rules import UnknownDialect
 from ..judging.runner import PATIENCE, BrokenRun, Connect
-from ..protocols import protocol_of, repertoire_of
+from ..protocols import protocol_of, repertoire_of, revisions
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class NotPlayed(Exception):
 
 class OutOfTime(NotPlayed):
     """One was not played to its end, because the total time was over: the same holds for all after it."""
+
+
+class OtherText(ValueError):
+    """An implementation speaks another text than the rest of its cast; the message says who, and what to do."""
 
 
 def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
@@ -111,6 +115,15 @@ class Cast:
     def driven(self) -> tuple[str, ...]:
         """The implementations that got through the handshake, in order."""
         return tuple(name for name in self.declarations if name not in self.undriven)
+
+    def hold_to_text(self) -> None:
+        """Whoever declares revisions has to declare one of the text that all of them are to speak. Raises OtherText:
+        what a message of another text is taken for would say nothing of anybody."""
+        known, text = revisions(), revisions()[self.revision].prefix
+        for name in self.driven:
+            spoken = [revision for revision in self.declarations[name].revisions if revision in known]
+            if spoken and not any(known[revision].prefix == text for revision in spoken):
+                raise OtherText(f"{name} speaks {' and '.join(spoken)}, and not {self.revision}: leave it out")
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""

@@ -72,8 +72,8 @@ class ChannelView:
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
-        self._fogged = False
-        self._owed = 0  # sync messages that were asked for and did not go out: a sweep may send them as they were
+        # Sync messages are owed that were asked for and did not go out: a sweep may send them as they were.
+        self._fogged, self._owed = False, 0
         opened = False
         for step in trace.steps:
             own = step.participant == party.name
@@ -172,7 +172,8 @@ class ChannelView:
         if step.command == "send_sync" and not step.broadcasts:
             self._clock.maybe_moved(self._now(step))
             self._owed += 1
-        if self._delivers(step, {message.message_id for message in step.messages}):
+        sent = {message.message_id for message in step.messages}
+        if any(e.delivered.message_id not in sent for e in step.signals("delivered", self.channel_id)):
             before = self._clock.low
             self._read_events(step, None)
             self._clock.blur(before)
@@ -181,14 +182,10 @@ class ChannelView:
             self._read_broadcasts(step, certain=True)
             self._read_events(step, None)
 
-    def _delivers(self, step: Step, but: set[str]) -> bool:
-        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
-
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
-            if not message_id and step.first is not None:
-                message_id = step.first.message_id
+            message_id = message_id or (step.first.message_id if step.first is not None else "")
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _read_receive(self, step: Step) -> None:
@@ -339,6 +336,7 @@ class ChannelView:
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
                 self._clock.maybe_moved(self._now(step))
+                self._note_sync(message)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:
@@ -369,9 +367,8 @@ class ChannelView:
             self._clock.sent(message.lamport_timestamp, self._now(step), sync=into is self.syncs)
         if sent.repeat:
             self._clock.maybe_moved(self._now(step))
-        if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
-            self.known_ids.add(message.message_id)
-            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
+        if into is self.syncs and not sent.repeat:
+            self._note_sync(message)
         if into is self.sent:
             self._acknowledging.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
@@ -380,6 +377,11 @@ class ChannelView:
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
             self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: where it stands in the log is open
+
+    def _note_sync(self, message: Message) -> None:
+        if self.revision.syncs_are_logged:
+            self.known_ids.add(message.message_id)
+            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:
