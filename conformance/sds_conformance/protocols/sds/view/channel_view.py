@@ -172,8 +172,7 @@ class ChannelView:
         if step.command == "send_sync" and not step.broadcasts:
             self._clock.maybe_moved(self._now(step))
             self._owed += 1
-        sent = {message.message_id for message in step.messages}
-        if any(e.delivered.message_id not in sent for e in step.signals("delivered", self.channel_id)):
+        if self._delivers(step, {message.message_id for message in step.messages}):
             before = self._clock.low
             self._read_events(step, None)
             self._clock.blur(before)
@@ -181,6 +180,9 @@ class ChannelView:
         else:
             self._read_broadcasts(step, certain=True)
             self._read_events(step, None)
+
+    def _delivers(self, step: Step, but: set[str]) -> bool:
+        return any(e.delivered.message_id not in but for e in step.signals("delivered", self.channel_id))
 
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
@@ -227,9 +229,8 @@ class ChannelView:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
-        undelivered = not received.delivered_at_once and (
-            received.kind is Kind.CONTENT or not self.revision.syncs_are_logged
-        )
+        logged = received.kind is Kind.SYNC and self.revision.syncs_are_logged
+        undelivered = not received.delivered_at_once and not logged
         if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
@@ -336,7 +337,9 @@ class ChannelView:
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
                 self._clock.maybe_moved(self._now(step))
-                self._note_sync(message)
+                if self.revision.syncs_are_logged:
+                    self.known_ids.add(message.message_id)
+                    self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:
@@ -367,8 +370,9 @@ class ChannelView:
             self._clock.sent(message.lamport_timestamp, self._now(step), sync=into is self.syncs)
         if sent.repeat:
             self._clock.maybe_moved(self._now(step))
-        if into is self.syncs and not sent.repeat:
-            self._note_sync(message)
+        if into is self.syncs and not sent.repeat and self.revision.syncs_are_logged:
+            self.known_ids.add(message.message_id)
+            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
         if into is self.sent:
             self._acknowledging.send(message.message_id, repeat=sent.repeat)
         if into is self.sent and not sent.repeat:
@@ -377,11 +381,6 @@ class ChannelView:
             self._last_broadcast[message.message_id] = step
             self._log.insert(message.message_id, message.lamport_timestamp, own=True)
             self._fogged |= message.lamport_timestamp is None  # SDS-MSG-17: where it stands in the log is open
-
-    def _note_sync(self, message: Message) -> None:
-        if self.revision.syncs_are_logged:
-            self.known_ids.add(message.message_id)
-            self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
 
     def _read_observe(self, step: Step) -> None:
         if step.state is None:
