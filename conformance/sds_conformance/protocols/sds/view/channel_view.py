@@ -229,8 +229,7 @@ class ChannelView:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
-        logged = received.kind is Kind.SYNC and self.revision.syncs_are_logged
-        undelivered = not received.delivered_at_once and not logged
+        undelivered = not (received.delivered_at_once or (received.kind is Kind.SYNC and self._is_regular(Kind.SYNC)))
         if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
