@@ -63,7 +63,7 @@ def name_of(seed: int, index: int) -> str:
 
 def passages_of(text: Text) -> tuple[str, ...]:
     """The passages that say something of a text: those about SDS-R only where there is that."""
-    return tuple(name for name, passage in PASSAGES.items() if text.repairs or not passage.repairs)
+    return tuple(name for name, passage in PASSAGES.items() if passage.is_of(text))
 
 
 def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
@@ -74,7 +74,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
     if not text.repairs and grammar.sds_r:
         raise ValueError(f"{text.name} has no SDS-R")
     if unknown := set(grammar.passages) - set(passages_of(text)):
-        raise ValueError(f"{text.name} has no SDS-R, which the passage {min(unknown)!r} is about")
+        raise ValueError(f"the passage {min(unknown)!r} is about something that {text.name} does not have")
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     sds_r = grammar.sds_r if grammar.sds_r is not None else text.repairs and chance(choices, 58)
@@ -112,7 +112,11 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "",
 def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
     if grammar.passages:
         return passage.name in grammar.passages
-    possible = (writer.sds_r or not passage.repairs) and (grammar.scripted or not passage.scripted)
+    possible = (
+        passage.is_of(writer.text)
+        and (writer.sds_r or not passage.repairs)
+        and (grammar.scripted or not passage.scripted)
+    )
     return possible and passage.fits(writer)
 
 
@@ -135,7 +139,8 @@ def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    if chance(choices, 40 if sds_r else 12):
+    # Where there are no repairs that take up half of all schedules, there is more time for upkeep.
+    if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))

@@ -26,10 +26,12 @@ class Text:
     """There is SDS-R."""
     retrieval_hints: bool = True
     """Causal histories have more than message IDs."""
+    syncs_are_logged: bool = False
+    """Others may depend on a sync message."""
 
     @classmethod
     def of(cls, revision: Revision) -> Text:
-        return cls(revision.name, revision.repairs, revision.retrieval_hints)
+        return cls(revision.name, revision.repairs, revision.retrieval_hints, revision.syncs_are_logged)
 
 
 SDS = Text()

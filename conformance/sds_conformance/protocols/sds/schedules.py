@@ -41,6 +41,11 @@ OUT_OF_REACH: dict[str, str] = {
     "answers-strictly-after": "several answers would have to be due in one millisecond, and more in another",
 }
 """Mutants that need more than a schedule of a few participants has, with the reason."""
+OUT_OF_REACH_OF_THE_PROPOSAL: dict[str, str] = {
+    "forum-checks-on-arrival": OUT_OF_REACH["checks-on-arrival"],
+    "tells-of-ties": 'what it does is told and not reproached: conflicts are to be resolved without others "preferably"',
+}
+"""The same for those of the proposal of 2024."""
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
@@ -107,6 +112,7 @@ REPERTOIRE = replace(
             grammar_of=proposed_grammar_of,
             generated=partial(generated, text=_PROPOSAL),
             properties=PROPOSED,
+            out_of_reach=OUT_OF_REACH_OF_THE_PROPOSAL,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
         ),
     ),
