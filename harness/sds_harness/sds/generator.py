@@ -66,15 +66,17 @@ def passages_of(text: Text) -> tuple[str, ...]:
     return tuple(name for name, passage in PASSAGES.items() if passage.is_of(text))
 
 
-def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
-    """A schedule by ``choices``, of what a text knows.
-
-    Raises ValueError if the grammar asks for something that it does not know.
-    """
+def hold_to_text(grammar: Grammar, text: Text) -> None:
+    """Raises ValueError if a grammar asks for something that a text does not have."""
     if not text.repairs and grammar.sds_r:
         raise ValueError(f"{text.name} has no SDS-R")
     if unknown := set(grammar.passages) - set(passages_of(text)):
         raise ValueError(f"the passage {min(unknown)!r} is about something that {text.name} does not have")
+
+
+def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
+    """A schedule by ``choices``, of what a text knows. Raises ValueError, see ``hold_to_text``."""
+    hold_to_text(grammar, text)
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
     sds_r = grammar.sds_r if grammar.sds_r is not None else text.repairs and chance(choices, 58)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from sds_reference import REVISIONS, SDS_2026_01
 
-from .generator import Grammar, draw_schedule
+from .generator import Grammar, draw_schedule, hold_to_text
 from .operations import Schedule
 from .writer import SDS, Text
 
@@ -48,7 +48,9 @@ def schedules(
     rest. Raises ValueError."""
     if revision not in REVISIONS:
         raise ValueError(f"there is no revision {revision!r}: there are {', '.join(REVISIONS)}")
-    return grammatical(Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision]))
+    grammar, text = Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision])
+    hold_to_text(grammar, text)
+    return grammatical(grammar, text)
 
 
 @st.composite

@@ -43,7 +43,7 @@ OUT_OF_REACH: dict[str, str] = {
 """Mutants that need more than a schedule of a few participants has, with the reason."""
 OUT_OF_REACH_OF_THE_PROPOSAL: dict[str, str] = {
     "forum-checks-on-arrival": OUT_OF_REACH["checks-on-arrival"],
-    "tells-of-ties": 'what it does is told and not reproached: conflicts are to be resolved without others "preferably"',
+    "tells-of-ties": "it is told and not reproached: who resolves a conflict is said with no more than a preference",
 }
 """The same for those of the proposal of 2024."""
 
