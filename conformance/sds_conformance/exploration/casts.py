@@ -7,7 +7,7 @@ broke. Whatever one of them does, the others can go on.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -54,7 +54,12 @@ class OutOfTime(NotPlayed):
 
 
 class OtherText(ValueError):
-    """An implementation speaks another text than the rest of its cast; the message says who, and what to do."""
+    """An implementation speaks another text than the rest of its cast; the message says who, and which."""
+
+    def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
+        super().__init__(f"{name} speaks {' and '.join(spoken)}, and not {revision}")
+        self.spoken = spoken
+        """The revisions that it declares."""
 
 
 def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
@@ -123,7 +128,7 @@ class Cast:
         for name in self.driven:
             spoken = [revision for revision in self.declarations[name].revisions if revision in known]
             if spoken and not any(known[revision].prefix == text for revision in spoken):
-                raise OtherText(f"{name} speaks {' and '.join(spoken)}, and not {self.revision}: leave it out")
+                raise OtherText(name, spoken, self.revision)
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""

@@ -34,7 +34,7 @@ def of_one_text() -> Iterator[None]:
     try:
         yield
     except OtherText as error:
-        raise click.UsageError(f"{error}, or type another --revision, which all of them speak") from None
+        raise click.UsageError(f"{error}: leave it out, or type a --revision that all of them speak") from None
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:

@@ -32,3 +32,14 @@ def missed_syncs(writer: Writer) -> None:
     writer.perhaps(50, Wait(31_000), Tick(poor))
     writer.perhaps(60, Lookup(poor))
     writer.send(poor)
+
+
+@passage(5, logged_syncs=True, fits=lambda writer: writer.sync_interval_ms > 0)
+def idle(writer: Writer) -> None:
+    """What somebody said is acknowledged, and then it says nothing: others log its sync messages, one after another."""
+    who, other = writer.two()
+    writer.send(who)
+    writer.send(other)
+    for times in (1, 1, 4, 12):
+        writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who))
+    writer.perhaps(30, Look())
