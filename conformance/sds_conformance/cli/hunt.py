@@ -41,7 +41,12 @@ class Bag:
     peaces: list[Peace]
     examples: int
     seed: int
-    revision: str = CURRENT
+    asked: str = ""
+    """The revision that was asked for, if any was."""
+
+    @property
+    def revision(self) -> str:
+        return self.asked or CURRENT
 
     @property
     def out_of_reach(self) -> Mapping[str, str]:
@@ -122,7 +127,7 @@ def hunt_command(
         unplayed = (unhunted(name, revision or "") for name in mutants if name not in within)
         catches = [*tracked(err, "mutants", hunting, len(within)), *unplayed]
         spared = list(tracked(err, "legal variants", sparing, len(variants)))
-    bag = Bag(catches, spared, examples, seed, revision or CURRENT)
+    bag = Bag(catches, spared, examples, seed, revision or "")
     if as_json:
         print_json(_as_json(bag))
     else:
@@ -171,13 +176,15 @@ What generated schedules find by themselves. Each mutant is the reference model 
 schedules of one seed, together with its like and among correct participants by turns, until something is found against
 it. That schedule is then shrunk: "after" counts schedules, "steps" the operations that are left of the last one.
 
-`sds-conformance hunt --markdown conformance/HUNT.md` writes this file.
+`sds-conformance hunt {options}` writes this file.
 """
+_FILE, _FILE_OF = "--markdown conformance/HUNT.md", "--revision {0} --markdown conformance/HUNT-{0}.md"
 
 
 def markdown(bag: Bag) -> str:
     """The tables as they stand in the repository: nothing in them changes from run to run."""
-    lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
+    options = _FILE_OF.format(bag.asked) if bag.asked else _FILE
+    lines = [_INTRODUCTION.format(options=options), f"**{bag.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
