@@ -9,6 +9,7 @@ import pytest
 
 from forum_channels import CountsInTens, participant_of
 from sds_conformance.exploration.campaign import explore
+from sds_conformance.exploration.counterexample import load
 from sds_conformance.exploration.judging import Scope
 from sds_conformance.judging.verdict import Finding
 from suite_terminal import typed, words
@@ -145,3 +146,16 @@ def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert f"schedules of {FORUM} have no passage gap" in words(refused.stderr)
     assert not (tmp_path / "a").exists()
+
+
+def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(reference: Path, tmp_path: Path) -> None:
+    shown = typed("corpus", "show", str(reference), "3", "--save", str(tmp_path))
+    assert shown.exit_code == 0
+    file = tmp_path / "schedule-3.json"
+    assert dict(load(file).notes) == {"revision": FORUM}
+    again = typed("replay", str(file))
+    assert "Nothing was found" in words(again.stdout)
+    assert typed("replay", "--revision", "sds-2026-01", str(file)).exit_code == 2
+    sds = record_here(tmp_path / "sds", order_of(schedules=1, grammar=GRAMMAR))
+    assert typed("corpus", "show", str(sds), "0", "--save", str(tmp_path)).exit_code == 0
+    assert load(tmp_path / "schedule-0.json").notes == ()
