@@ -8,6 +8,7 @@ from dataclasses import replace
 from played import Handle, reference, stage
 from sds_conformance.judging.judgement import Outcome
 from sds_conformance.protocols.properties import Replay, Sighting
+from sds_conformance.protocols.sds.catalogue import CURRENT
 from sds_conformance.protocols.sds.properties import examine
 from sds_harness.schedules import Schedule
 from sds_harness.schedules.operations import (
@@ -43,9 +44,9 @@ def schedule(
     return Schedule(members or tuple(Member(name) for name in names), operations, channels, configuration, seed=7)
 
 
-def performed(what: Schedule, start: Callable[[], Handle] = reference) -> Performance:
+def performed(what: Schedule, start: Callable[[], Handle] = reference, revision: str = CURRENT) -> Performance:
     """Everybody is one implementation."""
-    played = stage(start())
+    played = stage(start(), revision=revision)
     return play(what, dict.fromkeys(what.names, played))
 
 

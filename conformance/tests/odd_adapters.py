@@ -130,6 +130,13 @@ def declares_a_dialect(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @adapter
+def speaks_one_revision(request: pb.Request, reply: pb.Reply) -> None:
+    """speaks-one-revision NAME"""
+    if request.HasField("hello"):
+        reply.hello.revisions[:] = [sys.argv[2]]
+
+
+@adapter
 def names_messages_in_colour(request: pb.Request, reply: pb.Reply) -> None:
     """Signals, log and buffers are full of hostile IDs."""
     invent(reply, HOSTILE)

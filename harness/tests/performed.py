@@ -37,14 +37,16 @@ def reference(change: Change | None = None, **options: Any) -> Handle:
     return handle
 
 
-def stage_on(handle: Handle, dialect: str = "") -> Stage:
-    session = open_session(lambda: LocalLink(handle), Limits(), "sds-2026-01")
+def stage_on(handle: Handle, dialect: str = "", revision: str = "sds-2026-01") -> Stage:
+    session = open_session(lambda: LocalLink(handle), Limits(), revision)
     return Stage(session, "a schedule", load_dialect(dialect) if dialect else None)
 
 
-def shown(*operations: Operation, handle: Handle | None = None, **schedule: Any) -> Performance:
+def shown(
+    *operations: Operation, handle: Handle | None = None, revision: str = "sds-2026-01", **schedule: Any
+) -> Performance:
     """What came of these operations where all participants are of one implementation."""
-    stage = stage_on(handle or reference())
+    stage = stage_on(handle or reference(), revision=revision)
     whole = Schedule(**({"members": TRIO, "operations": operations} | schedule))
     return play(whole, dict.fromkeys(whole.names, stage))
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..judging.catalogue import POSITION_VERDICTS
 from ..judging.quoting import counted
-from ..protocols import Protocol, revisions
+from ..protocols import Protocol, default, repertoires, revisions
 from .known import POSITION, PROPERTY, REQUIREMENT, SCENARIO
 from .options import program
 
@@ -144,8 +144,12 @@ def _property(out: Console, protocol: Protocol, r: Row) -> None:
     grid = _grid()
     grid.add_row("Rule", f"{r['title']}.")
     grid.add_row("Check", r["summary"])
+    if r["says"]:
+        grid.add_row("Text", f"“{r['says']}”")
     _add_statements(grid, "Rests on", protocol, r["requirements"])
-    grid.add_row("Played by", f"generated schedules: `{program()} fuzz -- COMMAND`")
+    about = next(known.revisions for known in repertoires() if r["id"] in known.properties)
+    which = "" if default().rules.current in about else f" --revision {about[0]}"
+    grid.add_row("Played by", f"generated schedules: `{program()} fuzz{which} -- COMMAND`")
     out.print(grid)
 
 

@@ -32,7 +32,7 @@ from ..judging.again import Again
 from ..judging.exits import Exit
 from ..judging.planning import plan
 from ..judging.verdict import RANK
-from ..protocols import protocol_of, protocols, repertoire_of
+from ..protocols import protocol_of
 from ..reports.baselines.failures import judged
 from ..reports.baselines.matching import Match
 from ..telling.story import show_certificate, show_errors
@@ -40,6 +40,7 @@ from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show
 from .keeping import keeping, record
 from .limits import Seconds
 from .options import JOBS, SAVE, Driven, console, driving, exit_code, judging, which_schedules
+from .scheduled import grammar_of
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar
 
 _EPILOG = """
@@ -49,6 +50,7 @@ Examples:
   sds-conformance fuzz --examples 5000 --time-budget 600 -- ./my-adapter
   sds-conformance fuzz --cast among --participants 3-4 -- ./my-adapter
   sds-conformance fuzz --passage gap --passage partition -- ./my-adapter
+  sds-conformance fuzz --revision forum-2024 -- ./my-adapter
 
 The same seed gives the same schedules on every machine. Counterexamples are
 shrunk and kept in --save DIR; `sds-conformance replay` plays them again, on
@@ -96,12 +98,7 @@ def fuzz_command(
     checked on every trace, and the properties of the whole group besides. What fails is shrunk to a short story.
     """
     out, err = console(), console(stderr=True)
-    scheduled = [name for p in protocols() if p.repertoire is not None for name in p.repertoire.revisions]
-    if revision not in scheduled:
-        raise click.UsageError(
-            f"generated schedules are about {' and '.join(scheduled)}. Of {revision} there are the scenarios of `run`: "
-            f"{driven.typed('run', '--revision', revision)}"
-        )
+    grammar = grammar_of(driven, revision, profile, participants, passages)
     baseline = begun(baseline_file, revision)
     order = Order(
         driven.connect,
@@ -110,7 +107,7 @@ def fuzz_command(
         revision,
         profile,
         Casting(casting),
-        repertoire_of(revision).grammar_of(profile, *participants, passages),
+        grammar,
         seed,
         examples,
         time_budget or 0.0,

@@ -14,7 +14,7 @@ from sds_harness.declaration import printable
 from ..exploration.judging import STORM
 from ..judging.exits import Exit
 from ..judging.quoting import counted
-from ..protocols import protocols
+from ..protocols import protocols, repertoires
 from ..reports.baselines.failures import BREAKDOWN, Judged
 from ..reports.baselines.file import Baseline, BaselineError, load
 from ..reports.baselines.matching import Match, match
@@ -48,7 +48,7 @@ def begun(path: Path | None, revision: str) -> Baseline | None:
 def held(baseline: Baseline, judged: Judged) -> Match:
     """A baseline against what a command judged."""
     ids = {requirement for p in protocols() for requirement in p.rules.catalogue.requirements} | {BREAKDOWN, STORM}
-    ids |= {name for p in protocols() if p.repertoire is not None for name in p.repertoire.properties}
+    ids |= {name for repertoire in repertoires() for name in repertoire.properties}
     scenarios = {name for p in protocols() for name in p.rules.register.scenarios}
     return match(baseline, judged, ids, scenarios)
 

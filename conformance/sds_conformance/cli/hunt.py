@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,12 @@ from rich.console import Console
 from rich.text import Text
 
 from ..exploration.hunt import EXAMPLES, Catch, Peace, hunt, huntable, leave_in_peace, unhunted
-from ..protocols import default, repertoire_of
+from ..protocols import protocol_of, repertoire_of, scheduled
 from ..telling.story import plain_table, unbroken
 from .files import refuse_nowhere
 from .options import CURRENT, console, which_seed
 from .showing import print_json
 from .tables import ONLY, markdown_rows, matching, processes, tabled, tracked, write_tables
-
-OUT_OF_REACH = repertoire_of(CURRENT).out_of_reach
 
 _TOLD = ("mutant", "requirement", "found_after", "found_by", "operations", "participants")
 """To programs, of what became of a mutant."""
@@ -31,6 +29,7 @@ Examples:
   sds-conformance hunt --only 'ties-*'
   sds-conformance hunt --markdown conformance/HUNT.md
   sds-conformance hunt --examples 200 --json > hunt.json
+  sds-conformance hunt --revision forum-2024
 """
 
 
@@ -42,6 +41,17 @@ class Bag:
     peaces: list[Peace]
     examples: int
     seed: int
+    asked: str = ""
+    """The revision that was asked for, if any was."""
+
+    @property
+    def revision(self) -> str:
+        return self.asked or CURRENT
+
+    @property
+    def out_of_reach(self) -> Mapping[str, str]:
+        """Mutants that need more than a schedule has, with the reason."""
+        return repertoire_of(self.revision).out_of_reach
 
     @property
     def caught(self) -> list[Catch]:
@@ -50,7 +60,7 @@ class Bag:
     @property
     def away(self) -> list[Catch]:
         """Mutants that got away although a schedule could have met them."""
-        return [catch for catch in self.catches if not catch.found_after and catch.mutant not in OUT_OF_REACH]
+        return [catch for catch in self.catches if not catch.found_after and catch.mutant not in self.out_of_reach]
 
     @property
     def disturbed(self) -> list[Peace]:
@@ -79,9 +89,21 @@ class Bag:
     "--peaceful", type=click.IntRange(0), default=100, show_default=True, help="Schedules with each legal variant."
 )
 @which_seed("Which schedules.")
+@click.option(
+    "--revision",
+    type=click.Choice(scheduled()),
+    help="Only mutants of what this revision states, under it; by default those of SDS, each under its own.",
+)
 @tabled
 def hunt_command(
-    only: tuple[str, ...], examples: int, peaceful: int, seed: int, jobs: int, as_json: bool, write: Path | None
+    only: tuple[str, ...],
+    examples: int,
+    peaceful: int,
+    seed: int,
+    revision: str | None,
+    jobs: int,
+    as_json: bool,
+    write: Path | None,
 ) -> None:
     """Prove that generated schedules find faults, and accuse nobody who has none.
 
@@ -89,19 +111,23 @@ def hunt_command(
     variants play schedules, too, and nothing may be found against them.
     """
     out, err = console(), console(stderr=True)
-    hunted_ones, spared_ones = huntable()
+    hunted_ones, spared_ones = huntable(revision or "")
+    out_of_reach = repertoire_of(revision or CURRENT).out_of_reach
     mutants, variants = matching(hunted_ones, only), matching(spared_ones, only) if peaceful else []
     if not mutants and not variants:
         raise click.UsageError(
             "no mutant or variant of that name that schedules are about: `python -m sds_reference --list` names them"
         )
     refuse_nowhere(write)
-    within = [name for name in mutants if name not in OUT_OF_REACH or name in only]
+    within = [name for name in mutants if name not in out_of_reach or name in only]
     with processes(jobs) as pool:
-        hunting = pool.map(partial(hunt, examples=examples, seed=seed), within)
-        sparing = pool.map(partial(leave_in_peace, examples=peaceful, seed=seed), variants)
-        catches = [*tracked(err, "mutants", hunting, len(within)), *(unhunted(n) for n in mutants if n not in within)]
-        bag = Bag(catches, list(tracked(err, "legal variants", sparing, len(variants))), examples, seed)
+        hunting = pool.map(partial(hunt, examples=examples, seed=seed, revision=revision or ""), within)
+        peacefully = partial(leave_in_peace, examples=peaceful, seed=seed, revision=revision or "")
+        sparing = pool.map(peacefully, variants)
+        unplayed = (unhunted(name, revision or "") for name in mutants if name not in within)
+        catches = [*tracked(err, "mutants", hunting, len(within)), *unplayed]
+        spared = list(tracked(err, "legal variants", sparing, len(variants)))
+    bag = Bag(catches, spared, examples, seed, revision or "")
     if as_json:
         print_json(_as_json(bag))
     else:
@@ -110,8 +136,8 @@ def hunt_command(
     sys.exit(1 if bag.away or bag.disturbed else 0)
 
 
-def _ordered(catches: Iterable[Catch]) -> list[Catch]:
-    order = list(default().rules.catalogue.requirements)
+def _ordered(bag: Bag, catches: Iterable[Catch]) -> list[Catch]:
+    order = list(protocol_of(bag.revision).rules.catalogue.requirements)
     return sorted(catches, key=lambda catch: (order.index(catch.requirement), catch.mutant))
 
 
@@ -120,8 +146,8 @@ def _as_json(bag: Bag) -> dict[str, object]:
         "seed": bag.seed,
         "examples": bag.examples,
         "mutants": [
-            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": OUT_OF_REACH.get(catch.mutant, "")}
-            for catch in _ordered(bag.catches)
+            {**{key: getattr(catch, key) for key in _TOLD}, "out_of_reach": bag.out_of_reach.get(catch.mutant, "")}
+            for catch in _ordered(bag, bag.catches)
         ],
         "variants": [asdict(peace) for peace in bag.peaces],
     }
@@ -129,10 +155,10 @@ def _as_json(bag: Bag) -> dict[str, object]:
 
 def _show(out: Console, bag: Bag) -> None:
     table = plain_table(unbroken("Mutant"), unbroken("Requirement"), "Found by", right=("after", "steps"))
-    for catch in _ordered(bag.catches):
+    for catch in _ordered(bag, bag.catches):
         by = Text("NOT FOUND", "bold red")
         if catch not in bag.away:
-            reach = f"out of reach: {OUT_OF_REACH.get(catch.mutant)}"
+            reach = f"out of reach: {bag.out_of_reach.get(catch.mutant)}"
             by = Text(catch.found_by, "green") if catch.found_after else Text(reach, "dim")
         table.add_row(catch.mutant, catch.requirement, by, str(catch.found_after or ""), str(catch.operations or ""))
     if bag.catches:
@@ -150,27 +176,29 @@ What generated schedules find by themselves. Each mutant is the reference model 
 schedules of one seed, together with its like and among correct participants by turns, until something is found against
 it. That schedule is then shrunk: "after" counts schedules, "steps" the operations that are left of the last one.
 
-`sds-conformance hunt --markdown conformance/HUNT.md` writes this file.
+`sds-conformance hunt {options}` writes this file.
 """
+_FILE, _FILE_OF = "--markdown conformance/HUNT.md", "--revision {0} --markdown conformance/HUNT-{0}.md"
 
 
 def markdown(bag: Bag) -> str:
     """The tables as they stand in the repository: nothing in them changes from run to run."""
-    lines = [_INTRODUCTION, f"**{bag.totals}**", ""]
+    options = _FILE_OF.format(bag.asked) if bag.asked else _FILE
+    lines = [_INTRODUCTION.format(options=options), f"**{bag.totals}**", ""]
     lines += markdown_rows(
         "Mutants",
         ("Mutant", "What is wrong with it", "Requirement", "Found by", "After", "Steps"),
         [
             (f"`{c.mutant}`", c.summary, c.requirement, c.found_by, f"{c.found_after:,}", str(c.operations))
-            for c in _ordered(bag.caught)
+            for c in _ordered(bag, bag.caught)
         ],
     )
-    away = [c for c in _ordered(bag.catches) if not c.found_after]
+    away = [c for c in _ordered(bag, bag.catches) if not c.found_after]
     if away:
         lines += markdown_rows(
             "Mutants that schedules did not find",
             ("Mutant", "What is wrong with it", "Requirement", "Why"),
-            [(f"`{c.mutant}`", c.summary, c.requirement, OUT_OF_REACH.get(c.mutant, "not found")) for c in away],
+            [(f"`{c.mutant}`", c.summary, c.requirement, bag.out_of_reach.get(c.mutant, "not found")) for c in away],
         )
     if bag.peaces:
         lines += markdown_rows(

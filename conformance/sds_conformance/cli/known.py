@@ -59,8 +59,9 @@ def _of(
         for position in rules.catalogue.positions.values():
             yield position.id, position, (position.question, position.position)
     elif kind == PROPERTY:
-        known = protocol.repertoire.properties if protocol.repertoire is not None else {}
-        for found in sorted(known.values(), key=lambda found: found.id):
+        first = protocol.repertoire
+        known = [found for each in (first, *first.others) for found in each.properties.values()] if first else []
+        for found in sorted(known, key=lambda found: found.id):
             yield found.id, found, (found.title, found.summary, *found.requirements)
     else:
         for scenario in rules.register.scenarios.values():

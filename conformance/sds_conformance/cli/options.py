@@ -28,7 +28,7 @@ from ..judging.catalogue import POSITIONS
 from ..judging.exits import Exit
 from ..judging.rules import UnknownDialect
 from ..judging.verdict import Verdict
-from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, revisions
+from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, repertoires, revisions
 from ..protocols.properties import GROUP
 from ..telling.report import unusual
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
@@ -41,6 +41,7 @@ CURRENT = default().rules.current
 PROFILES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.rules.profiles))
 """The parts of a protocol that can be judged by themselves."""
 _USUAL = repertoire_of(CURRENT)
+_PASSAGES = dict.fromkeys(name for repertoire in repertoires() for name in repertoire.passages)
 SEED_HELP = "Which ones; `random` for others each time, the seed is printed."
 PREFIXES = tuple({revision.prefix: None for revision in revisions().values()})
 """How the IDs of requirements begin, one for each text."""
@@ -300,10 +301,10 @@ which_schedules = together(
     click.option(
         "--passage",
         "passages",
-        type=click.Choice(list(_USUAL.passages)),
+        type=click.Choice(list(_PASSAGES)),
         multiple=True,
         metavar="NAME",
-        help=f"Only schedules of these passages; may be repeated. There are {', '.join(_USUAL.passages)}.",
+        help=f"Only schedules of these passages; may be repeated. There are {', '.join(_PASSAGES)}.",
     ),
     click.option(
         "--participants",

@@ -19,11 +19,12 @@ from ..exploration.judging import Assessment, assess
 from ..exploration.telling import plain_story, show_head, svg_of
 from ..judging.exits import Exit
 from ..judging.verdict import RANK, Verdict
-from ..protocols import repertoire_of
+from ..protocols import scheduled
 from ..telling.story import labelled, show_errors
 from .carrying import refuse_apart
 from .keeping import keeping, record
-from .options import CURRENT, FILE, FOLDER, STRICT, Driven, console, driving
+from .options import FILE, FOLDER, STRICT, Driven, console, driving
+from .scheduled import revision_of
 from .showing import (
     driven_or_ended,
     not_played,
@@ -35,7 +36,6 @@ from .showing import (
     unshrunk_json,
 )
 
-_SCHEDULED = repertoire_of(CURRENT).revisions
 _EPILOG = """
 \b
 Examples:
@@ -57,7 +57,7 @@ Without COMMAND the bundled reference model plays it: does that do better?
 )
 @click.option(
     "--revision",
-    type=click.Choice(_SCHEDULED),
+    type=click.Choice(scheduled()),
     help="Which revision of the text is judged; as noted in FILE, else the current one.",
 )
 @STRICT
@@ -84,7 +84,7 @@ def replay_command(
         driven.connect,
         driven.limits,
         driven.dialect,
-        revision or notes.get("revision") or CURRENT,
+        revision_of(notes.get("revision", ""), revision, str(file)),
         casting=Casting(cast) if cast in {c.value for c in Casting} else Casting.TOGETHER,
         strict=strict,
     )

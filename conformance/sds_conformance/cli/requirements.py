@@ -87,7 +87,7 @@ def explained(entry: Entry, sightings: Sightings | None) -> Row:
             told = position_row(protocol.rules, about)
         case GlobalProperty():
             told = {"id": about.id, "title": about.title, "summary": about.summary}
-            told["requirements"] = list(about.requirements)
+            told |= {"says": about.says, "requirements": list(about.requirements)}
         case Scenario():
             environments = [PLAIN.name] if about.long else list(protocol.rules.environments)
             told = {"id": about.name, "summary": about.summary, "requirements": list(about.exercises)}

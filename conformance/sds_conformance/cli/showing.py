@@ -17,6 +17,7 @@ from sds_harness.faults import TesteeFault
 from sds_harness.schedules import Performance, Schedule, ScheduleFileError
 
 from ..drawing.proof import story
+from ..exploration.casts import OtherText
 from ..exploration.counterexample import Counterexample, load
 from ..exploration.telling import proof_of, story_of
 from ..judging.exits import Exit
@@ -76,10 +77,16 @@ def shrinking_bar(err: Console, what: str, done: int, total: int, width: int = 4
 
 @contextmanager
 def driven_or_ended(err: Console, driven: Driven) -> Iterator[None]:
-    """Ends the command where the implementation cannot be driven, with what broke and the exit code for that."""
+    """Ends the command where the implementation cannot be driven, with what broke and the exit code for that; and where
+    it speaks another text than those that it is to play with. Raises UsageError."""
     driven.begin()
     try:
         yield
+    except OtherText as error:
+        raise click.UsageError(
+            f"the implementation {error}, as the references do that it is cast among: type --revision "
+            f"{error.spoken[0]}, or have its handshake declare what it speaks"
+        ) from None
     except TesteeFault as fault:
         show_breakdown(err, BrokenRun.at("handshake", fault.breakdown))
         err.print(f"{driven.shown} could not be driven.", style="bold red", soft_wrap=True)

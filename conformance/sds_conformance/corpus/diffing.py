@@ -27,7 +27,8 @@ from sds_harness.corpus.schema import SCHEDULES_PER_ROW_GROUP
 from sds_harness.corpus.shards import DamagedFile, hold_to_count
 from sds_harness.declaration import printable
 
-from ..exploration.judging import Scope
+from ..exploration.judging import Scope, judged_revision
+from ..protocols import revisions
 from .classifying import DIVERGENCE_SCHEMA, Class, Classified, as_row, at_sight, judged
 from .comparing import differing, divergences
 from .ranges import DIFFERENT, Divergence
@@ -186,6 +187,12 @@ def comparable(a: Corpus, b: Corpus) -> None:
     """Raises CorpusError if these are not corpora of the same schedules."""
     if a.kind != b.kind:
         raise CorpusError(f"{a.place.shown} and {b.place.shown} are of two protocols, so there is nothing to compare.")
+    texts = [revisions()[judged_revision(corpus.manifest.revision)].prefix for corpus in (a, b)]
+    if texts[0] != texts[1]:
+        raise CorpusError(
+            f"{a.place.shown} is of {a.manifest.revision} and {b.place.shown} of {b.manifest.revision}, which are two "
+            f"texts, so there is nothing to compare: record both with one --revision."
+        )
     versions = (a.manifest.schema_version, b.manifest.schema_version)
     if versions[0] != versions[1]:
         old, new = sorted((a, b), key=lambda corpus: corpus.manifest.schema_version)

@@ -13,12 +13,14 @@ from ..protocols.corpora import Corpora
 def corpora_of(revision: str) -> Corpora:
     """Those of the protocol by which a corpus of that revision is judged. Raises CorpusError if it has none."""
     try:
-        protocol = protocol_of(judged_revision(revision))
+        judged = judged_revision(revision)
+        protocol = protocol_of(judged)
     except UnknownRevision as error:
         raise CorpusError(str(error)) from None
     if protocol.corpora is None:
         raise CorpusError(f"There are no corpora of {protocol.name}.")
-    return protocol.corpora()
+    corpora = protocol.corpora()
+    return corpora.others.get(judged, corpora)
 
 
 def kind_of(revision: str) -> Kind:

@@ -56,10 +56,13 @@ class Company:
         self.cast = Cast(crew, revision)
 
     def start(self) -> Declaration:
-        """Shake hands. Raises TesteeFault if the implementation cannot be driven."""
+        """Shake hands. Raises TesteeFault if the implementation cannot be driven, and OtherText if it speaks another
+        text than the references that it is to be among."""
         self.cast.start()
         for breakdown in self.cast.undriven.values():
             raise TesteeFault(breakdown.kind, breakdown.detail, breakdown.stderr, breakdown.hint)
+        if self.casting is Casting.AMONG:
+            self.cast.hold_to_text()
         return self.declaration
 
     @property

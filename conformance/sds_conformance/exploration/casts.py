@@ -7,7 +7,7 @@ broke. Whatever one of them does, the others can go on.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,7 @@ from sds_harness.trace import Dialect, Trace
 
 from ..judging.rules import UnknownDialect
 from ..judging.runner import PATIENCE, BrokenRun, Connect
-from ..protocols import protocol_of, repertoire_of
+from ..protocols import protocol_of, repertoire_of, revisions
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,15 @@ class NotPlayed(Exception):
 
 class OutOfTime(NotPlayed):
     """One was not played to its end, because the total time was over: the same holds for all after it."""
+
+
+class OtherText(ValueError):
+    """An implementation speaks another text than the rest of its cast; the message says who, and which."""
+
+    def __init__(self, name: str, spoken: Sequence[str], revision: str) -> None:
+        super().__init__(f"{name} speaks {' and '.join(spoken)}, and not {revision}")
+        self.spoken = spoken
+        """The revisions that it declares."""
 
 
 def not_played(name: str, breakdown: Breakdown, otherwise: str) -> NotPlayed:
@@ -111,6 +120,15 @@ class Cast:
     def driven(self) -> tuple[str, ...]:
         """The implementations that got through the handshake, in order."""
         return tuple(name for name in self.declarations if name not in self.undriven)
+
+    def hold_to_text(self) -> None:
+        """Whoever declares revisions has to declare one of the text that all of them are to speak. Raises OtherText:
+        what a message of another text is taken for would say nothing of anybody."""
+        known, text = revisions(), revisions()[self.revision].prefix
+        for name in self.driven:
+            spoken = [revision for revision in self.declarations[name].revisions if revision in known]
+            if spoken and not any(known[revision].prefix == text for revision in spoken):
+                raise OtherText(name, spoken, self.revision)
 
     def dialect(self, name: str) -> Dialect | None:
         """The private wire layout of an implementation. Raises UnknownDialect for one that is not known here."""

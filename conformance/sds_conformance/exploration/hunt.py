@@ -10,7 +10,7 @@ from sds_harness.schedules import Schedule
 from ..judging.again import Again
 from ..judging.exercise import NOTHING, Fault
 from ..judging.verdict import OBSERVE, Finding, Verdict
-from ..protocols import Protocol, default, repertoire_of
+from ..protocols import Protocol, default, protocol_of, repertoire_of
 from .campaign import Order, explore, play_one
 from .casting import Casting, Company
 from .counterexample import counterexample
@@ -20,16 +20,25 @@ EXAMPLES = 1_000
 """Schedules after which a mutant got away."""
 
 
-def huntable() -> tuple[list[str], list[str]]:
-    """The mutants and the legal variants of the revisions that schedules are about."""
-    protocol = default()
-    known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol)
+def huntable(revision: str = "") -> tuple[list[str], list[str]]:
+    """The mutants of what a revision states and the legal variants of it, by default those of the text that is judged
+    unless another is asked for. Raises ValueError for a revision that schedules are not about."""
+    protocol = _protocol(revision)
+    known, model, scheduled = protocol.rules.catalogue.requirements, protocol.model, _scheduled(protocol, revision)
+    if revision:
+        mutants = [name for name, m in model.mutants.items() if known[m.requirement].stated_in(revision)]
+        return mutants, [n for n in model.variants if revision in {chosen for chosen, _ in model.chosen_in(n)}]
     mutants = [name for name, m in model.mutants.items() if known[m.requirement].revisions[0] in scheduled]
     return mutants, [name for name in model.variants if model.chosen_in(name)[0][0] in scheduled]
 
 
-def _scheduled(protocol: Protocol) -> tuple[str, ...]:
-    return repertoire_of(protocol.rules.current).revisions
+def _protocol(revision: str) -> Protocol:
+    return protocol_of(revision) if revision else default()
+
+
+def _scheduled(protocol: Protocol, revision: str) -> tuple[str, ...]:
+    known = repertoire_of(revision or protocol.rules.current).revisions
+    return (revision,) if revision else known
 
 
 @dataclass(frozen=True)
@@ -49,24 +58,25 @@ class Catch:
     schedule: Schedule | None = None
 
 
-def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Order:
-    """A campaign against a mutant, in this process, under the revision that its requirement belongs to."""
-    protocol = default()
+def order_for(mutant: Fault, casting: Casting = Casting.TOGETHER, seed: int = 0, revision: str = "") -> Order:
+    """A campaign against a mutant, in this process, by default under the revision that its requirement belongs to."""
+    protocol = _protocol(revision)
     violated = protocol.rules.catalogue.requirements[mutant.requirement]
     observe = protocol.rules.language.number_of(OBSERVE)
     without = frozenset({observe}) if mutant.unseen and observe is not None else NOTHING
     connect = lambda _: protocol.model.mutant(mutant.name, without)  # noqa: E731
-    return Order(connect, revision=violated.revisions[0], casting=casting, seed=seed, told=violated.optional)
+    judged = revision or violated.revisions[0]
+    return Order(connect, revision=judged, casting=casting, seed=seed, told=violated.optional)
 
 
-def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
+def hunt(name: str, examples: int = EXAMPLES, seed: int = 0, revision: str = "") -> Catch:
     """Play schedules against a mutant until one finds it, and shrink that.
 
     First its own requirement alone is judged; if that finds nothing, whatever finds something counts. Every other
     schedule is played among reference participants: a fault that all share may hide.
     """
-    mutant, missed = default().model.mutants[name], unhunted(name)
-    orders = [order_for(mutant, casting, seed) for casting in (Casting.TOGETHER, Casting.AMONG)]
+    mutant, missed = _protocol(revision).model.mutants[name], unhunted(name, revision)
+    orders = [order_for(mutant, casting, seed, revision) for casting in (Casting.TOGETHER, Casting.AMONG)]
     companies = [order.company() for order in orders]
     for company in companies:
         company.start()
@@ -91,9 +101,9 @@ def hunt(name: str, examples: int = EXAMPLES, seed: int = 0) -> Catch:
     return missed
 
 
-def unhunted(name: str) -> Catch:
+def unhunted(name: str, revision: str = "") -> Catch:
     """A mutant that nothing has found."""
-    mutant = default().model.mutants[name]
+    mutant = _protocol(revision).model.mutants[name]
     return Catch(name, mutant.requirement, mutant.summary)
 
 
@@ -117,17 +127,17 @@ class Peace:
     accused: tuple[str, ...]
 
 
-def leave_in_peace(name: str, examples: int, seed: int = 0) -> Peace:
-    """Play schedules with a legal variant, under every revision that they are about."""
-    protocol = default()
-    scheduled, left_out = _scheduled(protocol), protocol.model.variants[name].leaves_out
+def leave_in_peace(name: str, examples: int, seed: int = 0, revision: str = "") -> Peace:
+    """Play schedules with a legal variant, by default under every revision that they are about."""
+    protocol = _protocol(revision)
+    scheduled, left_out = _scheduled(protocol, revision), protocol.model.variants[name].leaves_out
     accused: dict[str, None] = {}
-    for revision in sorted(scheduled):
+    for judged in sorted(scheduled):
         for casting in (Casting.TOGETHER, Casting.AMONG):
             tally = explore(
                 Order(
                     lambda _: protocol.model.variant(name, NOTHING),
-                    revision=revision,
+                    revision=judged,
                     casting=casting,
                     seed=seed,
                     examples=max(1, examples // (2 * (1 + len(scheduled)))),

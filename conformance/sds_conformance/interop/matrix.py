@@ -135,9 +135,10 @@ class Interop:
 def explore(cast: Cast, progress: Progress = lambda what, number, total: None) -> Interop:
     """Start a cast, let each ordered pair of it play all exchanges, and close it.
 
-    An interrupt ends the playing; what was played counts.
+    An interrupt ends the playing; what was played counts. Raises OtherText.
     """
     cast.start()
+    cast.hold_to_text()
     dialects = {name: cast.dialect(name) for name in cast.driven}
     sides = {n: Side(n, cast.declarations[n], d.name if d is not None else "") for n, d in dialects.items()}
     exchanges = exchanges_of(cast.revision)

@@ -7,7 +7,7 @@ that is added here, or to the ``__path__`` of this package, is a protocol of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -42,9 +42,12 @@ class Protocol:
     vectors: Material | None = None
     """Its golden vectors, None if it has none."""
     repertoire: Repertoire | None = None
-    """The schedules that are generated for it, None if there are none."""
+    """The schedules that are generated for it, None if there are none; with those of revisions that are another text
+    among its ``others``."""
     exchanges: Exchanges | None = None
     """How its implementations meet, None if they do not."""
+    other_exchanges: Mapping[str, Exchanges] = field(default_factory=dict)
+    """The same by revision, where that is another text."""
     corpora: Callable[[], Corpora] | None = None
     """Gives what is to be known of its stored corpora, None if there are none."""
 
@@ -78,17 +81,29 @@ def rules_of(revision: str) -> Rules:
     return protocol_of(revision).rules
 
 
+def repertoires() -> list[Repertoire]:
+    """All schedules that are generated, by text."""
+    known = [protocol.repertoire for protocol in protocols() if protocol.repertoire is not None]
+    return [each for one in known for each in (one, *one.others)]
+
+
+def scheduled() -> list[str]:
+    """The revisions that generated schedules are about."""
+    return [revision for repertoire in repertoires() for revision in repertoire.revisions]
+
+
 def repertoire_of(revision: str) -> Repertoire:
-    """The schedules that are generated for the protocol of a revision. Raises ValueError if there are none."""
-    repertoire = protocol_of(revision).repertoire
-    if repertoire is None:
-        raise ValueError(f"no schedules are generated for {revision}")
-    return repertoire
+    """The schedules that are generated for a revision. Raises ValueError if there are none."""
+    for repertoire in repertoires():
+        if revision in repertoire.revisions:
+            return repertoire
+    raise ValueError(f"no schedules are generated for {revision}: there are those of {', '.join(scheduled())}")
 
 
 def exchanges_of(revision: str) -> Exchanges:
-    """How implementations of the protocol of a revision meet. Raises ValueError if they do not."""
-    exchanges = protocol_of(revision).exchanges
+    """How implementations of a revision meet. Raises ValueError if they do not."""
+    protocol = protocol_of(revision)
+    exchanges = protocol.other_exchanges.get(revision, protocol.exchanges)
     if exchanges is None:
         raise ValueError(f"implementations of {revision} have no exchanges")
     return exchanges
@@ -111,5 +126,5 @@ def stating(requirement: str) -> Protocol | None:
 
 def property_of(what: str) -> GlobalProperty | None:
     """The global property of that ID, None if there is none."""
-    known = [p.repertoire.properties for p in protocols() if p.repertoire is not None]
+    known = [repertoire.properties for repertoire in repertoires()]
     return next((properties[what] for properties in known if what in properties), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .freedoms import Freedom
@@ -24,3 +24,5 @@ class Corpora:
     """What the text leaves open, asked in this order."""
     following: Callable[[frozenset[str], str], frozenset[str]] = lambda fields, command: frozenset()
     """Of the columns that differ at a command those that differ only because others do."""
+    others: Mapping[str, Corpora] = field(default_factory=dict)
+    """Those of revisions that are another text."""

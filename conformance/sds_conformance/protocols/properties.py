@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sds_harness.schedules import Act, Performance, Schedule
@@ -59,6 +59,8 @@ class GlobalProperty:
     function: PropertyFunction | None = None
     twin: TwinFunction | None = None
     """Instead: it compares the performance with that of a changed schedule."""
+    says: str = ""
+    """The words of the text that it follows from, where they do not stand with its requirements."""
 
     @property
     def summary(self) -> str:
@@ -94,6 +96,10 @@ class Properties(dict[str, GlobalProperty]):
             return function
 
         return register
+
+    def also(self, known: GlobalProperty, property_id: str, says: str, *requirements: str) -> None:
+        """Register what holds of another text as well, because that ``says`` so."""
+        self._register(replace(known, id=property_id, requirements=self._ids(requirements), says=says))
 
     def examine(
         self, performance: Performance, replay: Replay | None = None, only: Iterable[str] | None = None

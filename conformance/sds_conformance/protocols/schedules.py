@@ -50,3 +50,5 @@ class Repertoire:
     """How often each situation arose."""
     out_of_reach: Mapping[str, str]
     """Mutants that need more than a schedule of a few participants has, with the reason."""
+    others: tuple[Repertoire, ...] = ()
+    """Those of revisions that are another text."""

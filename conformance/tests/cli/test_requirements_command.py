@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sds_conformance.cli.known import entries
-from sds_conformance.protocols import protocols
+from sds_conformance.protocols import repertoires
 from sds_conformance.protocols.sds.catalogue import load_catalogue
 from suite_terminal import too_wide, typed, words
 
@@ -71,9 +71,15 @@ def test_a_property_of_the_group_is_explained() -> None:
     assert text.startswith("G-04 property of the group Rule Deliveries follow the causal order.")
     assert f"Rests on SDS-RECV-06: {REQUIREMENTS['SDS-RECV-06'].statement}" in text
     assert "sds-conformance fuzz -- COMMAND" in text
-    known = protocols()[0].repertoire
-    assert known is not None
-    assert ids("G-*") == set(known.properties)
+    assert ids("G-*") == {name for repertoire in repertoires() for name in repertoire.properties}
+
+
+def test_a_property_of_the_proposal_is_explained_with_its_sentence() -> None:
+    text = words(typed("requirements", "g-f16").stdout)
+    assert text.startswith("G-F16 property of the group Rule What comes after has the greater timestamp.")
+    assert "Text “If received timestamp > local Lamport timestamp, update the local timestamp.”" in text
+    assert f"Rests on FORUM-23: {REQUIREMENTS['FORUM-23'].statement}" in text
+    assert "sds-conformance fuzz --revision forum-2024 -- COMMAND" in text
 
 
 def test_a_scenario_is_explained() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..schedules.choices import Choices, SeededChoices, chance, pick, weighted
 from .operations import Calm, Look, Member, Schedule, Wait
 from .passages import PASSAGES, Passage
-from .writer import Writer
+from .writer import SDS, Text, Writer
 
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi")
 ODD_NAMES = ("Ж-alice", "字", "e\u0301lise", "élise", "🦊-fox", "ß", "ﬁ", "\uffee-last")
@@ -51,9 +51,9 @@ _IN_ORDER = sorted(PASSAGES, key=lambda name: (name != "chatter", name))
 """The simplest first, to which Hypothesis shrinks."""
 
 
-def generated(seed: int, index: int, grammar: Grammar = ANYTHING) -> Schedule:
-    """The schedule of that number: the same on every machine."""
-    return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index))
+def generated(seed: int, index: int, grammar: Grammar = ANYTHING, text: Text = SDS) -> Schedule:
+    """The schedule of that number: the same on every machine. Raises ValueError, see ``draw_schedule``."""
+    return draw_schedule(SeededChoices(seed, index), grammar, name_of(seed, index), text)
 
 
 def name_of(seed: int, index: int) -> str:
@@ -61,12 +61,26 @@ def name_of(seed: int, index: int) -> str:
     return f"seed {seed}, schedule {index}"
 
 
-def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "") -> Schedule:
-    """A schedule by ``choices``."""
+def passages_of(text: Text) -> tuple[str, ...]:
+    """The passages that say something of a text: those about SDS-R only where there is that."""
+    return tuple(name for name, passage in PASSAGES.items() if passage.is_of(text))
+
+
+def hold_to_text(grammar: Grammar, text: Text) -> None:
+    """Raises ValueError if a grammar asks for something that a text does not have."""
+    if not text.repairs and grammar.sds_r:
+        raise ValueError(f"{text.name} has no SDS-R")
+    if unknown := set(grammar.passages) - set(passages_of(text)):
+        raise ValueError(f"the passage {min(unknown)!r} is about something that {text.name} does not have")
+
+
+def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "", text: Text = SDS) -> Schedule:
+    """A schedule by ``choices``, of what a text knows. Raises ValueError, see ``hold_to_text``."""
+    hold_to_text(grammar, text)
     sizes = [(n, weight) for n, weight in PARTICIPANTS if grammar.fewest <= n <= grammar.most]
     number = weighted(choices, sizes) if sizes else choices.integer(grammar.fewest, grammar.most)
-    sds_r = grammar.sds_r if grammar.sds_r is not None else chance(choices, 58)
-    configuration = _configuration(choices, sds_r=sds_r)
+    sds_r = grammar.sds_r if grammar.sds_r is not None else text.repairs and chance(choices, 58)
+    configuration = _configuration(choices, sds_r=sds_r, text=text)
     names = (ODD_NAMES if chance(choices, 12) else NAMES)[:number]
     clocks = pick(choices, ((0,), (0,), (0, 250, -250), (0, 600_000, -600_000), (0, -3_600_000, 3_600_000)))
     late = number > 2 and chance(choices, 12)
@@ -81,7 +95,7 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
     )
     pair = pick(choices, (("Grüße", "GRÜSSE"), ("c1", "C1"))) if chance(choices, 12) else ("c1", "c2")
     channels = pair[: 2 if chance(choices, 20) else 0 if chance(choices, 3) else 1]
-    writer = Writer(choices, members, len(channels) or 1, dict(configuration))
+    writer = Writer(choices, members, len(channels) or 1, dict(configuration), text)
     # With SDS-R every other passage is about it.
     possible = [
         (passage, passage.weight * (4 if passage.repairs else 1))
@@ -100,7 +114,11 @@ def draw_schedule(choices: Choices, grammar: Grammar = ANYTHING, name: str = "")
 def _fits(passage: Passage, grammar: Grammar, writer: Writer) -> bool:
     if grammar.passages:
         return passage.name in grammar.passages
-    possible = (writer.sds_r or not passage.repairs) and (grammar.scripted or not passage.scripted)
+    possible = (
+        passage.is_of(writer.text)
+        and (writer.sds_r or not passage.repairs)
+        and (grammar.scripted or not passage.scripted)
+    )
     return possible and passage.fits(writer)
 
 
@@ -113,15 +131,18 @@ def _finish(writer: Writer, choices: Choices) -> None:
         writer.add(Look())
 
 
-def _configuration(choices: Choices, *, sds_r: bool) -> tuple[tuple[str, int | float | bool], ...]:
+def _configuration(choices: Choices, *, sds_r: bool, text: Text) -> tuple[tuple[str, int | float | bool], ...]:
     # A small filter: with room for 10,000 every message would have 18 kB.
-    chosen: dict[str, int | float | bool] = {"bloom_capacity": pick(choices, (100, 100, 24, 10)), "sds_r": sds_r}
+    chosen: dict[str, int | float | bool] = {"bloom_capacity": pick(choices, (100, 100, 24, 10))}
+    if text.repairs:
+        chosen["sds_r"] = sds_r
     if chance(choices, 30):
         chosen["causal_history_size"] = pick(choices, (1, 3, 5, 10))
     if chance(choices, 25):
         periods = pick(choices, ((5_000, 20_000), (60_000, 180_000)))
         chosen["resend_unacknowledged_ms"], chosen["resend_possibly_acknowledged_ms"] = periods
-    if chance(choices, 40 if sds_r else 12):
+    # Where there are no repairs that take up half of all schedules, there is more time for upkeep.
+    if chance(choices, 12 if text.repairs and not sds_r else 40):
         chosen["sync_interval_ms"] = pick(choices, (10_000, 10_000, 30_000, 60_000))
     if chance(choices, 12):
         chosen["lost_timeout_ms"] = pick(choices, (30_000, 60_000))

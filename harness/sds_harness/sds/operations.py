@@ -33,7 +33,7 @@ class Send(Operation, op="send", command="send"):
     content: str | None = None
     """What it says, by default something that no other message says."""
     raw: str = ""
-    """Hexadecimal digits of what it says, instead."""
+    """Hexadecimal digits of what it says, instead; where only text can be said, what is none is said in ASCII."""
     hint: bool = False
     """The application supplies a retrieval hint."""
     times: int = 1
@@ -88,7 +88,8 @@ class Say(Operation, op="say"):
     peer: str
     label: str
     lamport_ms: int | None = 0
-    """Lamport timestamp relative to virtual time; None is unset."""
+    """Lamport timestamp relative to virtual time, or where timestamps count, to the one after the greatest that
+    participants have sent; None is unset."""
     after: tuple[str, ...] = ()
     """Labels in its causal history."""
     content: str | None = "usual"

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import UNNAMED_CHANNEL, HistoryEntry, Kind, Message, encode
+from sds_reference import UNNAMED_CHANNEL, HistoryEntry, Kind, Message, Revision
+from sds_reference.wire_formats import is_text
 
 from ..schedules import operations, player
 from ..schedules.performance import NEVER
@@ -32,8 +33,6 @@ from .performance import Packet, Performance
 from .stage import Stage
 from .trace import Step, Trace, Wire
 
-MAX_LAMPORT = 2**64 - 1
-
 
 def play(schedule: Schedule, stages: Mapping[str, Stage]) -> Performance:
     """Play a schedule; ``stages`` says on which stage each of its members stands.
@@ -53,11 +52,18 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def __init__(self, schedule: Schedule, stages: Mapping[str, Stage]) -> None:
         super().__init__(schedule, stages)
+        self._revision: Revision = self._distinct[0].revision
         self._store: dict[tuple[str, str], Packet] = {}
+        self._syncs: dict[tuple[str, str], Packet] = {}
+        """Sync messages that others may depend on: a text that has them logged has them stored, too."""
+        self._counts: dict[str, int] = {}
+        """The greatest Lamport timestamp that participants have sent in each channel."""
         self._has: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
         self._signals = self._accounted = self._accounted_packets = 0
         self._asked: set[tuple[str, str, str]] = set()
         self._wants: dict[str, dict[tuple[str, str], None]] = {name: {} for name in schedule.names}
+        self._heard: dict[str, set[tuple[str, str]]] = {name: set() for name in schedule.names}
+        """The sync messages that each has, where others may depend on them."""
         self._does |= {
             Send: self._send,
             Sync: self._sync,
@@ -85,11 +91,20 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _left(self, packet: Packet) -> None:
         message = packet.wire.message
-        if message is not None and message.kind is Kind.CONTENT:
-            key = (message.channel_id, message.message_id)
+        if message is None:
+            return
+        key, sender = (message.channel_id, message.message_id), packet.sender if packet.act else ""
+        if sender:
+            channel_id, lamport = message.channel_id, message.lamport_timestamp or 0
+            self._counts[channel_id] = max(lamport, self._counts.get(channel_id, 0))
+        if message.kind is Kind.CONTENT:
             self._store.setdefault(key, packet)
-            if packet.act and packet.sender in self._has:
-                self._has[packet.sender][key] = None
+            if sender in self._has:
+                self._has[sender][key] = None
+        elif message.kind is Kind.SYNC and self._revision.syncs_are_logged:
+            self._syncs.setdefault(key, packet)
+            if sender in self._heard:
+                self._heard[sender].add(key)
 
     def _hear(self, listener: str, actor: Actor, wire: Wire) -> None:
         self._meet(listener, wire.message)
@@ -102,8 +117,11 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         has, wants = self._has[listener], self._wants[listener]
         if message.kind is Kind.CONTENT:
             has[message.channel_id, message.message_id] = None
+        elif self._revision.syncs_are_logged:
+            self._heard[listener].add((message.channel_id, message.message_id))
         wants.update(dict.fromkeys((message.channel_id, entry.message_id) for entry in message.causal_history))
-        self._wants[listener] = {key: None for key in wants if key not in has}
+        heard = self._heard[listener]
+        self._wants[listener] = {key: None for key in wants if key not in has and key not in heard}
 
     # ---- operations ------------------------------------------------------------------------------------------------
 
@@ -123,7 +141,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         hint = hint_of(label) if hinted else None
         # The content belongs to the label, not to the number of messages sent before, so that a message stays what it
         # is when others are taken away.
-        content = bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode()
+        content = self._sayable(bytes.fromhex(op.raw) or (op.content or f"content {label} of {who}").encode())
         self._act(who, lambda: actor.send(content, channel, retrieval_hint=hint), op.route, label=label)
 
     def _sync(self, op: Sync) -> None:
@@ -134,7 +152,7 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
     def _ephemeral(self, op: Ephemeral) -> None:
         for who in self._those(op.who):
             actor, channel = self._actors[who], self._channel(who, op.channel)
-            content = bytes.fromhex(op.raw) or b"typing"
+            content = self._sayable(bytes.fromhex(op.raw) or b"typing")
             self._act(who, lambda: actor.send_ephemeral(content, channel), op.route)  # noqa: B023
 
     def _tick(self, op: Tick) -> None:
@@ -154,8 +172,8 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             while wanted := [key for key in self._wants[who] if key not in asked]:
                 asked.update(wanted)
                 for key in wanted:
-                    packet = self._store.get(key)
-                    if packet is not None and key not in self._has[who]:
+                    packet = self._store.get(key) or self._syncs.get(key)
+                    if packet is not None and key not in self._has[who] and key not in self._heard[who]:
                         self._receive(who, packet, "store")
 
     def _again(self, op: Again) -> None:
@@ -165,17 +183,16 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
         wire = packet.wire
         if op.asks:
             asks = self._entries(op.asks, senders=True, hints=False)
-            wire = Wire(encode(replace(packet.wire.message, repair_request=asks)), None)
+            wire = self._written(replace(packet.wire.message, repair_request=asks))
         self._receive(op.to, packet, "again", wire)
 
     def _say(self, op: Say) -> None:
-        wire = Wire(ENCODINGS[op.encoding](encode(self._said(op))), None)
-        packet = self._packet(op.peer, wire, 0, op.label)
+        packet = self._packet(op.peer, self._written(self._said(op), op.encoding), 0, op.label)
         self._carry(packet, self._those(op.to), op.route)
 
     def _garble(self, op: Garble) -> None:
         if op.to in self._actors:
-            packet = self._packet("noise", Wire(bytes.fromhex(op.wire), None), 0, "")
+            packet = self._packet("noise", Wire(bytes.fromhex(op.wire), None, self._revision.wire), 0, "")
             self._receive(op.to, packet)
 
     # ---- calm ------------------------------------------------------------------------------------------------------
@@ -217,12 +234,11 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
 
     def _said(self, op: Say) -> Message:
         channel = self.schedule.channels[op.channel] if self.schedule.channels else UNNAMED_CHANNEL
-        epoch = min(self._epochs.values())
         lamport = None
         if op.lamport_ms is not None:
-            lamport = max(0, min(MAX_LAMPORT, epoch + self._elapsed + op.lamport_ms))
+            lamport = max(0, min(self._revision.wire.max_lamport, self._usual_lamport(channel) + op.lamport_ms))
         content = f"content {op.label} of {op.peer}" if op.content == "usual" else op.content
-        said = bytes.fromhex(op.raw) or (None if content is None else content.encode())
+        said = self._sayable(bytes.fromhex(op.raw)) or (None if content is None else content.encode())
         bloom_filter: bytes | None = bytes.fromhex(op.raw_filter) if op.raw_filter else None
         if op.filter is not None and not op.raw_filter:
             # By the profile of the first implementation; for the others it is a filter they may not understand.
@@ -238,6 +254,23 @@ class Player(player.Player[Actor, Step, Trace, Wire]):
             self._entries(op.asks, senders=True, hints=False, unknown=None),
             said,
         )
+
+    def _usual_lamport(self, channel_id: str) -> int:
+        """What a peer would give a message now that has heard all that participants said."""
+        if self._revision.lamport_follows_clock:
+            epoch: int = min(self._epochs.values())
+            return epoch + self._elapsed
+        return self._counts.get(channel_id, 0) + 1
+
+    def _written(self, message: Message, encoding: str = "usual") -> Wire:
+        """A message in the layout of the text."""
+        layout = self._revision.wire
+        return Wire(ENCODINGS[encoding](layout.encode(message)), None, layout)
+
+    def _sayable(self, content: bytes) -> bytes:
+        """Content as it can be said: where only text can be, what is none is said in ASCII."""
+        stage: Stage = self._distinct[0]
+        return content if is_text(content) else stage.said(content)
 
     def _id(self, label: str) -> str:
         packet = self.performance.labels.get(label)

@@ -26,7 +26,7 @@ class Facts:
 
     def compared(self, step: Step, trace: Trace) -> Row:
         """The normative columns of SDS."""
-        names, shift = self._names, START_MS - trace.start_ms
+        names, shift = self._names, _shift(trace)
         sent = self._sent(step)
         message = _about(step, sent)
         row: Row = {
@@ -50,7 +50,7 @@ class Facts:
 
     def informative(self, step: Step, trace: Trace) -> Row:
         """The others."""
-        message, shift = _about(step, self._sent(step)), START_MS - trace.start_ms
+        message, shift = _about(step, self._sent(step)), _shift(trace)
         sent, state = step.messages, step.state
         return {
             "message_id": message.message_id[:LONGEST_ID] if message is not None else "",
@@ -150,8 +150,14 @@ def _about(step: Step, sent: Sequence[tuple[str, Wire]]) -> Message | None:
     return sent[0][1].message if sent else None
 
 
+def _shift(trace: Trace) -> int:
+    """What makes timestamps those of a performance that starts with virtual time: whose clock is its own starts
+    whenever it was played. Those that count are what they are."""
+    return START_MS - trace.start_ms if trace.revision.lamport_follows_clock else 0
+
+
 def _lamport(message: Message | None, shift: int) -> int:
-    """As if the start were that of virtual time: whose clock is its own starts whenever it was played."""
+    """Moved by that; 0 for none."""
     if message is None or message.lamport_timestamp is None:
         return 0
     return signed((message.lamport_timestamp + shift) & MAX_LAMPORT)

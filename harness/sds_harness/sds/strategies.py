@@ -7,7 +7,8 @@
     def test_my_implementation(schedule):
         ...
 
-They draw from the same grammar as the command line does. Needs the extra ``hypothesis``.
+They draw from the same grammar as the command line does, for the current revision of the text unless another is named:
+``schedules(revision="forum-2024")``. Needs the extra ``hypothesis``.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from .generator import Grammar, draw_schedule
+from sds_reference import REVISIONS, SDS_2026_01
+
+from .generator import Grammar, draw_schedule, hold_to_text
 from .operations import Schedule
+from .writer import SDS, Text
 
 
 class DrawnChoices:
@@ -38,12 +42,18 @@ def schedules(
     scripted: bool = True,
     passages: Sequence[str] = (),
     longest: int = 5,
+    revision: str = SDS_2026_01.name,
 ) -> st.SearchStrategy[Schedule]:
-    """Whole schedules of ``fewest`` to ``most`` participants; see Grammar for the rest. Raises ValueError."""
-    return grammatical(Grammar(fewest, most, sds_r, scripted, tuple(passages), longest))
+    """Whole schedules of ``fewest`` to ``most`` participants, of what a revision of the text knows; see Grammar for the
+    rest. Raises ValueError."""
+    if revision not in REVISIONS:
+        raise ValueError(f"there is no revision {revision!r}: there are {', '.join(REVISIONS)}")
+    grammar, text = Grammar(fewest, most, sds_r, scripted, tuple(passages), longest), Text.of(REVISIONS[revision])
+    hold_to_text(grammar, text)
+    return grammatical(grammar, text)
 
 
 @st.composite
-def grammatical(draw: st.DrawFn, grammar: Grammar) -> Schedule:
+def grammatical(draw: st.DrawFn, grammar: Grammar, text: Text = SDS) -> Schedule:
     """Schedules of a grammar."""
-    return draw_schedule(DrawnChoices(draw), grammar)
+    return draw_schedule(DrawnChoices(draw), grammar, text=text)

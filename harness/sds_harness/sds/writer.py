@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..schedules.choices import Choices, chance, pick, some
 from .operations import STRAIGHT, Crash, Ephemeral, Join, Member, Operation, Route, Say, Send, Sync
@@ -12,13 +13,43 @@ PEERS = ("xavier", "Yvonne", "zoe", "🦊", "\uffee", "e\u0301mile", "émile")
 """The IDs of their messages begin with these, which sort otherwise in UTF-16, without case, or normalised."""
 
 
+if TYPE_CHECKING:  # schedules are the same in every interpreter, also where there is no more than that
+    from sds_reference import Revision
+
+
+@dataclass(frozen=True)
+class Text:
+    """What of a revision of the text schedules hang on."""
+
+    name: str = "SDS"
+    repairs: bool = True
+    """There is SDS-R."""
+    retrieval_hints: bool = True
+    """Causal histories have more than message IDs."""
+    syncs_are_logged: bool = False
+    """Others may depend on a sync message."""
+
+    @classmethod
+    def of(cls, revision: Revision) -> Text:
+        return cls(revision.name, revision.repairs, revision.retrieval_hints, revision.syncs_are_logged)
+
+
+SDS = Text()
+
+
 class Writer:
     """A schedule in the making."""
 
     def __init__(
-        self, choices: Choices, members: Sequence[Member], channels: int, configuration: Mapping[str, float]
+        self,
+        choices: Choices,
+        members: Sequence[Member],
+        channels: int,
+        configuration: Mapping[str, float],
+        text: Text = SDS,
     ) -> None:
         self.choices = choices
+        self.text = text
         self.operations: list[Operation] = []
         self.here = [member.name for member in members if not member.late]
         """Participants that are there and alive."""
@@ -26,8 +57,8 @@ class Writer:
         self.channels = channels
         self.home = 0
         """The channel that a passage is about, unless it says otherwise."""
-        self.sds_r = bool(configuration["sds_r"])
-        self.bloom_capacity = int(configuration["bloom_capacity"])
+        self.sds_r = bool(configuration.get("sds_r"))
+        self.bloom_capacity = int(configuration.get("bloom_capacity", 10_000))
         self.resend_ms = int(configuration.get("resend_unacknowledged_ms", 30_000))
         self.sync_interval_ms = int(configuration.get("sync_interval_ms", 0))
         """0 if no sync messages are sent automatically."""
@@ -99,6 +130,7 @@ class Writer:
     def send(self, who: str, route: Route = STRAIGHT, channel: int | None = None, **rest: object) -> str:
         """A content message; its label."""
         label = self.label(who)
+        rest = self._stated(rest)
         self.add(replace(Send(who, label, self._channel(channel), route=route), **rest))  # type: ignore[arg-type]
         return label
 
@@ -112,8 +144,13 @@ class Writer:
         """A scripted peer says something; its label."""
         peer = peer or pick(self.choices, PEERS)
         label = self.label(peer)
-        self.add(replace(Say(peer, label, channel=self.home), **rest))  # type: ignore[arg-type]
+        self.add(replace(Say(peer, label, channel=self.home), **self._stated(rest)))  # type: ignore[arg-type]
         return label
+
+    def _stated(self, rest: dict[str, object]) -> dict[str, object]:
+        """Without the fields that the text has no room for."""
+        absent = () if self.text.retrieval_hints else ("hint", "senders_named")
+        return {key: value for key, value in rest.items() if key not in absent}
 
     def _channel(self, channel: int | None) -> int:
         return self.home if channel is None else channel

@@ -64,6 +64,14 @@ def test_messages_are_called_by_their_labels() -> None:
     ]
 
 
+def test_timestamps_that_count_are_stored_as_they_are() -> None:
+    schedule = Schedule(TRIO, TALK)
+    stage = stage_on(reference(), revision="forum-2024")
+    found = rows_of(KIND, play(schedule, dict.fromkeys(schedule.names, stage)), 7, ())
+    assert [row(found, "send", who)["lamport"] for who in ("bob", "alice")] == [2, 3]
+    assert row(found, "observe", "carol")["lamport"] == 1
+
+
 def test_what_comes_from_outside_keeps_its_id() -> None:
     found = recorded(Say("mallory", "x", to="alice"), Garble("bob", "ff"))
     assert row(found, "receive", "alice")["message"] == "=mallory-x"

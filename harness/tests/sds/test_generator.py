@@ -16,10 +16,11 @@ import pytest
 from sds_harness.schedules import Schedule, dumps
 from sds_harness.schedules.choices import SeededChoices, chance, pick, some, weighted
 from sds_harness.sds import operations as ops
-from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated
+from sds_harness.sds.generator import NAMES, ODD_NAMES, Grammar, draw_schedule, generated, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.passages import PASSAGES
-from sds_harness.sds.writer import PEERS, Writer
+from sds_harness.sds.writer import PEERS, SDS, Text, Writer
+from sds_reference import FORUM_2024
 
 HARNESS = Path(__file__).parents[2]
 OTHERS = [
@@ -29,6 +30,7 @@ OTHERS = [
     if minor != sys.version_info.minor
 ][:2]
 """Interpreters of other versions."""
+PROPOSAL = Text.of(FORUM_2024)
 
 # The packages are stubs: what they import, other interpreters do not have, and the generator does not need it.
 DIGEST = """
@@ -63,8 +65,13 @@ class Greatest:
         return most
 
 
-def drawn(count: int, grammar: Grammar | None = None, seed: int = 3) -> Iterator[Schedule]:
-    return (generated(seed, index, grammar or Grammar()) for index in range(count))
+def drawn(count: int, grammar: Grammar | None = None, seed: int = 3, text: Text = SDS) -> Iterator[Schedule]:
+    return (generated(seed, index, grammar or Grammar(), text) for index in range(count))
+
+
+def text_of(passage: str) -> Text:
+    """A text that it says something of."""
+    return SDS if passage in passages_of(SDS) else PROPOSAL
 
 
 def survives(schedule: Schedule) -> bool:
@@ -105,7 +112,7 @@ def test_every_schedule_survives_as_a_file() -> None:
 @pytest.mark.parametrize("name", PASSAGES)
 def test_each_passage_alone_makes_valid_schedules(name: str) -> None:
     for index, bounds in enumerate(((1, 1), (2, 2), (3, 8))):
-        schedule = generated(2, index, Grammar(*bounds, passages=(name,)))
+        schedule = generated(2, index, Grammar(*bounds, passages=(name,)), text_of(name))
         assert survives(schedule)
         assert schedule.operations
 
@@ -154,8 +161,37 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def test_each_passage_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     written = noting(monkeypatch)
     list(drawn(700))
-    assert set(written) == set(PASSAGES)
+    assert set(written) == set(passages_of(SDS))
     assert min(written.values()) >= 3
+
+
+def test_each_passage_about_the_proposal_is_reached_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = noting(monkeypatch)
+    list(drawn(700, text=PROPOSAL))
+    assert set(written) == set(passages_of(PROPOSAL))
+    assert min(written.values()) >= 3
+    assert not any(PASSAGES[name].repairs for name in written)
+    assert set(PASSAGES) == set(passages_of(SDS)) | set(passages_of(PROPOSAL))
+
+
+def test_nothing_is_drawn_that_the_proposal_has_not() -> None:
+    for schedule in drawn(150, text=PROPOSAL):
+        assert survives(schedule)
+        assert "sds_r" not in dict(schedule.configuration)
+        for operation in schedule.operations:
+            asks = getattr(operation, "asks", ())
+            hinted = getattr(operation, "hint", False) or getattr(operation, "senders_named", False)
+            assert (asks, hinted) == ((), False), schedule.name
+
+
+@pytest.mark.parametrize(
+    ("grammar", "said"), [(Grammar(sds_r=True), "no SDS-R"), (Grammar(passages=("gap",)), "'gap'")]
+)
+def test_what_the_proposal_has_not_cannot_be_asked_for(grammar: Grammar, said: str) -> None:
+    with pytest.raises(ValueError, match=f"{said}.*forum-2024|forum-2024.*{said}"):
+        draw_schedule(Simplest(), grammar, text=PROPOSAL)
+    with pytest.raises(ValueError, match="'syncs-in-reverse' is about something that SDS does not have"):
+        draw_schedule(Simplest(), Grammar(passages=("syncs-in-reverse",)))
 
 
 def test_only_those_passages_that_were_asked_for_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +230,8 @@ def test_each_passage_says_what_it_is_about_and_marks_what_it_needs(passage: obj
     entry = next(one for one in PASSAGES.values() if one is passage)
     assert entry.summary.endswith((".", "?"))
     assert entry.weight > 0
-    kinds = {op.op for schedule in drawn(12, Grammar(passages=(entry.name,))) for op in schedule.operations}
+    schedules = drawn(12, Grammar(passages=(entry.name,)), text=text_of(entry.name))
+    kinds = {op.op for schedule in schedules for op in schedule.operations}
     assert bool(kinds & {"say", "garble"}) == entry.scripted
 
 

@@ -83,6 +83,18 @@ def test_only_the_passages_asked_for(schedule: Schedule) -> None:
     assert dict(schedule.configuration)["sds_r"] is True
 
 
+@given(schedules(revision="forum-2024"))
+@few(25)
+def test_schedules_of_the_proposal_are_valid_and_played_in_its_layout(schedule: Schedule) -> None:
+    assert NOTATION.loads(dumps(schedule)) == schedule
+    stage = stage_on(reference(), revision="forum-2024")
+    show = play(schedule, dict.fromkeys(schedule.names, stage))
+    assert show.breakdown is None
+    assert not show.storm
+    read = [packet.wire.message is not None for packet in show.packets if packet.sender != "noise"]
+    assert all(read)
+
+
 def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
     for bounds in ((3, 9), (0, 3), (4, 3)):
         with pytest.raises(ValueError, match="between 1 and 8"):
@@ -91,6 +103,10 @@ def test_arguments_that_make_no_sense_are_refused_at_once() -> None:
         schedules(passages=["no-such"])
     with pytest.raises(ValueError, match="at least one passage"):
         schedules(longest=0)
+    with pytest.raises(ValueError, match=r"no revision 'no-such': there are .*forum-2024"):
+        schedules(revision="no-such")
+    with pytest.raises(ValueError, match="'gap' is about something that forum-2024 does not have"):
+        schedules(revision="forum-2024", passages=["gap"])
 
 
 @pytest.mark.parametrize(("name", "kind"), [("lossy", "links"), ("garbled", "garble"), ("late-joiner", "lookup")])

@@ -27,9 +27,10 @@ from ...exploration.telling import (
 )
 from ...judging.planning import plan
 from ...judging.verdict import RANK
-from ...protocols import protocol_of, revisions
+from ...protocols import protocol_of, scheduled
 from ...telling.story import labelled, show_certificate, show_errors, show_softened
-from ..options import CURRENT, console, exit_code, program
+from ..options import console, exit_code, program
+from ..scheduled import revision_of
 from ..showing import print_json
 from .shared import corpus_at, of_profile, on_spark, spark_job
 
@@ -61,7 +62,7 @@ Exit codes:
 @of_profile
 @click.option(
     "--revision",
-    type=click.Choice([CURRENT, *sorted(set(revisions()) - {CURRENT})]),
+    type=click.Choice(scheduled()),
     help="Which revision of the text is judged; by default the one that was recorded for.",
 )
 @click.option(
@@ -87,7 +88,7 @@ def check_command(
     out, err = console(), console(stderr=True)
     corpus = corpus_at(folder)
     manifest = corpus.manifest
-    judged = revision or judged_revision(manifest.revision)
+    judged = revision_of(judged_revision(manifest.revision), revision, folder)
     scope = Scope.of(profile, judged, strict=strict)
     began = time.monotonic()
     with spark_job(spark_options, "corpus check", err, "schedules") as (spark, progress):

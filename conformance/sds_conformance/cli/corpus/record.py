@@ -17,8 +17,8 @@ from sds_harness.declaration import Declaration
 from ...exploration.campaign import TWINS_EVERY, Order
 from ...exploration.casting import Casting
 from ...judging.exits import Exit
-from ...protocols import repertoire_of
 from ..options import Driven, about, console, driving, which_schedules
+from ..scheduled import grammar_of
 from ..showing import driven_or_ended, print_json
 from .shared import on_spark, spark_job
 
@@ -87,7 +87,7 @@ def record_command(
     from ...corpus.kinds import kind_of
 
     out, err = console(), console(stderr=True)
-    grammar = repertoire_of(revision).grammar_of(profile, *participants, passages)
+    grammar = grammar_of(driven, revision, profile, participants, passages)
     order = Order(
         driven.connect, driven.limits, driven.dialect, revision, profile, Casting(casting), grammar, seed, schedules
     )

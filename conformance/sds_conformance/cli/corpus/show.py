@@ -6,6 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sds_harness.declaration import printable
+from sds_harness.schedules import Schedule
 
 from ...drawing.spacetime import spacetime_svg
 from ...exploration.counterexample import Counterexample
@@ -23,7 +25,7 @@ from ...exploration.telling import in_words, proof_of, rule_of
 from ...judging.exits import Exit
 from ...judging.verdict import RANK
 from ...telling.story import headline, labelled, plain_table
-from ..options import FOLDER, console, program, span
+from ..options import CURRENT, FOLDER, console, program, span
 from ..showing import print_json
 from .shared import corpus_at, corpus_errors
 
@@ -120,12 +122,19 @@ def _show(out: Console, stored: Stored, rows: list[dict[str, Any]], saved: Path)
         saved.mkdir(parents=True, exist_ok=True)
         picture, plan = saved / f"schedule-{stored.schedule}.svg", saved / f"schedule-{stored.schedule}.json"
         picture.write_text(svg, "utf-8", errors="backslashreplace")
-        plan.write_text(stored.corpus.kind.dumps(performance.schedule), "utf-8")
+        plan.write_text(stored.corpus.kind.dumps(_noted(performance.schedule, manifest.revision)), "utf-8")
     except OSError as error:
         raise click.UsageError(f"cannot write to {saved}: {error.strerror}. Name another DIR with --save.") from None
     labelled(out, "Picture", Text(str(picture), "blue"), whole=True)
     again = shlex.join([program(), "replay", str(plan), "--"])
     labelled(out, "Replay", Text(f"{again} COMMAND", "blue"), whole=True)
+
+
+def _noted(schedule: Schedule, revision: str) -> Schedule:
+    """With the revision that it was played under, where a replay would not take that for granted."""
+    if revision in ("", CURRENT):
+        return schedule
+    return replace(schedule, notes=tuple(sorted({**dict(schedule.notes), "revision": revision}.items())))
 
 
 def _table(rows: list[dict[str, Any]], told: Callable[[dict[str, Any]], str]) -> Table:

@@ -53,6 +53,7 @@ def play_again(
 ) -> tuple[int, list[Finding]]:
     """Play a schedule in its mixed group and tell what came of it; the exit code, and what was found."""
     cast.start()
+    cast.hold_to_text()
     show_undriven(err, cast.undriven)
     if cast.undriven:
         return Exit.NOT_DRIVEN, []
@@ -61,7 +62,7 @@ def play_again(
             performance = troupe.cast.play(schedule, roles)
         except NotPlayed as reason:
             return not_played(err, reason), []
-        judged = judge(troupe, performance, roles, Scope.of(), twins=True)
+        judged = judge(troupe, performance, roles, Scope.of(revision=cast.revision), twins=True)
     examples = [
         MixedExample.unshrunk(finding, performance, name=name, roles=roles)
         for name, assessment in judged.items()

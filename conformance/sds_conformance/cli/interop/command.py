@@ -17,13 +17,15 @@ from ...exploration.casts import Cast, Implementation
 from ...interop.matrix import Interop, explore
 from ...interop.story import InteropStory
 from ...judging.exits import Exit
+from ...protocols import scheduled
 from ..carrying import SCHEME, without_server
 from ..keeping import keeping, record
 from ..options import CURRENT, FILE, SAVE, SEED_HELP, Driven, console, program, spoken, talking, which_seed
+from ..scheduled import revision_of
 from ..showing import print_json, steps_bar
 from .again import needed, play_again, schedule_of
 from .mixed import MixedGroups
-from .shared import BAR_WIDTH, show_undriven
+from .shared import BAR_WIDTH, of_one_text, show_undriven
 
 _LONGEST_NAME = 16
 _EXAMPLE = """'ref=python -m sds_reference' 'mine=./my-adapter'"""
@@ -37,6 +39,7 @@ Examples:
   sds-conformance interop --examples 1000 --seed random 'a=./a' 'b=./b'
   sds-conformance interop --transcript talk.jsonl 'a=./a' 'b=./b'
   sds-conformance interop --replay counterexamples/G-04-b.json 'a=./a' 'b=./b'
+  sds-conformance interop --revision forum-2024 'a=./a' 'b=./b'
   sds-conformance interop a=grpc://127.0.0.1:50051 'b=grpc://auto ./b'
 
 \b
@@ -59,6 +62,11 @@ Exit codes:
     help="How many generated schedules all of them play in one group after that; 0 for none.",
 )
 @which_seed(SEED_HELP, "S")
+@click.option(
+    "--revision",
+    type=click.Choice(scheduled()),
+    help="Which revision of the text they speak; with --replay that which is noted in FILE, else the current one.",
+)
 @SAVE
 @click.option(
     "--replay",
@@ -71,7 +79,14 @@ Exit codes:
 @talking
 @keeping
 def interop_command(
-    named: tuple[str, ...], examples: int, seed: int, folder: Path, file: Path | None, as_json: bool, driven: Driven
+    named: tuple[str, ...],
+    examples: int,
+    seed: int,
+    revision: str | None,
+    folder: Path,
+    file: Path | None,
+    as_json: bool,
+    driven: Driven,
 ) -> None:
     """See what implementations understand of each other.
 
@@ -88,13 +103,15 @@ def interop_command(
     if file is not None:
         schedule, roles = schedule_of(file)
         names = needed(file, roles, commands)
-        with Cast((_implementation(name, commands[name], driven) for name in names), CURRENT) as cast:
-            code, findings = play_again(out, err, cast, schedule, roles, as_json=as_json)
+        judged = revision_of(dict(schedule.notes).get("revision", ""), revision, str(file))
+        with Cast((_implementation(name, commands[name], driven, judged) for name in names), judged) as cast:
+            with of_one_text():
+                code, findings = play_again(out, err, cast, schedule, roles, as_json=as_json)
             record(driven, findings)
         sys.exit(code)
-    started = time.monotonic()
-    with Cast((_implementation(name, command, driven) for name, command in commands.items()), CURRENT) as cast:
-        with steps_bar(err, 40, BAR_WIDTH) as bar:
+    started, judged = time.monotonic(), revision or CURRENT
+    with Cast((_implementation(name, words, driven, judged) for name, words in commands.items()), judged) as cast:
+        with steps_bar(err, 40, BAR_WIDTH) as bar, of_one_text():
             outcome = explore(cast, bar)
         # What breaks from here on is told elsewhere.
         outcome.breakdowns = list(outcome.breakdowns)
@@ -126,8 +143,8 @@ def _exit_code(outcome: Interop, groups: MixedGroups) -> int:
     return outcome.exit_code
 
 
-def _implementation(name: str, command: tuple[str, ...], driven: Driven) -> Implementation:
-    endpoint, words = driven.access.server_in(command, spoken(CURRENT).rules.language.service)
+def _implementation(name: str, command: tuple[str, ...], driven: Driven, revision: str) -> Implementation:
+    endpoint, words = driven.access.server_in(command, spoken(revision).rules.language.service)
     return Implementation(name, replace(driven, command=words, endpoint=endpoint).connect, driven.limits)
 
 

@@ -39,7 +39,7 @@ class MixedGroups:
         """``options`` are those that a command line has to have besides the implementations."""
         self._out, self._err, self._cast = out, err, cast
         self._commands, self._options = commands, options
-        self._scope = Scope.of()
+        self._scope = Scope.of(revision=cast.revision)
         self.mixed: Mixed | None = None
         self.found: list[Found] = []
         self.unkept = ""

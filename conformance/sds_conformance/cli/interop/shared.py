@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+import click
 from rich.console import Console
 from rich.text import Text
 
 from sds_harness.faults import Breakdown
 
+from ...exploration.casts import OtherText
 from ...exploration.telling import rule_of
 from ...judging.runner import BrokenRun
 from ...judging.verdict import Finding
@@ -23,6 +26,15 @@ def show_undriven(err: Console, undriven: Mapping[str, Breakdown]) -> None:
     for name, breakdown in undriven.items():
         err.print(name, style="bold")
         show_breakdown(err, BrokenRun.at("handshake", breakdown))
+
+
+@contextmanager
+def of_one_text() -> Iterator[None]:
+    """Ends the command where somebody speaks another text than the group. Raises UsageError."""
+    try:
+        yield
+    except OtherText as error:
+        raise click.UsageError(f"{error}: leave it out, or type a --revision that all of them speak") from None
 
 
 def show_violation(out: Console, finding: Finding, name: str) -> None:

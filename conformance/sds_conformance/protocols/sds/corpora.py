@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sds_reference import FORUM_2024
+
 from ..corpora import Corpora
-from .freedoms import FREEDOMS, following
+from .freedoms import FREEDOMS, FREEDOMS_OF_THE_PROPOSAL, following
 
 if TYPE_CHECKING:
     from sds_harness.corpus.kind import Kind
@@ -39,4 +41,10 @@ def in_words(row: Mapping[str, Any]) -> str:
     return "; ".join(text for text in said if text)
 
 
-CORPORA = Corpora(kind, in_words, FREEDOMS, following)
+CORPORA = Corpora(
+    kind,
+    in_words,
+    FREEDOMS,
+    following,
+    {FORUM_2024.name: Corpora(kind, in_words, FREEDOMS_OF_THE_PROPOSAL, following)},
+)

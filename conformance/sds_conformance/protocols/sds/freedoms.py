@@ -8,6 +8,7 @@ from sds_harness.schedules.operations import Calm
 from sds_harness.sds.naming import Names
 from sds_harness.stage import NEEDS
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from ..freedoms import END, Case, Freedom
 from .view.channels import channel_views
@@ -146,6 +147,25 @@ def _first_timestamps(case: Case) -> bool:
     return all(one == other or (one[2] and other[2]) for one, other in pairs)
 
 
+def _other_steps(case: Case) -> bool:
+    """Is all the same but the Lamport timestamps?"""
+    told = _timestamps(case) if case.only("lamport", "wire") else []
+    return len(told) == 2 and [what for what, _, _ in told[0]] == [what for what, _, _ in told[1]]
+
+
+def _swept_syncs(case: Case) -> bool:
+    """Has a sync message waited there, which no signal tells of when it is logged?"""
+    if not case.only("log", "incoming", "lamport", "wire", "missing"):
+        return False
+    return any(
+        received.kind is Kind.SYNC and received.unmet and received.step.index <= act.step.index
+        for _, act in case.played()
+        for view in channel_views(act.trace)
+        if view.party.name == case.who
+        for received in view.received
+    )
+
+
 def _in_another_order(case: Case) -> bool:
     """Does one of them hear now what both have sent in one step, each in an order of its own? What the network makes of
     a message hangs on how many its sender has sent before."""
@@ -267,3 +287,21 @@ FREEDOMS: tuple[Freedom, ...] = (
     Freedom("calm", "how long it takes until nothing happens any more", ("AMB-63",), _calm),
 )
 """Asked in this order."""
+
+_OF_SDS_ALONE = ("repair-requests", "buffered-syncs", "first-timestamps")
+FREEDOMS_OF_THE_PROPOSAL: tuple[Freedom, ...] = (
+    *(freedom for freedom in FREEDOMS if freedom.name not in _OF_SDS_ALONE),
+    Freedom(
+        "steps-of-timestamps",
+        "by how much a Lamport timestamp increases",
+        (),
+        _other_steps,
+    ),
+    Freedom(
+        "swept-syncs",
+        "whether a sync message that has waited is logged at once or by a sweep",
+        ("AMB-94",),
+        _swept_syncs,
+    ),
+)
+"""Those of the proposal of 2024, in this order."""

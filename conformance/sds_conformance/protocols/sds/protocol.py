@@ -6,7 +6,7 @@ from .. import Protocol
 from ..corpora import Corpora
 from ..words import Words
 from .doubts import doubts
-from .exchanges import EXCHANGES
+from .exchanges import EXCHANGES, OF_OTHER_TEXTS
 from .introducing import LIMITS, against, forgone, notes
 from .rules import MODEL, RULES
 from .schedules import REPERTOIRE
@@ -40,5 +40,6 @@ PROTOCOL = Protocol(
     MATERIAL,
     REPERTOIRE,
     EXCHANGES,
-    _corpora,
+    OF_OTHER_TEXTS,
+    corpora=_corpora,
 )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
-from sds_harness.sds.generator import NAMES, Grammar, generated
+from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
-from sds_harness.sds.passages import PASSAGES
 from sds_harness.sds.player import play
-from sds_harness.sds.writer import PEERS
-from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
+from sds_harness.sds.writer import PEERS, SDS, Text
+from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
 from ..schedules import Repertoire
-from .properties import PROPERTIES
+from .properties import PROPERTIES, PROPOSED
 from .reading import READING
 from .rules import start
 from .situations import SITUATIONS, situations
@@ -41,6 +41,11 @@ OUT_OF_REACH: dict[str, str] = {
     "answers-strictly-after": "several answers would have to be due in one millisecond, and more in another",
 }
 """Mutants that need more than a schedule of a few participants has, with the reason."""
+OUT_OF_REACH_OF_THE_PROPOSAL: dict[str, str] = {
+    "forum-checks-on-arrival": OUT_OF_REACH["checks-on-arrival"],
+    "tells-of-ties": "it is told and not reproached: who resolves a conflict is said with no more than a preference",
+}
+"""The same for those of the proposal of 2024."""
 
 
 def grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
@@ -71,10 +76,15 @@ def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
             pass
 
 
-REPERTOIRE = Repertoire(
+def proposed_grammar_of(profile: str, fewest: int, most: int, passages: tuple[str, ...]) -> Grammar:
+    """The same for the proposal of 2024, which has no SDS-R."""
+    return replace(grammar_of(profile, fewest, most, passages), sds_r=False)
+
+
+_SDS = Repertoire(
     SCHEDULED,
     NAMES,
-    tuple(PASSAGES),
+    passages_of(SDS),
     Grammar,
     grammar_of,
     generated,
@@ -88,3 +98,23 @@ REPERTOIRE = Repertoire(
     situations,
     OUT_OF_REACH,
 )
+_PROPOSAL = Text.of(FORUM_2024)
+_NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
+"""Situations that hang on repairs, and on Lamport timestamps that follow a clock."""
+REPERTOIRE = replace(
+    _SDS,
+    others=(
+        replace(
+            _SDS,
+            revisions=(FORUM_2024.name,),
+            passages=passages_of(_PROPOSAL),
+            grammar=partial(Grammar, sds_r=False),
+            grammar_of=proposed_grammar_of,
+            generated=partial(generated, text=_PROPOSAL),
+            properties=PROPOSED,
+            out_of_reach=OUT_OF_REACH_OF_THE_PROPOSAL,
+            situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
+        ),
+    ),
+)
+"""That of SDS, and beside it that of the proposal of 2024."""

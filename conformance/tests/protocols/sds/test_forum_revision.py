@@ -225,10 +225,3 @@ def test_one_requirement_of_the_proposal_is_shown_with_its_conversation() -> Non
     assert result.exit_code == 0
     assert "alice joins c1 at T" in text
     assert "Lamport 1" in text
-
-
-def test_2_generated_schedules_are_not_about_the_proposal() -> None:
-    result = typed("fuzz", "--revision", FORUM, "--", "./it")
-    assert result.exit_code == 2
-    assert f"sds-conformance run --revision {FORUM} -- ./it" in words(result.stderr)
-    assert typed("replay", "--revision", FORUM, "none.json").exit_code == 2

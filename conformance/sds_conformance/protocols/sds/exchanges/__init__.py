@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sds_reference import FORUM_2024
+
 from ...exchanges import Exchanges
 from .agreeing import ABOUT_AGREEMENT
-from .aspects import MEANINGS, Aspect, introduced, notes
+from .aspects import MEANINGS, Aspect, introduced, notes, with_filters
 from .heard import Heard
 from .understanding import ABOUT_MESSAGES
 
@@ -19,3 +23,13 @@ EXCHANGES = Exchanges(
     # Filters of another size are foreign: some drop what carries one, and after that nothing of note happens.
     {"bloom_capacity": 24},
 )
+
+PROPOSED = replace(
+    EXCHANGES,
+    aspects={aspect: meaning for aspect, meaning in MEANINGS.items() if aspect != Aspect.REPAIR},
+    all=tuple(exchange for exchange in EXCHANGES.all if Aspect.REPAIR not in exchange.judges),
+    introduced=with_filters,
+    profiles=("bloom",),
+)
+"""Those of the proposal of 2024, which has no SDS-R."""
+OF_OTHER_TEXTS = {FORUM_2024.name: PROPOSED}

@@ -97,6 +97,8 @@ def _agrees_on_the_wire(heard: Heard, pair: Pair) -> Cell:
     for label in ("m-last", "b-last"):
         message = heard.message(label)
         histories.append([entry.message_id for entry in message.causal_history] if message is not None else [])
+    if not heard.revision.histories_are_ordered:
+        return left_open("not both show their logs, and the order of a causal history says nothing")
     common = set(histories[0]) & set(histories[1])
     mine, yours = ([message_id for message_id in ids if message_id in common] for ids in histories)
     if len(common) < 2:

@@ -38,11 +38,15 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
+def with_filters(declared: Declaration) -> str:
+    """Which filters an implementation has."""
+    return f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
+
+
 def introduced(declared: Declaration) -> str:
     """Which filters and which hash of SDS-R an implementation has."""
-    bloom = f"filters {printable(declared.profile('bloom'), 30) or 'of no name'}"
     repair = f"SDS-R hash {printable(declared.profile('hash'), 30)}" if declared.profile("hash") else "no SDS-R hash"
-    return f"{bloom}, {repair}"
+    return f"{with_filters(declared)}, {repair}"
 
 
 def filters_differ(pair: Pair) -> str:

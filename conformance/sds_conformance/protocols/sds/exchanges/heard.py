@@ -11,7 +11,7 @@ from sds_harness.declaration import printable
 from sds_harness.sds.performance import Act, Packet, Performance
 from sds_harness.sds.trace import Wire
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import Message
+from sds_reference import Kind, Message, Revision
 from sds_reference.testee.dialect import Dialect
 
 
@@ -20,6 +20,8 @@ class Heard:
 
     def __init__(self, show: Performance, dialects: Mapping[str, Dialect | None]) -> None:
         self.show = show
+        self.revision: Revision = show.traces[0].revision
+        """The text that all of them speak."""
         self._dialects = dialects
 
     def can(self, who: str, *capabilities: int) -> bool:
@@ -30,7 +32,7 @@ class Heard:
 
     def wire(self, packet: Packet) -> Wire:
         """A packet as its sender means it."""
-        return Wire(packet.wire.raw, self._dialects.get(packet.sender))
+        return Wire(packet.wire.raw, self._dialects.get(packet.sender), self.revision.wire)
 
     def message(self, label: str) -> Message | None:
         """The message of a label; None if it was not sent, or is no SDS message in the layout of its sender."""
@@ -109,6 +111,12 @@ class Heard:
         """The message IDs in all causal histories of a member."""
         messages = (self.wire(p).message for p in self.show.packets if p.sender == who and p.act)
         return {entry.message_id for m in messages if m is not None for entry in m.causal_history}
+
+    def logged_syncs(self) -> set[str]:
+        """The IDs of sync messages, where the text has them logged, and so named, like all others."""
+        packets = self.show.packets if self.revision.syncs_are_logged else ()
+        messages = (self.wire(packet).message for packet in packets)
+        return {m.message_id for m in messages if m is not None and m.kind is Kind.SYNC}
 
     def refusal(self, who: str) -> str | None:
         """Why a member refused a message first, None if it refused none."""

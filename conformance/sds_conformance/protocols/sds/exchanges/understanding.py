@@ -101,7 +101,7 @@ def reads(heard: Heard, pair: Pair) -> Cell:
         what = f"{theirs.name} refuses the bytes ({refused})"
     elif strange:
         what = f"{theirs.name} misreads the bytes of {ours.name} and delivers {_quoted(strange[0])}"
-    elif heard.named_by(RECEIVER) - {message_id for message_id, _ in known} - {heard.id_of("r1")}:
+    elif heard.named_by(RECEIVER) - {heard.id_of("r1"), *dict(known)} - heard.logged_syncs():
         what = f"{theirs.name} misreads the bytes of {ours.name} and names messages that nobody sent"
     else:
         what = f"nothing comes of the bytes of {ours.name} at {theirs.name}"
@@ -146,6 +146,11 @@ BACKWARDS = _schedule(
 _BEFORE_ITS_ROOT = range(BACKWARDS.operations.index(Again("m1", RECEIVER)))
 
 
+def _only_the_log_counts(heard: Heard) -> bool:
+    """Does what has come, and waits itself, meet no dependency? Where sync messages are logged that is not said."""
+    return not heard.revision.syncs_are_logged
+
+
 def waits(heard: Heard, pair: Pair) -> Cell:
     """Is each delivered only after all that its causal history names (section "Receive Message")?"""
     labels = ("m1", "m2", "m3", "m4")
@@ -157,15 +162,22 @@ def waits(heard: Heard, pair: Pair) -> Cell:
     if not any(m is not None and m.causal_history for m in messages.values()):
         return left_open(f"{ours} names nothing in its causal histories: nothing depends on anything")
     if heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
-        logged: list[str] = []
-        for message_id, _ in heard.delivered(RECEIVER):
-            message = messages.get(ids.get(message_id, ""))
-            unmet = [ids.get(e.message_id, "another message") for e in message.causal_history] if message else []
-            unmet = [label for label in unmet if label not in logged]
-            if unmet:
-                return no(f"{them} delivers {ids[message_id]} before {' and '.join(unmet)}, which it depends on")
-            logged.append(ids.get(message_id, ""))
-    early = [label for i, label in ids.items() if label != "m1" and heard.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
+        met: list[str] = []
+        for act in heard.acts(RECEIVER):
+            if act.step.arrived is not None and not _only_the_log_counts(heard):
+                met.append(ids.get(act.step.arrived.message_id, ""))
+            for event in act.step.events:
+                if event.WhichOneof("event") != "delivered":
+                    continue
+                label = ids.get(event.delivered.message_id, "")
+                message = messages.get(label)
+                unmet = [ids.get(e.message_id, "another message") for e in message.causal_history] if message else []
+                unmet = [label for label in unmet if label not in met]
+                if unmet:
+                    return no(f"{them} delivers {label} before {' and '.join(unmet)}, which it depends on")
+                met.append(label)
+    late = ("m2", "m3", "m4") if _only_the_log_counts(heard) else ("m2", "m3")
+    early = [label for i, label in ids.items() if label in late and heard.has(RECEIVER, i, _BEFORE_ITS_ROOT)]
     if early and not heard.can(RECEIVER, pb.CAPABILITY_DELIVERED):
         return no(f"{them} has {early[0]} in its log before m1, on which all depend")
     for message_id, label in ids.items():
@@ -299,7 +311,8 @@ def reads_syncs(heard: Heard, pair: Pair) -> Cell:
     if sync is None or sync.kind is not Kind.SYNC:
         return no(f"{ours} must act: what it sends is no sync message of the text")
     after = range(_THE_SYNC, len(SYNCING.operations))
-    if any(i == sync.message_id for i, _ in heard.delivered(RECEIVER)) or sync.message_id in heard.named_by(RECEIVER):
+    taken = any(i == sync.message_id for i, _ in heard.delivered(RECEIVER))
+    if (taken or sync.message_id in heard.named_by(RECEIVER)) and not heard.revision.syncs_are_logged:
         return no(f"{them} must act: it takes a sync message for content")
     named = {entry.message_id for entry in sync.causal_history}
     told = []

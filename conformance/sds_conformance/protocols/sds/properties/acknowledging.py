@@ -69,7 +69,12 @@ def _claimed(view: GroupView, side: Side, message_id: str, act: Act) -> bool:
         message = arrival.message
         if arrival.act.number > act.number:
             break
-        if message.sender_id == side.id or not message.bloom_filter:
+        if message.sender_id == side.id:
+            if view.tells_copies_apart:
+                continue
+            if message_id in dependencies(message):
+                return True
+        if not message.bloom_filter:
             continue
         hits += view.filter_hit(side, message.bloom_filter, message_id) is not False
     return hits > 1
@@ -99,7 +104,7 @@ def who_says_something_acknowledges_what_it_got(view: GroupView, side: Side) -> 
         odd = (message.channel_id, message.message_id) in view.odd
         if not arrival.taken or act.step.answer != "effects" or odd:
             continue
-        if message.kind is Kind.CONTENT and (message.message_id in known or message.message_id in side.sent):
+        if view.is_regular(message.kind) and (message.message_id in known or message.message_id in side.sent):
             continue  # copies, and what looks like one, may be dropped before they are reviewed (AMB-23)
         known.add(message.message_id)
         named = {i for i in dependencies(message) if i in side.sent and side.sent[i].number < act.number}
@@ -192,7 +197,8 @@ def _left(view: GroupView, side: Side, act: Act, state: pb.State) -> tuple[str, 
         if unacknowledged and entry.message_id in named and entry.message_id in side.sent:
             expected = f"{entry.message_id!r} out of the outgoing buffer of {side.who}, as it was acknowledged"
             return expected, "it is still in it, unacknowledged"
-        if view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC and entry.message_id not in side.sent:
+        sync = view.other_ids.get((side.channel_id, entry.message_id)) is Kind.SYNC
+        if sync and not view.is_regular(Kind.SYNC) and entry.message_id not in side.sent:
             return f"no sync message in the outgoing buffer of {side.who}", f"{entry.message_id!r} is in it"
     for wanted in state.outgoing_repairs.entries:
         arrival, other = side.arrivals.get(wanted.message_id), (side.channel_id, wanted.message_id) in view.other_ids
@@ -260,13 +266,17 @@ def _unrest(view: GroupView, side: Side, packet: Packet, message: Message) -> tu
 @once
 def _namers(view: GroupView) -> dict[Key, dict[str, Arrival]]:
     """What first acknowledged each own message for certain; copies may be dropped before they are reviewed (AMB-23)."""
-    return {place: _namers_of(side) for place, side in view.sides.items()}
+    return {place: _namers_of(view, side) for place, side in view.sides.items()}
 
 
-def _namers_of(side: Side) -> dict[str, Arrival]:
+def _namers_of(view: GroupView, side: Side) -> dict[str, Arrival]:
     out: dict[str, Arrival] = {}
     for arrival in side.received:
-        first = arrival.message.kind is Kind.SYNC or side.arrivals.get(arrival.message.message_id) is arrival
+        message_id = arrival.message.message_id
+        if view.revision.syncs_are_logged:
+            first = side.heard.get(message_id) is arrival and message_id not in side.sent
+        else:
+            first = arrival.message.kind is Kind.SYNC or side.arrivals.get(message_id) is arrival
         if not first or not arrival.taken or arrival.act.step.answer != "effects":
             continue
         for message_id in dependencies(arrival.message):

@@ -7,17 +7,19 @@ a channel view do, so that the fault of one does not make all others wrong.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import ClassVar, TypeVar
 
 from sds_harness.sds.operations import Calm, Say, StepClock
 from sds_harness.sds.performance import Act, Performance
 from sds_harness.sds.stage import bloom_parameters
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
-from sds_reference import PROFILES, ForeignFilter, Kind, Message
+from sds_reference import PROFILES, SDS_2026_01, ForeignFilter, Kind, Message, Revision
 
 from ..view.facts import same
-from ..view.odd_messages import LARGEST_LAMPORT, oddness
+from ..view.odd_messages import LARGEST_LAMPORT, ROOM_AFTER, oddness
 from .sides import Arrival, Delivery, Ending, Key, Origin, Side, dependencies
 
 __all__ = ["Arrival", "Delivery", "Ending", "GroupView", "Key", "Origin", "Side", "dependencies", "same"]
@@ -28,12 +30,18 @@ NOISE = "noise"
 """Who sends what a schedule garbles."""
 ENOUGH_ROUNDS = 20
 """Of calm, where it never became quiet (G-01)."""
+T = TypeVar("T")
 REPAIR_CAP = 3
 """Of a repair request, where none is told (AMB-86)."""
 
 
 class GroupView:
-    """The facts that global properties ask for."""
+    """The facts that global properties ask for, as SDS sees them."""
+
+    revision: ClassVar[Revision] = SDS_2026_01
+    tells_copies_apart: ClassVar[bool] = True
+    """The text says that own messages that come back are ignored, and that known ones may be; otherwise they may be
+    taken like any other."""
 
     def __init__(self, performance: Performance) -> None:
         self.performance = performance
@@ -51,6 +59,8 @@ class GroupView:
         """All that scripted peers named in causal histories and repair requests."""
         self.odd: set[Key] = set()
         """What somebody may refuse."""
+        self._syncs: dict[Key, Message] = {}
+        """The first of each ID, where they are logged."""
         self._positions: dict[tuple[str, object, str], tuple[tuple[int, int], ...]] = {}
         self._oddness: dict[tuple[int, int], str] = {}
         self._said()
@@ -143,7 +153,35 @@ class GroupView:
         """Its Lamport timestamp, None if it is not known for certain, or so large that clocks may stand still."""
         message = self.message(channel_id, message_id)
         lamport = message.lamport_timestamp if message is not None else None
-        return lamport if lamport is not None and lamport <= LARGEST_LAMPORT else None
+        return lamport if lamport is not None and lamport <= self.largest_lamport else None
+
+    @cached_property
+    def largest_lamport(self) -> int:
+        """Beyond this clocks may stand still: there is no room, or none has to be taken (AMB-14)."""
+        return min(LARGEST_LAMPORT, self.revision.wire.max_lamport - ROOM_AFTER)
+
+    def is_regular(self, kind: Kind) -> bool:
+        """Does a message of this kind go through the whole of "Receive Message", so that one of its ID may be known?"""
+        return kind is Kind.CONTENT or (kind is Kind.SYNC and self.revision.syncs_are_logged)
+
+    def in_order(self, channel_id: str, log: Iterable[T], name: Callable[[T], str]) -> list[T]:
+        """What of a log the text puts in an order for certain: all of it, but where sync messages are logged only the
+        content, each once, as nothing is said of own sync messages, and of known ones."""
+        if not self.revision.syncs_are_logged:
+            return list(log)
+        once = {name(entry): entry for entry in log}
+        return [entry for message_id, entry in once.items() if (channel_id, message_id) in self.origins]
+
+    def is_there(self, side: Side, message_id: str, act: Act) -> bool:
+        """Has a participant at an act what another message depends on? Where the text does not say that only its log
+        counts, also what it got and has not processed."""
+        since = side.logged.get(message_id)
+        if since is not None and since <= act.number:
+            return True
+        if not self.revision.syncs_are_logged:
+            return False
+        heard, own = side.heard.get(message_id), side.synced.get(message_id)
+        return (heard is not None and heard.act.number <= act.number) or (own is not None and own <= act.number)
 
     def final_log(self, side: Side) -> tuple[Act, list[str]] | None:
         """The log as it was last shown, if that was after the last calm phase."""
@@ -196,6 +234,8 @@ class GroupView:
         """Can no ID have been rolled out of its filter yet? Copies may be counted, too (AMB-55, AMB-112)."""
         c = side.party.in_force
         met = sum(side.copies.values()) + sum(side.ephemerals.values()) + len(side.sent)
+        if self.revision.syncs_are_logged:
+            met = len(side.received) + sum(side.ephemerals.values()) + len(side.outgoing)
         return bool(c.HasField("bloom_capacity") and met < c.bloom_capacity)
 
     # ---- reading ---------------------------------------------------------------------------------------------------
@@ -219,6 +259,8 @@ class GroupView:
             kind = message.kind
             if kind is not Kind.CONTENT:
                 self.other_ids.setdefault(key, kind)
+                if self.is_regular(kind) and not same(self._syncs.setdefault(key, message), message):
+                    self.disputed.add(key)
                 continue
             known = self.origins.get(key)
             if known is None:
@@ -271,7 +313,10 @@ class GroupView:
                 side.logged.setdefault(message.message_id, act.number)
                 side.outgoing.append((act, message))
             elif kind is Kind.SYNC and message.sender_id == side.id and message.message_id not in side.sent:
-                side.outgoing.append((act, message))
+                # Where they are logged their IDs are unique, and nothing is said of copies of them.
+                if not self.revision.syncs_are_logged or message.message_id not in side.synced:
+                    side.outgoing.append((act, message))
+                side.synced.setdefault(message.message_id, act.number)
             fresh = False
 
     def _arrive(self, act: Act) -> None:
@@ -296,12 +341,15 @@ class GroupView:
         which = (id(message), id(side.declared)) if side.declared.limit("lamport_ahead_ms") is None else (act.number, 0)
         why = self._oddness.get(which)
         if why is None:
-            why = self._oddness[which] = oddness(message, step.now_ms, side.declared)
+            most = self.revision.wire.max_lamport
+            why = self._oddness[which] = oddness(message, step.now_ms, side.declared, most)
         if why:
             self.odd.add((message.channel_id, message_id))
         taken = message.sender_id != side.id and (step.answer == "effects" or not why)
         arrival = Arrival(act, message, packet, taken)
         side.received.append(arrival)
+        if taken and self.revision.syncs_are_logged:
+            side.heard.setdefault(message_id, arrival)
         for entry in message.repair_request:
             side.requested.setdefault(entry.message_id, []).append(arrival)
         if kind is Kind.CONTENT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from operator import itemgetter
 
 from sds_harness.sds.performance import Act
 from sds_proto.testee.v1 import testee_pb2 as pb
@@ -26,7 +27,7 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
     Which of them is wrong is said by G-03; here it counts that they differ.
     """
     for channel_id, sides in view.channels.items():
-        shown = [(side, *last) for side in sides if (last := _last_log(side)) is not None]
+        shown = [(side, *last) for side in sides if (last := _last_log(view, side)) is not None]
         last_act: Act | None = None
         for (one, _, first), (other, act, second) in itertools.pairwise(shown):
             common = {i for i in set(first) & set(second) if (channel_id, i) not in view.disputed}
@@ -43,10 +44,10 @@ def all_logs_have_the_same_order(view: GroupView) -> Iterator[Sighting]:
             yield held(last_act, channel_id)
 
 
-def _last_log(side: Side) -> tuple[Act, list[str]] | None:
+def _last_log(view: GroupView, side: Side) -> tuple[Act, list[str]] | None:
     for act, state in reversed(side.looks):
         if state.HasField("log"):
-            return act, [entry.message_id for entry in state.log.entries]
+            return act, view.in_order(side.channel_id, (entry.message_id for entry in state.log.entries), str)
     return None
 
 
@@ -61,14 +62,15 @@ def every_log_is_in_order(view: GroupView, side: Side) -> Iterator[Sighting]:
     Where it cannot be seen, causal histories tell of its end, in a direction that never changes (AMB-28, AMB-29).
     """
     for act, state in side.looks:
-        shown = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+        told = [(entry.message_id, entry.lamport_timestamp) for entry in state.log.entries]
+        shown = view.in_order(side.channel_id, told, itemgetter(0))
         fault = _fault(view, side.channel_id, shown)
         if fault is not None:
             yield _disorder(side, act, *fault)
             return
         if len(shown) > 1:
             yield held(act, side.channel_id)
-    if not side.shows_log:
+    if not side.shows_log and view.revision.histories_are_ordered:
         yield from _tails(view, side)
 
 
@@ -122,7 +124,7 @@ def _tails(view: GroupView, side: Side) -> Iterator[Sighting]:
 @of_each_side
 def what_a_message_depends_on_stands_before_it(view: GroupView, side: Side) -> Iterator[Sighting]:
     """In the log as last shown each dependency precedes its message, unless Lamport timestamps forbid it (AMB-91)."""
-    act, log = _last_log(side) or (side.opened, [])
+    act, log = _last_log(view, side) or (side.opened, [])
     at = {message_id: place for place, message_id in enumerate(log)}
     for message_id, place in at.items():
         message = view.message(side.channel_id, message_id)
@@ -161,7 +163,7 @@ def deliveries_follow_the_causal_order(view: GroupView) -> Iterator[Sighting]:
                 met.add(delivery.message_id)  # of two versions either may have been delivered
                 continue
             needs = [i for i in dependencies(message) if i not in met]
-            unmet = [i for i in needs if side.logged.get(i, 1 << 60) > delivery.act.number]
+            unmet = [i for i in needs if not view.is_there(side, i, delivery.act)]
             unmet += [i for i in needs if i not in unmet and _later(side, delivery.act, i)]
             if unmet:
                 yield violated(
@@ -208,7 +210,7 @@ def lamport_timestamps_of_a_sender_go_up(view: GroupView, side: Side) -> Iterato
     content = highest = -1
     for act, message in side.outgoing:
         lamport = message.lamport_timestamp
-        if lamport is None or max(lamport, highest) > LARGEST_LAMPORT:
+        if lamport is None or max(lamport, highest) > view.largest_lamport:
             return  # from here on it may stand still (AMB-14)
         is_content = message.kind is Kind.CONTENT
         least = max(highest, content + 1 if is_content else 0)
@@ -310,7 +312,10 @@ def what_comes_after_has_the_greater_timestamp(view: GroupView, side: Side) -> I
         named = [(view.lamport(side.channel_id, i) or -1, i) for i in dependencies(message)]
         before, which = max([highest, *named])
         lamport = message.lamport_timestamp
-        if before < 0 or lamport is None or lamport > LARGEST_LAMPORT:
+        if before < 0 or lamport is None or lamport > view.largest_lamport:
             continue
-        expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp above the {before} of {which!r}"
-        yield judged(act, side.channel_id, lamport > before, f"{expected}, which it knows", f"it has {lamport}")
+        same = message.kind is Kind.SYNC and not view.revision.sync_advances_lamport
+        least = "of at least" if same else "above"
+        expected = f"{message.message_id!r} of {side.who} with a Lamport timestamp {least} the {before} of {which!r}"
+        met = lamport >= before if same else lamport > before
+        yield judged(act, side.channel_id, met, f"{expected}, which it knows", f"it has {lamport}")

@@ -63,6 +63,10 @@ class Side:
     """Content and sync messages, all copies, in order."""
     arrivals: dict[str, Arrival] = field(default_factory=dict)
     """The first arrival of each content message that counts."""
+    heard: dict[str, Arrival] = field(default_factory=dict)
+    """The first arrival of each content or sync message that counts, where both are logged."""
+    synced: dict[str, int] = field(default_factory=dict)
+    """Own sync messages, where they are logged, with the act."""
     copies: dict[str, int] = field(default_factory=dict)
     """How many copies of it came, the first included."""
     ephemerals: dict[str, int] = field(default_factory=dict)

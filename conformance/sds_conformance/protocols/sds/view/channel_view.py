@@ -72,8 +72,8 @@ class ChannelView:
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
-        self._fogged = False
-        self._owed = 0  # sync messages that were asked for and did not go out: a sweep may send them as they were
+        # Sync messages are owed that were asked for and did not go out: a sweep may send them as they were.
+        self._fogged, self._owed = False, 0
         opened = False
         for step in trace.steps:
             own = step.participant == party.name
@@ -159,6 +159,8 @@ class ChannelView:
         elif command == "tick":
             self.ticks.append(step)
             before = len(self._log)
+            if self.configuration.lost_timeout_ms or step.signals("lost", self.channel_id):
+                self._log.give_up()
             self._read_events(step, None)
             self._read_broadcasts(step, certain=len(self._log) == before)
         elif command in ("send", "send_sync", "send_ephemeral"):
@@ -185,13 +187,11 @@ class ChannelView:
     def _note_hint(self, step: Step) -> None:
         if step.command == "send" and step.request.send.HasField("retrieval_hint") and step.answer == "effects":
             message_id = step.reply.effects.message_id if step.reply else ""
-            if not message_id and step.first is not None:
-                message_id = step.first.message_id
+            message_id = message_id or (step.first.message_id if step.first is not None else "")
             self.hints.setdefault(message_id, set()).add(step.request.send.retrieval_hint)
 
     def _read_receive(self, step: Step) -> None:
-        wire = step.received
-        message = wire.message
+        message = step.received.message
         if message is None or message.channel_id != self.channel_id:
             if message is None or in_another_layout(message, self.channel_id):
                 self.known_ids |= {e.delivered.message_id for e in step.signals("delivered", self.channel_id)}
@@ -229,9 +229,7 @@ class ChannelView:
             self._fogged = True
             self._clock.maybe_delivered(message.lamport_timestamp)
         self._read_events(step, received)
-        undelivered = not received.delivered_at_once and (
-            received.kind is Kind.CONTENT or not self.revision.syncs_are_logged
-        )
+        undelivered = not (received.delivered_at_once or (received.kind is Kind.SYNC and self._is_regular(Kind.SYNC)))
         if counts and message.lamport_timestamp is not None and undelivered:
             self._clock.received_undelivered(message.lamport_timestamp, sync=received.kind is Kind.SYNC)
         elif received.own and message.lamport_timestamp is not None and not received.rejected:
@@ -338,6 +336,9 @@ class ChannelView:
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id and self._owed:
                 self._owed -= 1
                 self._clock.maybe_moved(self._now(step))
+                if self.revision.syncs_are_logged:
+                    self.known_ids.add(message.message_id)
+                    self._log.sync_sent(message.message_id, message.lamport_timestamp or 0)
             elif message.kind is Kind.SYNC and message.sender_id == self.party.participant_id:
                 self._read_sent(step, wire, message, self.syncs, certain)
             elif not self.terms.on or self.repair.original(message.message_id) is None:

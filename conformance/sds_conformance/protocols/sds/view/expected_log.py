@@ -43,6 +43,11 @@ class ExpectedLog:
     def sync_received(self, received: Received) -> None:
         """A sync message is logged without a sign once its dependencies are met, which they may be already."""
         message = received.message
+        if received.unmet and received.unmet == received.unmet_buffered:
+            # All that it depends on has come, and waits: whether that is enough is not said.
+            self._open.add(message.message_id)
+            self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
+            return
         if received.unmet:
             self._waiting[message.message_id] = received
             return
@@ -53,6 +58,13 @@ class ExpectedLog:
             self._processed_sync(lamport)
         self._insert(message.message_id, lamport, own=False, unseen=True)
         self._log_syncs()
+
+    def give_up(self) -> None:
+        """Nothing need be waited for any more: sync messages that did may be logged, or dropped, without a sign."""
+        for message_id, received in self._waiting.items():
+            self._open.add(message_id)
+            self._insert(message_id, received.message.lamport_timestamp or 0, own=False, unseen=True)
+        self._waiting.clear()
 
     def claimed(self, message_id: str, lamport: int) -> None:
         """What came in the participant's own name, and it had not sent, was delivered: it should be ignored."""

@@ -105,11 +105,16 @@ def one_filter_stays_one(view: ChannelView) -> Iterator[Observation]:
 
 @check("SDS-ACK-05", pb.CAPABILITY_ACKNOWLEDGED, of="received")
 def only_own_outstanding_messages(view: ChannelView) -> Iterator[Observation]:
-    """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement."""
+    """IDs of others, unknown IDs and IDs acknowledged before raise no acknowledgement.
+
+    Where sync messages are logged like all others, nothing says that own ones are not outstanding.
+    """
+    syncs = {sent.message.message_id for sent in view.syncs} if view.revision.syncs_are_logged else set()
     for received in view.received:
         if received.own or received.rejected:
             continue
-        signalled = [a for a in view.acks if a.step is received.step and not a.outstanding]
+        told = (a for a in view.acks if a.step is received.step and a.message_id not in syncs)
+        signalled = [a for a in told if not a.outstanding]
         strangers = [e.message_id for e in received.message.causal_history if view.own(e.message_id) is None]
         if signalled or strangers:
             expected = "acknowledgements of own outstanding messages only"

@@ -180,11 +180,23 @@ def sync_keeps_the_timestamp(view: ChannelView) -> Iterator[Observation]:
         if sent.repeat or seen is None:
             continue  # a copy, or something of which nobody can say what it is
         came = any(since < received.step.index <= sent.step.index for received in view.received)
+        came = came or _processed_late(view, since, sent.step.index)
         # A first one with a timestamp from nowhere did not increase it: it did not start at 0.
         if sent.message.kind is Kind.SYNC and not came and (since or seen <= _PLAUSIBLE):
             expected = f"lamport_timestamp {before} as before: a sync message does not increase it"
             yield judged(sent.step, seen == before, expected, f"{seen}")
         before, since = seen, sent.step.index
+
+
+def _processed_late(view: ChannelView, since: int, until: int) -> bool:
+    """May a sweep between two steps have processed what had come before them?"""
+    if not any(since < tick.index <= until for tick in view.ticks):
+        return False
+    return any(
+        r.unmet or not any(r.step.index < tick.index <= since for tick in view.ticks)
+        for r in view.received
+        if r.step.index <= since and r.kind is not Kind.EPHEMERAL and not r.delivered_at_once
+    )
 
 
 def _received_syncs(view: ChannelView) -> list[Received]:
@@ -209,8 +221,10 @@ def syncs_enter_the_filter(view: ChannelView) -> Iterator[Observation]:
 def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
     """What depends on a received sync message is delivered: that message is in the log."""
     syncs = {r.message.message_id: r.step.index for r in _received_syncs(view)}
+    doubtful = _doubtful_syncs(view)
     for received in view.received if not view.gives_up else ():
-        named = [e.message_id for e in received.message.causal_history if e.message_id in syncs]
+        ids = [entry.message_id for entry in received.message.causal_history]
+        named = [] if doubtful.intersection(ids) else [message_id for message_id in ids if message_id in syncs]
         if not named or received.kind is not Kind.CONTENT or received.own or received.duplicate:
             continue
         if received.delivered or (received.unmet <= view.logged_ids and quiet_after(view, received)):
@@ -218,6 +232,21 @@ def syncs_meet_dependencies(view: ChannelView) -> Iterator[Observation]:
             expected = f"{received.message.message_id!r} delivered: {why}"
             yield judged(received.step, bool(received.delivered), expected, "it still waits after two quiet sweeps")
     yield from _shown_in_the_log(view)
+
+
+def _doubtful_syncs(view: ChannelView) -> set[str]:
+    """Sync messages that rest, through others, on own ones: of these nobody can say whether they are in the log."""
+    rests_on: dict[str, list[str]] = {}
+    for received in view.received:
+        for entry in received.message.causal_history if received.kind is Kind.SYNC else ():
+            rests_on.setdefault(entry.message_id, []).append(received.message.message_id)
+    doubtful = {sent.message.message_id for sent in view.syncs}
+    waiting = list(doubtful)
+    while waiting:
+        above = [message_id for message_id in rests_on.get(waiting.pop(), ()) if message_id not in doubtful]
+        doubtful.update(above)
+        waiting += above
+    return doubtful
 
 
 def _shown_in_the_log(view: ChannelView) -> Iterator[Observation]:

@@ -1,0 +1,161 @@
+"""Corpora of the proposal of 2024: recorded and judged by its own properties, compared by what it leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forum_channels import CountsInTens, participant_of
+from sds_conformance.exploration.campaign import explore
+from sds_conformance.exploration.counterexample import load
+from sds_conformance.exploration.judging import Scope
+from sds_conformance.judging.verdict import Finding
+from suite_terminal import typed, words
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from compared import compared, corpus
+from sds_conformance.corpus.checking import Checker
+from sds_conformance.corpus.classifying import Class, Classified, judged
+from sds_conformance.corpus.diffing import comparable, stored
+from sds_conformance.corpus.kinds import corpora_of
+from sds_conformance.exploration.campaign import Order, Tally
+from sds_harness.corpus.errors import CorpusError
+from sds_harness.corpus.reading import stored_in
+from sds_harness.link import Link, LocalLink
+from sds_harness.sds.generator import Grammar
+from sds_reference import FORUM_2024, Config
+from sds_reference.testee.server import Testee, TesteeOptions
+from sds_testee.version import suite_version
+from stored import Model, order_of, record_here
+
+pytestmark = pytest.mark.spark
+
+FORUM = FORUM_2024.name
+SCOPE = Scope.of(revision=FORUM)
+SCHEDULES = 24
+GRAMMAR = Grammar(most=4, sds_r=False)
+
+
+def proposed(model: object = Model(), schedules: int = SCHEDULES, seed: int = 5) -> Order:
+    return replace(order_of(model, schedules, grammar=GRAMMAR, seed=seed), revision=FORUM)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record_here(tmp_path_factory.mktemp("corpora") / "reference", proposed(), twins=True)
+
+
+def found_in(folder: Path) -> Tally:
+    """What `corpus check` says, in this process."""
+    it = corpus(folder)
+    tally = Tally(proposed().company().start())
+    for each in stored_in(it, 0):
+        tally.add(Checker(it, SCOPE).judge(0, each))
+    return tally
+
+
+def classified(a: Path, b: Path) -> list[Classified]:
+    one, other = corpus(a), corpus(b)
+    out = []
+    for number, divergence in sorted(compared(a, b).items()):
+        mine, theirs = (next(stored(c, [number])) for c in (one, other))
+        out.append(judged(divergence, mine, theirs, (SCOPE, SCOPE)))
+    return out
+
+
+# ---- Judged ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_reference_is_accused_of_nothing_and_judged_by_the_properties_of_the_proposal(reference: Path) -> None:
+    """Recorded as if it were SDS, it was accused of nine things: peers spoke the layout of SDS, content was no text,
+    and the properties were those of SDS, under which nobody may name or log a sync message."""
+    tally = found_in(reference)
+    assert (tally.found, tally.errors) == ({}, {})
+    properties = {what for what in tally.exercised if what.startswith("G-")}
+    assert properties
+    assert properties <= set(SCOPE.properties)
+    assert corpus(reference).manifest.revision == FORUM
+
+
+def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: Path) -> None:
+    order = proposed(Model(mutant="forum-ties-by-arrival"))
+    live, kept = explore(order), found_in(record_here(tmp_path / "a", order, twins=True))
+    told: list[dict[str, Finding]] = [live.found, kept.found]
+    assert "FORUM-25" in told[0]
+    assert told[0] == told[1]
+    assert live.exercised == kept.exercised
+
+
+# ---- Compared --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["history-of-three", "newest-first", "nim-filter", "ack-after-two", "slow-sweep", "quiet-syncs"]
+)
+def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
+    other = record_here(tmp_path / "b", proposed(Model(variant=f"forum-{name}")), twins=True)
+    found = classified(reference, other)
+    assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
+
+
+def in_tens(_: object) -> Link:
+    options = TesteeOptions(suite_version(), Config(), participant_of(CountsInTens), "counts in tens")
+    return LocalLink(Testee(options).handle)
+
+
+def test_by_how_much_a_timestamp_increases_is_open(reference: Path, tmp_path: Path) -> None:
+    found = classified(reference, record_here(tmp_path / "b", proposed(in_tens), twins=True))
+    assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "steps-of-timestamps")}
+
+
+def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path) -> None:
+    found = classified(reference, record_here(tmp_path / "b", proposed(Model(mutant="sync-counts")), twins=True))
+    assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.LEGAL, Class.UNEXPLAINED}
+    other = record_here(tmp_path / "c", proposed(Model(mutant="forum-ties-by-arrival")), twins=True)
+    assert Class.B_VIOLATES in {one.kind for one in classified(reference, other)}
+
+
+def test_what_is_open_in_sds_alone_is_not_asked() -> None:
+    names = {freedom.name for freedom in corpora_of(FORUM).freedoms}
+    assert {"steps-of-timestamps", "swept-syncs"} <= names
+    assert not {"repair-requests", "buffered-syncs", "first-timestamps"} & names
+    assert "steps-of-timestamps" not in {freedom.name for freedom in corpora_of("sds-2026-01").freedoms}
+
+
+# ---- Of another text -------------------------------------------------------------------------------------------------
+
+
+def test_corpora_of_two_texts_are_not_compared(reference: Path, tmp_path: Path) -> None:
+    sds = record_here(tmp_path / "sds", order_of(schedules=2, grammar=GRAMMAR, seed=5))
+    with pytest.raises(CorpusError, match=rf"is of {FORUM} and .* of sds-2026-01, which are two texts"):
+        comparable(corpus(reference), corpus(sds))
+
+
+def test_2_a_corpus_is_never_judged_by_another_text(reference: Path) -> None:
+    refused = typed("corpus", "check", "--revision", "sds-2026-01", str(reference))
+    assert refused.exit_code == 2
+    assert f"is of {FORUM}, and sds-2026-01 is another text: leave --revision out" in words(refused.stderr)
+
+
+def test_2_what_the_proposal_has_not_is_not_recorded(tmp_path: Path) -> None:
+    options = ["--revision", FORUM, "--passage", "gap", "--out", str(tmp_path / "a")]
+    refused = typed("corpus", "record", *options)
+    assert refused.exit_code == 2
+    assert f"schedules of {FORUM} have no passage gap" in words(refused.stderr)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_schedule_that_is_shown_is_replayed_under_the_revision_of_its_corpus(reference: Path, tmp_path: Path) -> None:
+    shown = typed("corpus", "show", str(reference), "3", "--save", str(tmp_path))
+    assert shown.exit_code == 0
+    file = tmp_path / "schedule-3.json"
+    assert dict(load(file).notes) == {"revision": FORUM}
+    again = typed("replay", str(file))
+    assert "Nothing was found" in words(again.stdout)
+    assert typed("replay", "--revision", "sds-2026-01", str(file)).exit_code == 2
+    sds = record_here(tmp_path / "sds", order_of(schedules=1, grammar=GRAMMAR))
+    assert typed("corpus", "show", str(sds), "0", "--save", str(tmp_path)).exit_code == 0
+    assert load(tmp_path / "schedule-0.json").notes == ()

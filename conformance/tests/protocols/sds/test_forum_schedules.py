@@ -1,0 +1,334 @@
+"""Generated schedules of the proposal of 2024: which properties hold of it, what is found, and who is left in peace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forum_channels import LEGAL_CHANNELS, participant_of
+from global_schedules import EXERCISES, UNEXERCISED, lost_to, outcomes, performed, schedule
+from played import Handle, odd_adapter, reference, reference_command
+from sds_conformance.exploration.campaign import Order, Tally, explore
+from sds_conformance.exploration.casting import Casting
+from sds_conformance.exploration.hunt import hunt, huntable, leave_in_peace
+from sds_conformance.exploration.judging import Scope, assess
+from sds_conformance.judging.judgement import Outcome
+from sds_conformance.judging.verdict import Finding
+from sds_conformance.protocols import repertoire_of, scheduled
+from sds_conformance.protocols.properties import Sighting
+from sds_conformance.protocols.sds.catalogue import load_catalogue
+from sds_conformance.protocols.sds.properties import PROPERTIES, PROPOSED
+from sds_conformance.protocols.sds.properties.proposal import DOES_NOT_HOLD, HOLDS
+from sds_conformance.protocols.sds.schedules import OUT_OF_REACH_OF_THE_PROPOSAL
+from sds_harness.link import LocalLink
+from sds_harness.schedules import Schedule
+from sds_harness.sds.generator import Grammar
+from sds_harness.sds.operations import Look, Route, Say, Send, Sync, Tick, Wait
+from sds_reference import FORUM_2024, Channel, Config
+from sds_reference.mutants import MUTANTS
+from sds_reference.variants import VARIANTS
+from suite_terminal import typed, words
+
+FORUM = FORUM_2024.name
+OWN = FORUM_2024.prefix
+CHAIN = schedule(*(Send(("alice", "bob", "carol")[n % 3], f"m{n}") for n in range(6)), Look())
+FAULTS: dict[str, tuple[str, ...]] = {
+    "G-01": ("one-level-only", "forgets-the-waiting"),
+    "G-02": ("ties-by-arrival",),
+    "G-03": ("log-by-arrival", "highest-hash-first"),
+    "G-04": ("first-dependency-only", "delivers-children-first"),
+    "G-05": ("log-by-id",),
+    "G-06": ("sends-and-forgets",),
+    "G-09": ("without-zero-bytes",),
+    "G-10": ("sent-is-acknowledged",),
+    "G-11": ("acknowledges-the-first", "ignores-filters"),
+    "G-12": ("never-empties-the-buffer",),
+    "G-13": ("counts-every-other",),
+    "G-15": ("one-clock-for-all",),
+    "G-16": ("counts-its-own",),
+    "G-18": ("logs-ephemerals",),
+    "G-19": ("log-by-arrival",),
+    "G-25": ("rebroadcasts-the-acknowledged",),
+    "G-28": ("sends-and-forgets",),
+    "G-29": ("sends-and-forgets",),
+    "G-31": ("restamped-copies",),
+    "G-32": ("leaky-filter",),
+    "G-33": ("sync-with-content",),
+}
+"""By property: mutants that break it under the proposal as well."""
+
+
+def of_the_proposal(property_id: str) -> str:
+    return property_id.replace("G-", "G-F")
+
+
+def sightings(what: Schedule, start: Callable[[], Handle] = reference) -> dict[str, list[Sighting]]:
+    show = performed(what, start, FORUM)
+    return PROPOSED.examine(show, lambda changed: performed(changed, start, FORUM))
+
+
+def mutated(name: str) -> Handle:
+    mutant = MUTANTS[name]
+    return reference(mutant.configure(Config()), participant=mutant.participant_class)
+
+
+def campaign(start: Callable[[], Handle], examples: int, casting: Casting = Casting.TOGETHER, seed: int = 0) -> Tally:
+    grammar = Grammar(most=4, sds_r=False)
+    return explore(
+        Order(
+            lambda _: LocalLink(start()),
+            revision=FORUM,
+            casting=casting,
+            grammar=grammar,
+            examples=examples,
+            seed=seed,
+        )
+    )
+
+
+# ---- The properties --------------------------------------------------------------------------------------------------
+
+
+def test_of_each_property_of_sds_it_is_decided_whether_it_holds_of_the_proposal() -> None:
+    assert HOLDS.keys() | DOES_NOT_HOLD.keys() == set(PROPERTIES)
+    assert not HOLDS.keys() & DOES_NOT_HOLD.keys()
+    assert set(PROPOSED) == set(map(of_the_proposal, HOLDS))
+    assert all(reason and not reason.endswith(".") for reason in DOES_NOT_HOLD.values())
+
+
+def test_what_holds_rests_on_requirements_of_the_proposal_and_says_by_which_words() -> None:
+    known = load_catalogue().requirements
+    for entry in PROPOSED.values():
+        assert entry.says
+        assert entry.requirements
+        assert all(known[requirement].stated_in(FORUM) for requirement in entry.requirements), entry.id
+
+
+def test_each_text_is_judged_by_its_own_properties() -> None:
+    assert Scope.of(revision=FORUM).properties == tuple(PROPOSED)
+    assert Scope.of().properties == tuple(PROPERTIES)
+    assert {requirement.id.partition("-")[0] for requirement in Scope.of(revision=FORUM).requirements} == {OWN}
+
+
+@pytest.mark.parametrize("property_id", HOLDS)
+def test_the_reference_keeps_it_where_it_is_exercised(property_id: str) -> None:
+    found = sightings(EXERCISES[property_id])
+    assert outcomes(found.get(of_the_proposal(property_id), [])) == {Outcome.HELD}
+    assert {name for name, seen in found.items() if Outcome.VIOLATED in outcomes(seen)} == set()
+
+
+@pytest.mark.parametrize("property_id", HOLDS)
+def test_it_says_nothing_where_its_premises_are_not_met(property_id: str) -> None:
+    assert sightings(UNEXERCISED[property_id]).get(of_the_proposal(property_id), []) == []
+
+
+@pytest.mark.parametrize(("property_id", "name"), [(i, name) for i, names in FAULTS.items() for name in names])
+def test_a_fault_breaks_it(property_id: str, name: str) -> None:
+    what = CHAIN if property_id == "G-05" else EXERCISES[property_id]
+    found = sightings(what, lambda: mutated(name))
+    assert Outcome.VIOLATED in outcomes(found[of_the_proposal(property_id)])
+
+
+# ---- What the proposal leaves open -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("channel", LEGAL_CHANNELS, ids=lambda channel: channel.__name__)
+@pytest.mark.parametrize("casting", [Casting.TOGETHER, Casting.AMONG])
+def test_what_it_leaves_open_is_left_in_peace(channel: type[Channel], casting: Casting) -> None:
+    tally = campaign(lambda: reference(participant=participant_of(channel)), 12, casting, seed=4)
+    assert (tally.found, tally.errors) == ({}, {})
+
+
+GIVEN_UP = schedule(
+    Send("alice", "m1", route=lost_to("bob")),
+    Sync("alice"),
+    Wait(31_000),
+    Tick("bob"),
+    Sync("bob"),
+    Send("bob", "m2"),
+    Look("bob"),
+    configuration=(("lost_timeout_ms", 30_000),),
+)
+SWEPT = schedule(
+    Say("mallory", "m1", to="alice", route=Route(late=(("alice", 10),))),
+    Say("mallory", "m2", to="alice", after=("m1",), lamport_ms=50),
+    Wait(20),
+    Sync("alice"),
+    Wait(5_000),
+    Tick("alice"),
+    Sync("alice"),
+)
+OWED = schedule(
+    Sync("alice"),
+    Say("mallory", "m1", to="alice"),
+    Wait(30_001),
+    Tick("alice"),
+    Say("mallory", "m2", to="alice"),
+    Look("alice"),
+    configuration=(("sync_interval_ms", 10_000),),
+)
+
+
+def findings(what: Schedule, config: Config) -> list[Finding]:
+    return assess(performed(what, lambda: reference(config), FORUM), Scope.of(revision=FORUM)).findings
+
+
+@pytest.mark.parametrize("drops", [False, True])
+def test_a_sync_message_that_was_given_up_on_may_be_in_the_log_and_need_not(drops: bool) -> None:
+    config = Config(drops_the_lost=drops)
+    show = performed(GIVEN_UP, lambda: reference(config), FORUM)
+    assert any(event.HasField("lost") for act in show.acts for event in act.step.events)
+    assert findings(GIVEN_UP, config) == []
+
+
+def test_what_a_sweep_has_processed_may_show_in_the_timestamp_of_a_sync_message() -> None:
+    config = Config(cascade_on_receive=False)
+    show = performed(SWEPT, lambda: reference(config), FORUM)
+    syncs = [act.step.first for act in show.acts if act.step.command == "send_sync"]
+    assert [sync.lamport_timestamp for sync in syncs if sync is not None] == [1, 51]
+    assert findings(SWEPT, config) == []
+
+
+def test_a_sync_message_that_was_asked_for_may_go_out_later_and_is_in_the_log() -> None:
+    config = Config(sync_only_when_quiet=True, sync_with_empty_log=False)
+    show = performed(OWED, lambda: reference(config), FORUM)
+    sent = {act.step.command: len(act.step.broadcasts) for act in show.acts if act.who == "alice"}
+    assert (sent["send_sync"], sent["tick"]) == (0, 1)
+    assert findings(OWED, config) == []
+
+
+# ---- What is found ---------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_found_against_the_reference_and_all_of_it_is_of_the_proposal() -> None:
+    tally = campaign(reference, 40)
+    assert (tally.found, tally.errors) == ({}, {})
+    assert {what.partition("-")[0] for what in tally.exercised} == {OWN, "G"}
+    assert {what for what in tally.exercised if what.startswith("G-")} <= set(PROPOSED)
+    assert len(tally.exercised) > 40
+
+
+@pytest.mark.parametrize("name", ["sync-counts", "does-not-log-syncs", "forum-drops-the-unmet"])
+def test_a_mutant_is_hunted_under_the_proposal(name: str) -> None:
+    catch = hunt(name, 60, revision=FORUM)
+    assert catch.found_by == MUTANTS[name].requirement
+    assert catch.schedule is not None
+    assert dict(catch.schedule.notes)["revision"] == FORUM
+    assert 0 < catch.operations <= 12
+
+
+def test_each_text_has_mutants_and_variants_of_its_own() -> None:
+    mutants, variants = huntable(FORUM)
+    assert {MUTANTS[name].requirement.partition("-")[0] for name in mutants} == {OWN}
+    assert {VARIANTS[name].revision for name in variants} == {FORUM}
+    others, _ = huntable()
+    assert not set(mutants) & set(others)
+    assert set(mutants) | set(others) == set(MUTANTS)
+    assert set(OUT_OF_REACH_OF_THE_PROPOSAL) <= set(mutants)
+
+
+def test_a_legal_variant_is_left_in_peace() -> None:
+    assert leave_in_peace("forum-newest-first", 24, revision=FORUM).accused == ()
+
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The counterexample of a fault."""
+    folder = tmp_path_factory.mktemp("kept")
+    command = reference_command("--mutant", "sync-counts")
+    options = ["--revision", FORUM, "--examples", "4", "--jobs", "1", "--participants", "3", "--save", str(folder)]
+    found = typed("fuzz", *options, "--json", "--", *command)
+    assert found.exit_code == 0, "a deviation from a SHOULD"
+    data = json.loads(found.stdout)
+    assert data["revision"] == FORUM
+    assert [row["id"] for row in data["findings"]] == ["FORUM-35"]
+    return folder / "FORUM-35.json"
+
+
+def test_a_counterexample_is_replayed_under_the_revision_that_stands_in_it(kept: Path) -> None:
+    again = typed("replay", str(kept), "--", *reference_command("--mutant", "sync-counts"))
+    assert "FORUM-35 is violated here, too." in words(again.stdout)
+    better = typed("replay", str(kept))
+    assert better.exit_code == 0
+    assert "FORUM-35 is not violated here" in words(better.stdout)
+
+
+def test_2_a_counterexample_is_never_judged_by_another_text(kept: Path) -> None:
+    for other in ("sds-2026-01", "sds-2025-10-amended"):
+        refused = typed("replay", "--revision", other, str(kept))
+        assert refused.exit_code == 2
+        assert f"is of {FORUM}, and {other} is another text: leave --revision out" in words(refused.stderr)
+
+
+def test_2_a_schedule_of_a_revision_that_nobody_plays_is_refused(tmp_path: Path, kept: Path) -> None:
+    file = tmp_path / "strange.json"
+    file.write_text(kept.read_text().replace(FORUM, "forum-2023"))
+    refused = typed("replay", str(file))
+    assert refused.exit_code == 2
+    assert "'forum-2023' is a revision that this suite does not know" in words(refused.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--passage", "gap"), f"schedules of {FORUM} have no passage gap: there are syncs-in-reverse, "),
+        (("--profile", "sds-r"), f"{FORUM} has no SDS-R: leave --profile out"),
+        (("--dialect", "nim-sds"), f"which {FORUM} has not: leave --dialect out"),
+    ],
+)
+def test_2_what_the_proposal_has_not_cannot_be_played(options: tuple[str, ...], said: str) -> None:
+    refused = typed("fuzz", "--revision", FORUM, *options)
+    assert refused.exit_code == 2
+    assert said in words(refused.stderr)
+
+
+def test_2_a_passage_of_the_proposal_is_none_of_sds() -> None:
+    refused = typed("fuzz", "--passage", "idle", "--", "./it")
+    assert refused.exit_code == 2
+    assert "schedules of sds-2026-01 have no passage idle" in words(refused.stderr)
+
+
+def test_no_schedules_are_generated_for_a_revision_that_nobody_plays() -> None:
+    assert scheduled() == ["sds-2026-01", "sds-2025-10-amended", FORUM]
+    with pytest.raises(ValueError, match=f"no schedules are generated for draft-0: there are those of .*{FORUM}"):
+        repertoire_of("draft-0")
+
+
+def test_2_who_speaks_another_text_is_not_cast_among_references() -> None:
+    command = odd_adapter("speaks-one-revision", "sds-2026-01")
+    refused = typed("fuzz", "--revision", FORUM, "--cast", "among", "--examples", "1", "--jobs", "1", "--", *command)
+    assert refused.exit_code == 2
+    text = words(refused.stderr)
+    assert f"speaks sds-2026-01, and not {FORUM}" in text
+    assert "type --revision sds-2026-01" in text
+
+
+def test_who_names_no_revision_may_be_cast_among_references() -> None:
+    def silent() -> Handle:
+        inner = reference()
+
+        def answer(request: object) -> object:
+            reply = inner(request)  # type: ignore[arg-type]
+            if reply.HasField("hello"):
+                del reply.hello.revisions[:]
+            return reply
+
+        return answer  # type: ignore[return-value]
+
+    assert campaign(silent, 2, Casting.AMONG).found == {}
+
+
+def test_the_hunt_is_told_for_the_proposal() -> None:
+    options = ["--only", "forum-drops-the-unmet", "--only", "tells-o*", "--peaceful", "0", "--jobs", "1"]
+    told = typed("hunt", "--revision", FORUM, "--examples", "30", *options, "--json")
+    rows = {row["mutant"]: row for row in json.loads(told.stdout)["mutants"]}
+    assert rows["forum-drops-the-unmet"]["found_by"] == "FORUM-22"
+    assert rows["tells-of-ties"]["out_of_reach"]
+    nothing = typed("hunt", "--revision", FORUM, "--only", "log-by-arrival")
+    assert nothing.exit_code == 2

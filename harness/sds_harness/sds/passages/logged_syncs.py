@@ -1,0 +1,45 @@
+"""Passages about sync messages that are logged like all others, as the proposal of 2024 has them."""
+
+from __future__ import annotations
+
+from ...schedules.choices import pick
+from ..operations import Look, Lookup, Route, Tick, Wait
+from ..writer import PEERS, Writer
+from .registry import passage
+
+
+@passage(6, scripted=True, logged_syncs=True)
+def syncs_in_reverse(writer: Writer) -> None:
+    """A peer's sync message comes before what it depends on, and after both comes what depends on it."""
+    peer, who = pick(writer.choices, PEERS), writer.someone()
+    first = writer.say(peer, to=who, route=Route(late=((who, 20),)))
+    sync = writer.say(peer, content=None, after=(first,), lamport_ms=1, to=who)
+    writer.add(Wait(pick(writer.choices, (50, 6_000))))
+    writer.say(peer, after=(sync,), lamport_ms=2, to=who)
+    writer.add(*3 * (Wait(6_000), Tick(who)))
+    writer.perhaps(40, Look(who))
+
+
+@passage(4, logged_syncs=True)
+def missed_syncs(writer: Writer) -> None:
+    """Somebody misses a sync message that the next messages name, and waits for it; perhaps a store has it."""
+    speaker, poor = writer.two()
+    lost = Route(lost=(poor,) if poor != speaker else ())
+    writer.send(speaker)
+    writer.sync(speaker, lost)
+    for _ in writer.times(1, 3):
+        writer.send(speaker) if writer.chance(60) else writer.sync(speaker)
+    writer.perhaps(50, Wait(31_000), Tick(poor))
+    writer.perhaps(60, Lookup(poor))
+    writer.send(poor)
+
+
+@passage(5, logged_syncs=True, fits=lambda writer: writer.sync_interval_ms > 0)
+def idle(writer: Writer) -> None:
+    """What somebody said is acknowledged, and then it says nothing: others log its sync messages, one after another."""
+    who, other = writer.two()
+    writer.send(who)
+    writer.send(other)
+    for times in (1, 1, 4, 12):
+        writer.add(Wait(times * writer.sync_interval_ms + 1_000), Tick(who))
+    writer.perhaps(30, Look())
