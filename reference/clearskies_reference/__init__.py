@@ -1,0 +1,1 @@
+"""The executable model of the ClearSkies database extension."""
