@@ -59,7 +59,7 @@ def signed(body: bytes, signature: bytes) -> Message:
 
 
 class Parser:
-    """Takes a stream apart, in whatever pieces it arrives. The cost is O(1) a byte; a message is kept until it is whole."""
+    """Takes a stream apart, in whatever pieces it arrives, at a cost of O(1) a byte. Keeps what is not whole yet."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -78,7 +78,7 @@ class Parser:
         return self._skipped + len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that ``data`` completes. Raises BrokenFraming, after which the stream makes no sense any more."""
+        """The messages that ``data`` completes. Raises BrokenFraming, after which the stream has no sense."""
         self._buffer += data
         start = 0
         try:
@@ -113,15 +113,10 @@ class Parser:
         if len(self._buffer) - start < end:
             self._needed = end
             return start, None
-        whole = memoryview(self._buffer)[start : start + end]
-        try:
-            message = Message(bytes(whole[found.end() : body_end]))
-            if signature is not None:
-                if whole[body_end] != 0x0A or whole[end - 1] != 0x0A:
-                    raise BrokenFraming("a signature stands between two newlines")
-                message = Message(message.body, bytes(whole[body_end + 1 : end - 1]))
-        finally:
-            whole.release()
+        whole = bytes(memoryview(self._buffer)[start : start + end])
+        if signature is not None and not (whole[body_end] == whole[end - 1] == 0x0A):
+            raise BrokenFraming("a signature stands between two newlines")
+        message = Message(whole[found.end() : body_end], None if signature is None else whole[body_end + 1 : end - 1])
         if head[:1] in b"!$":
             self._before_attachment = message
             self._skipped += end

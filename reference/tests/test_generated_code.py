@@ -1,4 +1,4 @@
-"""The packages sds_proto and clearskies_proto, and what is told of the testee protocol, are what the schemas in proto/ give."""
+"""The packages sds_proto and clearskies_proto, and what is told of the testee protocol, are what proto/ gives."""
 
 from __future__ import annotations
 
