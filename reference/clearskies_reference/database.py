@@ -35,6 +35,9 @@ _MARGIN = 1_024
 class Database(ABC):
     """The records of one peer. Where changes go is the peer's affair."""
 
+    before = staticmethod(before)
+    clock_class: type[LogicalClock] = LogicalClock
+
     def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:
         """Raises ConfigurationError."""
         if not is_id(peer_id):
@@ -44,7 +47,7 @@ class Database(ABC):
         self.config = config
         self.store = store
         self.keeps_originals = not self.writes or config.relay is Relay.REPEATS
-        self.logical_clock = LogicalClock(peer_id, config, store, keeps_originals=self.keeps_originals)
+        self.logical_clock = self.clock_class(peer_id, config, store, keeps_originals=self.keeps_originals)
         self._draw = draw
 
     @property
@@ -129,7 +132,7 @@ class Database(ABC):
     ) -> None:
         """ "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
         key, value, deleted = content
-        revision = self.next_revision()
+        revision = self.next_revision(current)
         if revision > MAX_INTEGER:
             raise RefusedWrite("the revision counter is at its end")
         clock = self.logical_clock.changed(current)
@@ -142,7 +145,7 @@ class Database(ABC):
         self.keep(kept, effects, own=not settles)
         self.spread(kept, effects)
 
-    def next_revision(self) -> int:
+    def next_revision(self, current: Kept | None) -> int:
         """ "The revision counter is incremented by one and its value is written to the last_updated_rev field." """
         return self.store.revision + 1
 
@@ -176,11 +179,11 @@ class Database(ABC):
 
     def is_older(self, incoming: Record, current: Record) -> bool:
         """ "If incoming.before(current), then the incoming record can be discarded", which are also equal ones."""
-        return before(incoming.vector_clock, current.vector_clock)
+        return self.before(incoming.vector_clock, current.vector_clock)
 
     def is_newer(self, incoming: Record, current: Record) -> bool:
         """ "If current.before(incoming), then the incoming record replaces the existing record"."""
-        return before(current.vector_clock, incoming.vector_clock)
+        return self.before(current.vector_clock, incoming.vector_clock)
 
     def learn(self, incoming: Record) -> None:
         """The highest known revisions. Of its own, who has lost its store learns from others."""
@@ -192,7 +195,7 @@ class Database(ABC):
 
     def learn_clock(self, current: Kept, incoming: Record) -> None:
         """The same version with another clock: somebody else has resolved a conflict in which it won."""
-        if not before(incoming.vector_clock, current.record.vector_clock):
+        if not self.before(incoming.vector_clock, current.record.vector_clock):
             clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
             self.store_record(self.logical_clock.with_clock(current, clock, ticks))
 

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from .config import AccessLevel, Config
 from .database import Database, Draw
 from .effects import Effects, LinkClosed, Sent
 from .errors import BrokenFraming, ConfigurationError, MalformedMessage, StoreError, UnknownLink
 from .framing import Message, Parser, signed
-from .messages import GetUpdates, get_updates_body, read, update_body
+from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
 from .record import Kept, Record
 from .signing import Keys
 from .store import MemoryStore, Store
@@ -38,7 +38,7 @@ class Link:
     number: int
     peer_id: str
     level: AccessLevel
-    parser: Parser = field(default_factory=Parser)
+    parser: Parser
     asked: bool = False
     """This peer has sent database.get_updates."""
     subscribed: bool = False
@@ -51,6 +51,9 @@ class Peer(Database):
     The caller owns time, network and randomness: methods take the current epoch time in milliseconds where it matters,
     and give back what is to be written to links. What must not be lost is in the store before they return.
     """
+
+    extension = EXTENSION
+    parser_class: type[Parser] = Parser
 
     def __init__(
         self,
@@ -109,7 +112,7 @@ class Peer(Database):
             raise ConfigurationError("the other end of a link is another peer, whose ID has 32 lower-case hex digits")
         if self.writes and level is AccessLevel.READ_ONLY:
             self._need_key()
-        self.links[number] = Link(number, peer_id, level)
+        self.links[number] = Link(number, peer_id, level, self.parser_class())
         effects = Effects()
         self.ask(peer_id, effects)
         return effects
@@ -144,7 +147,11 @@ class Peer(Database):
                 self.handle(link, message, effects)
                 effects.taken += 1
             except MalformedMessage as error:
-                effects.refused.append(str(error))
+                self.refuse(link, str(error), effects)
+
+    def refuse(self, link: Link, reason: str, effects: Effects) -> None:
+        """A message is refused, and the link goes on: its framing is whole."""
+        effects.refused.append(reason)
 
     def handle(self, link: Link, message: Message, effects: Effects) -> None:
         """One message. Raises MalformedMessage before anything is changed."""
@@ -183,7 +190,10 @@ class Peer(Database):
         for link in links if self.config.asks_on_every_link else links[:1]:
             if not link.asked:
                 link.asked = True
-                effects.sent.append(Sent(link.number, Message(get_updates_body(self.known())).to_wire()))
+                effects.sent.append(Sent(link.number, Message(self.request_body()).to_wire()))
+
+    def request_body(self) -> bytes:
+        return get_updates_body(self.known())
 
     def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
         """ "The server responds with zero or more update messages", and with all later ones as they come about."""
