@@ -62,7 +62,7 @@ class _Levels(Peer):
 
 @mutant("03", "lets the application of a read-only peer write")
 class LetsReadersWrite(Peer):
-    def refuse_full(self, changed: list[Kept | None]) -> None:
+    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
         for kept in changed:
             self.logical_clock.changed(kept)
 
