@@ -87,7 +87,7 @@ def writes(driver: Driver, folder: Path) -> None:
         driver.do("receive", handle=one, link=link, data=data)
 
     driver.do("put", handle=one, key="Photo", value="null")
-    driver.do("put", handle=one, key="photo", value=json.dumps("x" * 2_000))
+    driver.do("put", handle=one, key="long", value=json.dumps("x" * 2_000))
     driver.do("put", handle=one, key="photo", value='{"a": 1}', uuid="9" * 32)
     driver.do("observe", handle=one)
     for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER), (D, WRITER), (D, WRITER)), start=1):
@@ -98,7 +98,7 @@ def writes(driver: Driver, folder: Path) -> None:
         receive(link, get_updates(**{A: 9}))
     driver.do("put", handle=one, key="third", value="[1, 2.5]")
     driver.do("rename", handle=one, key="third", new_key="fourth")
-    driver.do("put", handle=one, key="fourth", value="3")
+    driver.do("put", handle=one, key="fourth", value="3", now_ms=NOW)
     driver.do("delete", handle=one, key="fourth")
     for number, (by, rev) in enumerate(((B, 1), (E, 4), (B, 5), (B, 7))):
         fields: dict[str, Any] = {"key": f"k{number}", "last_updated_rev": rev, "vector_clock": {by: rev + number}}
@@ -165,6 +165,11 @@ def _pair(times: tuple[str, str]) -> list[bytes]:
 
 def ages(driver: Driver) -> None:
     """Versions that descend from each other, with times that say otherwise."""
+    one = driver.open()
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    driver.do("put", handle=one, key="k", value="1", now_ms=5)
+    driver.do("receive", handle=one, link=1, data=plain(update()))
+    driver.do("observe", handle=one)
     for clocks, times in (
         (({B: 1}, {B: 2}), (LATE, EARLY)),
         (({B: 2}, {B: 1}), (EARLY, LATE)),

@@ -30,21 +30,27 @@ def of_the_model(config: Config) -> list[bytes]:
     return toured(config, Peer)
 
 
+def differ(one: list[bytes], other: list[bytes]) -> list[int]:
+    """Which of the answers do."""
+    assert len(one) == len(other)
+    return [number for number, pair in enumerate(zip(one, other, strict=True), start=1) if pair[0] != pair[1]]
+
+
 def test_the_tour_is_the_same_each_time() -> None:
-    assert toured(Config(), Peer) == of_the_model(Config())
+    assert not differ(toured(Config(), Peer), of_the_model(Config()))
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_is_otherwise_than_the_model(name: str) -> None:
     chosen = MUTANTS[name]
     config = chosen.configure(Config())
-    assert toured(config, chosen.peer_class) != of_the_model(config)
+    assert differ(toured(config, chosen.peer_class), of_the_model(config))
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_variant_is_otherwise_than_the_model(name: str) -> None:
     chosen = VARIANTS[name]
-    assert toured(chosen.configure(Config()), chosen.peer_class) != of_the_model(Config())
+    assert differ(toured(chosen.configure(Config()), chosen.peer_class), of_the_model(Config()))
 
 
 NO_MUTANT = {

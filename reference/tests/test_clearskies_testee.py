@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clearskies_club import A, B, by_read_write, get_updates, plain, update
+from clearskies_club import A, B, C, by_read_write, get_updates, plain, update
 from clearskies_proto.testee.v1 import testee_pb2 as pb
 from clearskies_reference import Config, private_key, signature_profile
 from clearskies_reference.config import LoserOfKey
@@ -53,7 +53,7 @@ def test_what_is_opened_is_told() -> None:
         ({"keys": pb.Keys(read_write_public="x")}, "PEM"),
         ({"access_level": READER}, "does not have the private key"),
         ({"store": "/dev/null/x"}, "unable to open"),
-        ({"configuration": pb.Configuration(resolution=9)}, "no resolution"),
+        ({"configuration": pb.Configuration.FromString(b"\x08\x09")}, "no resolution"),
     ],
 )
 def test_what_cannot_be_opened_is_rejected(fields: dict[str, Any], why: str) -> None:
@@ -119,7 +119,7 @@ def test_codecs_reject_what_they_cannot_do() -> None:
     assert one.do("unframe", data=b"m2{}x").HasField("rejected")
     assert one.do("unframe", data=b"s2:1{}\n!\n").HasField("rejected")
     unframed = one.do("unframe", data=b"m2{}m2").unframed
-    assert (unframed.messages, unframed.rest) == ([pb.Message(body=b"{}")], 2)
+    assert unframed == pb.Unframed(messages=[pb.Message(body=b"{}")], rest=2)
     key = private_key(keys().read_write_private)
     signature = signature_profile("rsa-pkcs1-sha256").sign(b"{}", key)
     assert one.do("verify", body=b"{}", signature=signature, public_key=keys().read_write_public).verified.valid
@@ -213,8 +213,8 @@ def test_the_answers_are_the_same_however_they_are_framed(tmp_path: Path) -> Non
         handle = one.open(store=store)
         one.do("connect", handle=handle, link=1, peer_id=B, access_level=READER)
         one.do("put", handle=handle, key="k \U0001f5dd", value='{"n": 9007199254740993}', uuid="5" * 32)
-        one.do("receive", handle=handle, link=1, data=get_updates() + by_read_write(update())[:100])
-        one.do("receive", handle=handle, link=1, data=by_read_write(update())[100:])
+        one.do("receive", handle=handle, link=1, data=get_updates() + by_read_write(update(last_updated_by=C))[:100])
+        one.do("receive", handle=handle, link=1, data=by_read_write(update(last_updated_by=C))[100:])
         one.do("observe", handle=handle)
         one.do("rename", handle=handle, key="nothing", new_key="l")
         process.process.kill()
