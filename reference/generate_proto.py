@@ -1,6 +1,6 @@
-"""Regenerate the package ``sds_proto`` from ``proto/``: ``python reference/generate_proto.py [OUT]``.
+"""Regenerate ``sds_proto`` and ``clearskies_proto`` from ``proto/``: ``python reference/generate_proto.py [OUT]``.
 
-OUT is the folder that receives the package, ``reference/`` when not given: then ``generate_protocol.py`` runs as well.
+OUT is the folder that receives the packages, ``reference/`` when not given: then ``generate_protocol.py`` runs as well.
 Needs grpcio-tools, which carries protoc.
 """
 
@@ -13,19 +13,24 @@ from pathlib import Path
 from grpc_tools import protoc  # type: ignore[import-untyped]
 
 HERE = Path(__file__).resolve().parent
-PROTO = HERE.parent / "proto" / "sds"
+PROTO = HERE.parent / "proto"
+PACKAGES = {"sds_proto": PROTO / "sds", "clearskies_proto": PROTO / "clearskies"}
+"""The folder of the .proto files of each package: a package for each protocol."""
 
 
 def generate(out: Path) -> list[Path]:
     """Write the modules and their type stubs below ``out``; return the paths written."""
-    sources = sorted(PROTO.rglob("*.proto"))
-    code = protoc.main(
-        ["protoc", f"--proto_path=sds_proto={PROTO}", f"--python_out={out}", f"--pyi_out={out}"]
-        + [f"sds_proto/{source.relative_to(PROTO)}" for source in sources]
-    )
-    if code:
-        raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto file")
-    return sorted((out / "sds_proto").rglob("*_pb2.py*"))
+    written: list[Path] = []
+    for package, folder in PACKAGES.items():
+        sources = sorted(folder.rglob("*.proto"))
+        code = protoc.main(
+            ["protoc", f"--proto_path={package}={folder}", f"--python_out={out}", f"--pyi_out={out}"]
+            + [f"{package}/{source.relative_to(folder)}" for source in sources]
+        )
+        if code:
+            raise SystemExit(f"protoc failed with exit code {code}: see its message above, then mend the .proto file")
+        written += sorted((out / package).rglob("*_pb2.py*"))
+    return written
 
 
 if __name__ == "__main__":

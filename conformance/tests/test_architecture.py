@@ -13,8 +13,10 @@ from source_imports import imported
 
 LAYERS = {
     "sds_proto": REPOSITORY / "reference" / "sds_proto",
+    "clearskies_proto": REPOSITORY / "reference" / "clearskies_proto",
     "sds_testee": REPOSITORY / "reference" / "sds_testee",
     "sds_reference": REPOSITORY / "reference" / "sds_reference",
+    "clearskies_reference": REPOSITORY / "reference" / "clearskies_reference",
     "sds_harness": REPOSITORY / "harness" / "sds_harness",
     "sds_conformance": REPOSITORY / "conformance" / "sds_conformance",
 }

@@ -13,13 +13,14 @@ from source_imports import imports
 PACKAGES = {
     "sds_testee": "reference",
     "sds_reference": "reference",
+    "clearskies_reference": "reference",
     "sds_harness": "harness",
     "sds_conformance": "conformance",
 }
 ROOMS = (
-    ("sds_proto",),
+    ("sds_proto", "clearskies_proto"),
     ("sds_testee",),
-    ("sds_reference",),
+    ("sds_reference", "clearskies_reference"),
     ("sds_harness",),
     ("sds_conformance.judging",),
     ("sds_conformance.vectors",),
@@ -33,6 +34,12 @@ ROOMS = (
 """From the bottom up: a room imports itself and those that stand before it, and none beside it."""
 KNOWING = {
     "SDS": ("sds_proto", "sds_reference", "sds_harness.sds", "sds_conformance.protocols.sds"),
+    "ClearSkies": (
+        "clearskies_proto",
+        "clearskies_reference",
+        "sds_harness.clearskies",
+        "sds_conformance.protocols.clearskies",
+    ),
 }
 """By protocol: the folders that know it, and nobody else."""
 
@@ -99,6 +106,8 @@ def test_a_module_keeps_to_its_room(module: str) -> None:
         ("sds_conformance.protocols.words", "from sds_reference import Message", "only sds_proto, sds_reference"),
         ("sds_conformance.cli.run", "def f():\n    from ..protocols.sds.rules import RULES", "know SDS"),
         ("sds_harness.session", "from .sds.stage import Stage", "know SDS"),
+        ("clearskies_reference.peer", "from sds_reference import Message", "know SDS"),
+        ("sds_testee.stdio", "from clearskies_proto.testee.v1 import testee_pb2", "know ClearSkies"),
         ("sds_harness.sds.stage", "import sds_conformance.judging.rules", "stands above"),
     ],
 )

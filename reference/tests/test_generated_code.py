@@ -1,4 +1,4 @@
-"""The package sds_proto, and what is told of the testee protocol, are what the schemas in proto/ give."""
+"""The packages sds_proto and clearskies_proto, and what is told of the testee protocol, are what proto/ gives."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*_pb2.py*"))}
 
 
-def test_regenerating_the_package_changes_nothing(tmp_path: Path) -> None:
+def test_regenerating_the_packages_changes_nothing(tmp_path: Path) -> None:
     generate = runpy.run_path(str(REFERENCE / "generate_proto.py"))["generate"]
     written = generate(tmp_path)
-    generated, committed = contents(tmp_path / "sds_proto"), contents(REFERENCE / "sds_proto")
-    assert sorted(generated) == sorted(committed)
-    assert [name for name in committed if generated[name] != committed[name]] == []
-    assert sorted(str(path.relative_to(tmp_path / "sds_proto")) for path in written) == sorted(committed)
-    assert "wire/v2026_01/message_pb2.py" in committed
+    for package, one in (
+        ("sds_proto", "wire/v2026_01/message_pb2.py"),
+        ("clearskies_proto", "testee/v1/testee_pb2.py"),
+    ):
+        generated, committed = contents(tmp_path / package), contents(REFERENCE / package)
+        assert sorted(generated) == sorted(committed)
+        assert [name for name in committed if generated[name] != committed[name]] == []
+        assert one in committed
+        told = [path for path in written if path.is_relative_to(tmp_path / package)]
+        assert sorted(str(path.relative_to(tmp_path / package)) for path in told) == sorted(committed)
 
 
 def test_regenerating_the_schemas_and_the_page_of_the_protocol_changes_nothing(

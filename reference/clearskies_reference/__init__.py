@@ -1,0 +1,76 @@
+"""The executable model of the ClearSkies database extension.
+
+A model to read and to run: one module per concept of the text, no clock, no randomness, and no I/O but that of a store
+in a file. Start at Peer, then Database. What the text leaves open is a field of Config.
+The one folder that does I/O is ``testee``, which speaks the testee protocol for ``python -m clearskies_reference``.
+"""
+
+from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution
+from .database import Database
+from .effects import Changed, Conflict, Effects, Event, LinkClosed, Sent
+from .errors import (
+    BrokenFraming,
+    ClearSkiesError,
+    ConfigurationError,
+    MalformedMessage,
+    RefusedWrite,
+    StoreError,
+    UnknownLink,
+)
+from .framing import Message, Parser
+from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
+from .peer import Link, Peer
+from .record import Kept, Record
+from .signing import PROFILES, Keys, SignatureProfile, private_key, public_key, signature_profile
+from .sqlite_store import SqliteStore
+from .store import MemoryStore, Store
+from .timestamps import Timestamp, timestamp
+from .vector_clock import VectorClock, before, merged, vector_clock
+
+__all__ = [
+    "EXTENSION",
+    "PROFILES",
+    "AccessLevel",
+    "BrokenFraming",
+    "Changed",
+    "ClearSkiesError",
+    "Config",
+    "ConfigurationError",
+    "Conflict",
+    "Database",
+    "Effects",
+    "Event",
+    "GetUpdates",
+    "Kept",
+    "Keys",
+    "Link",
+    "LinkClosed",
+    "LoserOfKey",
+    "MalformedMessage",
+    "MemoryStore",
+    "Message",
+    "Parser",
+    "Peer",
+    "Record",
+    "RefusedWrite",
+    "Relay",
+    "Resolution",
+    "Sent",
+    "SignatureProfile",
+    "SqliteStore",
+    "Store",
+    "StoreError",
+    "Timestamp",
+    "UnknownLink",
+    "VectorClock",
+    "before",
+    "get_updates_body",
+    "merged",
+    "private_key",
+    "public_key",
+    "read",
+    "signature_profile",
+    "timestamp",
+    "update_body",
+    "vector_clock",
+]

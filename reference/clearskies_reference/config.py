@@ -1,0 +1,92 @@
+"""Everything the text leaves open, as one value. The defaults are the positions the suite takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from .errors import ConfigurationError
+from .signing import RSA_PKCS1_SHA256, SignatureProfile
+
+
+class AccessLevel(Enum):
+    """Section "Access Levels"."""
+
+    READ_WRITE = "read_write"
+    READ_ONLY = "read_only"
+
+
+class Resolution(Enum):
+    """What becomes of a conflict ("Applications need to decide", CA-8)."""
+
+    LARGEST_TIME = "largest update_time"
+    """ "The default way": it is no change of its own, since all peers come to the same result."""
+    MERGE = "merge"
+    """Of two objects the members of both. The result is a change, unless the winner has all of it already."""
+    SEPARATE = "separate"
+    """What would lose goes on under a new uuid and a new key, which all peers name alike."""
+
+
+class LoserOfKey(Enum):
+    """Who deletes the record that loses a key to another, where the larger update_time decides (CSDB-38)."""
+
+    NOBODY = "nobody"
+    """It is hidden while another has its key: which one that is, is a function of the records alone."""
+    ITS_WRITER = "its writer"
+    EVERYBODY = "everybody"
+
+
+class Relay(Enum):
+    """What a read-write peer sends to read-only peers of a change that came to it signed (CA-2)."""
+
+    SIGNS_AGAIN = "signs again"
+    REPEATS = "repeats the original"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Configuration of a peer."""
+
+    signature_profile: SignatureProfile = RSA_PKCS1_SHA256
+    """Padding and hash, which the text does not name."""
+    signs_always: bool = False
+    """Sign updates to read-write peers as well ("it's not necessary", CSDB-17)."""
+    relay: Relay = Relay.SIGNS_AGAIN
+
+    first_revision: int = 2
+    """Revision of the first local change: the counter "starts with one" and "is incremented by one" (CA-4), or 1."""
+    time_digits: int = 3
+    """Digits after the point in an own update_time, 0 to 9."""
+    advancing_times: bool = True
+    """A change is never as old as what it changes, whatever the peer's clock says.
+
+    Without this, peers whose clocks go wrong can end with different records: of three versions, where the second was
+    made with a clock behind that of the first, whoever sees the third between them decides otherwise (CA-8).
+    """
+    says_not_deleted: bool = False
+    """Updates of records that are there say ``"deleted": false`` instead of nothing (CSDB-13)."""
+
+    clock_per_peer: bool = False
+    """One logical clock for all records of a peer, instead of one for each record (CA-7)."""
+    hops_show: bool = False
+    """Sending and receiving (rules 3 and 4) count in the vector clock at once, also of changes of others.
+
+    By default the counts of a peer show in its next own change, and everybody has the same clock of a change. With
+    this, a change that descends from another can look concurrent to who has heard of that by another way.
+    """
+
+    unasked: bool = False
+    """Send updates to links that have not sent database.get_updates, too (CA-1)."""
+    echoes: bool = False
+    """Repeat updates to the link they came from ("as an optimization, implementations shouldn't", CSDB-21)."""
+    asks_on_every_link: bool = False
+    """Send database.get_updates on a second link to a peer, too ("only one should be subscribed", CSDB-36)."""
+
+    resolution: Resolution = Resolution.LARGEST_TIME
+    loser_of_key: LoserOfKey = LoserOfKey.NOBODY
+
+    def __post_init__(self) -> None:
+        if self.first_revision not in (1, 2):
+            raise ConfigurationError("first_revision must be 1 or 2: the counter starts with one")
+        if not 0 <= self.time_digits <= 9:
+            raise ConfigurationError("time_digits must be from 0 to 9: times are counted in nanoseconds")

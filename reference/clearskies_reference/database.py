@@ -1,0 +1,328 @@
+"""Sections "Record Changes", "Conflicts" and "Deleted Records": what becomes of the records of a peer.
+
+What is stored of a uuid is a function of the versions that came, whatever their order, as long as times grow from a
+change to the next (``Config.advancing_times``): the one with the largest update_time. Vector clocks say which of two is
+newer where times would say otherwise. Which record has a key is a function of the records that are stored.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+from . import json_text
+from .config import AccessLevel, Config, LoserOfKey, Relay, Resolution
+from .effects import Changed, Conflict, Effects
+from .errors import ConfigurationError, MalformedMessage, RefusedWrite
+from .framing import Message
+from .json_text import MAX_BODY_BYTES
+from .logical_clock import LogicalClock
+from .messages import update_body
+from .record import NULL, Kept, Record
+from .resolution import in_order, merged_value, separated_key, separated_uuid
+from .store import Store
+from .timestamps import Timestamp, from_nanoseconds, nanoseconds_up
+from .vector_clock import MAX_INTEGER, before, is_id
+
+Draw = Callable[[int], bytes]
+"""So many random bytes."""
+_MARGIN = 1_024
+"""Bytes of a body beside key, value and clock, and by which it may still grow."""
+
+
+class Database(ABC):
+    """The records of one peer. Where changes go is the peer's affair."""
+
+    before = staticmethod(before)
+    clock_class: type[LogicalClock] = LogicalClock
+
+    def __init__(self, peer_id: str, level: AccessLevel, config: Config, store: Store, draw: Draw) -> None:
+        """Raises ConfigurationError."""
+        if not is_id(peer_id):
+            raise ConfigurationError("a peer ID has 32 lower-case hex digits")
+        self.peer_id = peer_id
+        self.level = level
+        self.config = config
+        self.store = store
+        self.keeps_originals = not self.writes or config.relay is Relay.REPEATS
+        self.logical_clock = self.clock_class(peer_id, config, store, keeps_originals=self.keeps_originals)
+        self._draw = draw
+
+    @property
+    def writes(self) -> bool:
+        """May it "change or delete data" (section "Access Levels")?"""
+        return self.level is AccessLevel.READ_WRITE
+
+    @abstractmethod
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        """ "Repeat the message to all of its peers", but to the link it came from."""
+
+    # ---- Local changes -------------------------------------------------------------------------------------------
+
+    def write(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        """A new record, or a change of the one that has the key; its uuid. Raises RefusedWrite."""
+        value = json_text.normal(value)
+        current = self.store.leader(key)
+        if current is not None:
+            uuid = current.record.uuid
+        elif not uuid or self.store.get(uuid) is not None:
+            uuid = self.new_uuid()
+        self.refuse_full([current], now_ms)
+        self.change(current, uuid, (key, value, False), self.time_of_change(now_ms, [current]), effects)
+        return uuid
+
+    def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        """Another key for the record that has one: who had that key is deleted. Its uuid. Raises RefusedWrite."""
+        current, *hidden = self.having(key)
+        self.refuse_full([current], now_ms)
+        if key != new_key:
+            replaced = [*hidden, *self.store.at_key(new_key)]
+            self.refuse_full([current, *replaced], now_ms)
+            for other in replaced:
+                self.bury(other, now_ms, effects)
+            after = self.time_of_change(now_ms, [current, *replaced])
+            self.change(current, current.record.uuid, (new_key, current.record.value, False), after, effects)
+        return current.record.uuid
+
+    def erase(self, key: str, now_ms: int, effects: Effects) -> str:
+        """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWrite."""
+        current, *hidden = self.having(key)
+        self.refuse_full([current, *hidden], now_ms)
+        for other in (*hidden, current):
+            self.bury(other, now_ms, effects)
+        return current.record.uuid
+
+    def bury(self, kept: Kept, now_ms: int, effects: Effects) -> None:
+        """Deleted records are tracked "indefinitely": a deletion is a change like any other."""
+        deleted = (kept.record.key, NULL, True)
+        self.change(kept, kept.record.uuid, deleted, self.time_of_change(now_ms, [kept]), effects)
+
+    def having(self, key: str) -> list[Kept]:
+        """The records with a key that are there, first the one that has it. Raises RefusedWrite if there is none."""
+        found = list(self.store.at_key(key))
+        if not found:
+            raise RefusedWrite(f"there is no record with the key {key[:40]!r}")
+        return found
+
+    def new_uuid(self) -> str:
+        """ "A unique 128-bit ID, chosen at random." """
+        return self._draw(16).hex()
+
+    def time_of_change(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+        """The update_time of a change, later than those of what it changes."""
+        unit = 10 ** (9 - self.config.time_digits)
+        time = now_ms * 1_000_000 // unit * unit
+        if self.config.advancing_times:
+            for kept in after:
+                if kept is not None:
+                    time = max(time, -(-nanoseconds_up(kept.record.update_time) // unit) * unit)
+        return from_nanoseconds(time, self.config.time_digits)
+
+    def change(
+        self,
+        current: Kept | None,
+        uuid: str,
+        content: tuple[str, str, bool],
+        time: Timestamp,
+        effects: Effects,
+        *,
+        settles: bool = False,
+    ) -> None:
+        """ "When a record change originates locally" (section "Requesting Updates"). Raises RefusedWrite."""
+        key, value, deleted = content
+        revision = self.next_revision(current)
+        if revision > MAX_INTEGER:
+            raise RefusedWrite("the revision counter is at its end")
+        clock = self.logical_clock.changed(current)
+        record = Record(uuid, key, value, self.peer_id, revision, time, clock, deleted)
+        if _is_large(record):
+            raise RefusedWrite("the record has no room in a message")
+        self.store.count(revision)
+        self.store.learn(self.peer_id, revision)
+        kept = Kept(record, clock[self.peer_id])
+        self.keep(kept, effects, own=not settles)
+        self.spread(kept, effects)
+
+    def next_revision(self, current: Kept | None) -> int:
+        """ "The revision counter is incremented by one and its value is written to the last_updated_rev field." """
+        return self.store.revision + 1
+
+    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
+        """Raises RefusedWrite if the changes cannot all be made, so that none is."""
+        if not self.writes:
+            raise RefusedWrite('a read-only peer "can read all data, but cannot change it"')
+        if self.store.revision + len(changed) > MAX_INTEGER:
+            raise RefusedWrite("the revision counter is at its end")
+        self.time_of_change(now_ms, changed)
+        for kept in changed:
+            self.logical_clock.changed(kept)
+
+    # ---- Changes of others ---------------------------------------------------------------------------------------
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        """An update arrives. Raises MalformedMessage before anything is changed."""
+        current = self.store.get(incoming.uuid)
+        if current is not None and self.is_present(current.record, incoming):
+            self.learn_clock(current, incoming)
+        elif current is None or not self.is_older(incoming, current.record):
+            kept = self.received(current, incoming, signed)
+            if current is None or self.is_newer(incoming, current.record):
+                self.adopt(current, kept, source, effects)
+            else:
+                self.resolve(current, kept, incoming, source, effects)
+        self.learn(incoming)
+
+    def is_present(self, current: Record, incoming: Record) -> bool:
+        """ "Look at its database to see if the update is already present", which its version says (CA-3)."""
+        return current.version == incoming.version
+
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        """ "If incoming.before(current), then the incoming record can be discarded", which are also equal ones."""
+        return self.before(incoming.vector_clock, current.vector_clock)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        """ "If current.before(incoming), then the incoming record replaces the existing record"."""
+        return self.before(current.vector_clock, incoming.vector_clock)
+
+    def learn(self, incoming: Record) -> None:
+        """The highest known revisions. Of its own, who has lost its store learns from others."""
+        by, revision = incoming.version
+        if revision > self.store.known.get(by, 0):
+            self.store.learn(by, revision)
+        if by == self.peer_id and revision > self.store.revision:
+            self.store.count(revision)
+
+    def learn_clock(self, current: Kept, incoming: Record) -> None:
+        """The same version with another clock: somebody else has resolved a conflict in which it won."""
+        if not self.before(incoming.vector_clock, current.record.vector_clock):
+            clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
+            self.store_record(self.logical_clock.with_clock(current, clock, ticks))
+
+    def received(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        """What is to be stored of an update: by and rev and time are the writer's. Raises MalformedMessage."""
+        clock, ticks = self.logical_clock.received(current, incoming.vector_clock)
+        record = replace(incoming, vector_clock=clock)
+        if _is_large(record):
+            raise MalformedMessage("an update that has no room in a message with this vector clock")
+        own = incoming.last_updated_by == self.peer_id
+        return Kept(record, ticks, sent=own, signed=signed if self.keeps_originals else None)
+
+    def adopt(self, current: Kept | None, kept: Kept, source: int, effects: Effects) -> None:
+        """Store an update, and repeat it."""
+        record = kept.record
+        rival = None
+        if not record.deleted and (current is None or current.record.deleted or current.record.key != record.key):
+            rival = self.store.leader(record.key)
+        if rival is not None:
+            effects.events.append(Conflict(rival.record.uuid, record.uuid))
+        self.keep(kept, effects, own=False)
+        self.spread(kept, effects, source)
+        if rival is not None:
+            self.resolve_key(rival.record.uuid, record.uuid, effects)
+
+    # ---- Conflicts -----------------------------------------------------------------------------------------------
+
+    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        """ "The same record is changed on two different hosts." """
+        uuid = incoming.uuid
+        effects.events.append(Conflict(uuid, uuid))
+        winner, loser = self.decide(current.record, incoming)
+        if winner is incoming:
+            self.adopt(current, kept, source, effects)
+        else:
+            self.store_record(self.logical_clock.with_clock(current, kept.record.vector_clock, kept.ticks))
+        if winner.content == loser.content:
+            return
+        if self.config.resolution is Resolution.MERGE:
+            self.merge(uuid, winner, loser, effects)
+        elif self.config.resolution is Resolution.SEPARATE:
+            self.separate(loser, effects)
+
+    def decide(self, one: Record, other: Record) -> tuple[Record, Record]:
+        """The winner and the loser of a conflict."""
+        return in_order(one, other)
+
+    def resolve_key(self, uuid: str, other_uuid: str, effects: Effects) -> None:
+        """ "Two records with the same key are created on two different peers." """
+        one, other = self.store.get(uuid), self.store.get(other_uuid)
+        assert one is not None, "it had the key"
+        assert other is not None, "it has come"
+        winner, loser = self.decide(one.record, other.record)
+        if self.config.resolution is Resolution.MERGE:
+            self.merge(winner.uuid, winner, loser, effects)
+        elif self.config.resolution is Resolution.SEPARATE:
+            self.separate(loser, effects)
+        elif not self.deletes_loser(loser):
+            return
+        self.settle(loser.uuid, (loser.key, NULL, True), loser, effects)
+
+    def deletes_loser(self, loser: Record) -> bool:
+        """Does a record that loses its key become a deleted one, or is it hidden alone?"""
+        own = self.config.loser_of_key is LoserOfKey.ITS_WRITER and loser.last_updated_by == self.peer_id
+        return own or self.config.loser_of_key is LoserOfKey.EVERYBODY
+
+    def merge(self, uuid: str, winner: Record, loser: Record, effects: Effects) -> None:
+        """The winner takes over what the loser has more, if it has anything more: else there is an end of it."""
+        value = merged_value(winner, loser)
+        if value != winner.value:
+            self.settle(uuid, (winner.key, value, winner.deleted), winner, effects)
+
+    def separate(self, loser: Record, effects: Effects) -> None:
+        """The loser goes on under a uuid of its own, if it has not done so already."""
+        uuid = separated_uuid(loser)
+        if not loser.deleted and self.store.get(uuid) is None:
+            self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
+
+    def settle(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+        """A change that a resolution makes. Whoever cannot make it waits for that of somebody else.
+
+        It is as old as the record ``of`` which it is one, so that no later change of that is lost of which nobody here
+        has heard yet.
+        """
+        if self.writes:
+            with suppress(RefusedWrite):
+                time = from_nanoseconds(nanoseconds_up(of.update_time), 9)
+                self.change(self.store.get(uuid), uuid, content, time, effects, settles=True)
+
+    # ---- What is stored ------------------------------------------------------------------------------------------
+
+    def keep(self, kept: Kept, effects: Effects, *, own: bool) -> None:
+        """Store a record, and tell the application what is otherwise now, unless it has changed that itself."""
+        record = kept.record
+        before_it = self.store.get(record.uuid)
+        there = [each.record for each in (before_it, kept) if each is not None and not each.record.deleted]
+        leaders = {each.key: self.store.leader(each.key) for each in there}
+        self.store_record(kept)
+        changed = [] if own else [record.uuid]
+        for key, leader in leaders.items():
+            now = self.store.leader(key)
+            having = {each.record.uuid for each in (leader, now) if each is not None}
+            if len(having) > 1 or leader is None or now is None:
+                changed += sorted(having - {record.uuid})
+        for uuid in changed:
+            if (found := self.store.get(uuid)) is not None:
+                effects.events.append(Changed(self.shown(found)))
+
+    def store_record(self, kept: Kept) -> None:
+        self.store.put(kept)
+        self.logical_clock.remember(kept)
+
+    def shown(self, kept: Kept) -> Record:
+        """A record as the application sees it: "the key should still be unique", so one alone is there with a key."""
+        record = kept.record
+        if record.deleted:
+            return record
+        leader = self.store.leader(record.key)
+        return record if leader is not None and leader.record.uuid == record.uuid else replace(record, deleted=True)
+
+    def records(self) -> list[Record]:
+        """All records as the application sees them, those that are deleted with them."""
+        return [self.shown(kept) for kept in self.store]
+
+
+def _is_large(record: Record) -> bool:
+    """Is there perhaps no room in a message for it, and for what the clock still grows by when it is sent?"""
+    most = 6 * len(record.key) + 4 * len(record.value) + 64 * len(record.vector_clock) + _MARGIN
+    return most > MAX_BODY_BYTES and len(update_body(record, says_not_deleted=True)) + _MARGIN > MAX_BODY_BYTES

@@ -1,0 +1,56 @@
+"""What an operation of the model gives back: bytes for links, events for the application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Bytes to write to a link."""
+
+    link: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A record is now otherwise, by somebody else's change or by the resolution of a conflict."""
+
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two records are in conflict (section "Conflicts"): two versions of one, or two that have the same key."""
+
+    uuid: str
+    """Of the one that was there."""
+    incoming_uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkClosed:
+    """The peer closes a link of its own accord."""
+
+    link: int
+    reason: str
+
+
+Event = Changed | Conflict | LinkClosed
+
+
+@dataclass(slots=True)
+class Effects:
+    """Outcome of one operation, each list in the order in which it happened."""
+
+    sent: list[Sent] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Why messages were refused, which changed nothing."""
+    taken: int = 0
+    """How many messages were not refused."""
+    uuid: str = ""
+    """Of the record that the application wrote."""

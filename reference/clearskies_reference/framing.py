@@ -1,0 +1,151 @@
+"""Messages on a stream, as the core protocol frames them.
+
+``m`` LENGTH body, or ``s`` LENGTH ``:`` LENGTH body newline signature newline, where lengths are ASCII digits, the body
+is a JSON object and the signature stands in base64. ``!`` and ``$`` are the same two with an attachment behind: pieces
+of LENGTH newline bytes, of which one of length 0 is the last. Database messages have none, and what is attached is not
+kept.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .errors import BrokenFraming, MalformedMessage
+from .json_text import MAX_BODY_BYTES
+
+MAX_SIGNATURE_BYTES = 8_192
+"""Bytes of a signature in base64; those of 2048 bits have 344."""
+
+_DIGITS = len(str(MAX_BODY_BYTES))
+_LONGEST_HEAD = 1 + _DIGITS + 1 + _DIGITS
+_HEAD = re.compile(rb"(?:[m!]([0-9]+)|[s$]([0-9]+):([0-9]+))(?=[^0-9:])")
+_HEAD_BEGUN = re.compile(rb"[m!][0-9]*|[s$][0-9]*(?::[0-9]*)?")
+_PIECE = re.compile(rb"([0-9]+)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A whole message: the bytes of its ``body`` as they were sent, and the text of its ``signature`` if it has one."""
+
+    body: bytes
+    signature: bytes | None = None
+    """In base64, as it was sent: whoever relays the message repeats it."""
+
+    def signature_bytes(self) -> bytes:
+        """The signature itself. Raises MalformedMessage if there is none, or if it is no base64."""
+        try:
+            return b64decode(self.signature or b"-", validate=True)
+        except Error:
+            raise MalformedMessage("a signature that is not in base64") from None
+
+    def to_wire(self) -> bytes:
+        """The bytes of the message on a link. Raises MalformedMessage for what has no room in one."""
+        if not self.body.startswith(b"{"):
+            raise MalformedMessage("a body that is no JSON object")
+        if len(self.body) > MAX_BODY_BYTES:
+            raise MalformedMessage(f"a body of {len(self.body)} bytes; the limit is {MAX_BODY_BYTES}")
+        if self.signature is None:
+            return b"m%d%s" % (len(self.body), self.body)
+        return b"s%d:%d%s\n%s\n" % (len(self.body), len(self.signature), self.body, self.signature)
+
+
+def signed(body: bytes, signature: bytes) -> Message:
+    """The message of a body and its signature, which is not in base64 yet."""
+    return Message(body, b64encode(signature))
+
+
+class Parser:
+    """Takes a stream apart, in whatever pieces it arrives, at a cost of O(1) a byte. Keeps what is not whole yet."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._needed = 1
+        """Without so many bytes there is no going on."""
+        self._before_attachment: Message | None = None
+        """A message that is whole but for what is attached to it."""
+        self._skipped = 0
+        """Bytes of that which are not kept."""
+        self._to_skip = 0
+        """Bytes of the attached piece that are still to come."""
+
+    @property
+    def rest(self) -> int:
+        """Bytes at the end that are of a message which is not whole yet."""
+        return self._skipped + len(self._buffer)
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that ``data`` completes. Raises BrokenFraming, after which the stream has no sense."""
+        self._buffer += data
+        start = 0
+        try:
+            while len(self._buffer) - start >= self._needed:
+                end, message = self._step(start)
+                if end == start:
+                    break
+                start, self._needed = end, 1
+                if message is not None:
+                    self._skipped = 0
+                    yield message
+        finally:
+            del self._buffer[:start]
+
+    def _step(self, start: int) -> tuple[int, Message | None]:
+        """Where the next part ends that is whole, ``start`` if none is, and the message that ends with it."""
+        if self._before_attachment is not None:
+            return self._attachment(start, self._before_attachment)
+        head = bytes(self._buffer[start : start + _LONGEST_HEAD + 1])
+        found = _HEAD.match(head)
+        if found is None:
+            if len(head) > _LONGEST_HEAD or not _HEAD_BEGUN.fullmatch(head):
+                raise BrokenFraming(f"{head[:24]!r} does not begin a message")
+            self._needed = len(head) + 1
+            return start, None
+        length = _length(found[1] or found[2], MAX_BODY_BYTES)
+        signature = _length(found[3], MAX_SIGNATURE_BYTES) if found[3] else None
+        if head[found.end() : found.end() + 1] != b"{" or not length:
+            raise BrokenFraming("a body that is no JSON object")
+        body_end = found.end() + length
+        end = body_end + (0 if signature is None else signature + 2)
+        if len(self._buffer) - start < end:
+            self._needed = end
+            return start, None
+        whole = bytes(memoryview(self._buffer)[start : start + end])
+        if signature is not None and not (whole[body_end] == whole[end - 1] == 0x0A):
+            raise BrokenFraming("a signature stands between two newlines")
+        message = Message(whole[found.end() : body_end], None if signature is None else whole[body_end + 1 : end - 1])
+        if head[:1] in b"!$":
+            self._before_attachment = message
+            self._skipped += end
+            return start + end, None
+        return start + end, message
+
+    def _attachment(self, start: int, message: Message) -> tuple[int, Message | None]:
+        if self._to_skip:
+            there = min(self._to_skip, len(self._buffer) - start)
+            self._to_skip -= there
+            self._skipped += there
+            return start + there, None
+        head = bytes(self._buffer[start : start + _DIGITS + 1])
+        found = _PIECE.match(head)
+        if found is None:
+            if len(head) > _DIGITS or not (head + b"0").isdigit():
+                raise BrokenFraming(f"{head!r} does not begin a piece of an attachment")
+            self._needed = len(head) + 1
+            return start, None
+        self._to_skip = _length(found[1], MAX_BODY_BYTES)
+        self._skipped += found.end()
+        if self._to_skip:
+            return start + found.end(), None
+        self._before_attachment = None
+        return start + found.end(), message
+
+
+def _length(digits: bytes, limit: int) -> int:
+    length = int(digits)
+    if length > limit:
+        raise BrokenFraming(f"a length of {length} bytes; the limit is {limit}")
+    return length

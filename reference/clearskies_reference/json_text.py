@@ -1,0 +1,70 @@
+"""Bodies of messages and values of records: JSON, read strictly and written in one form.
+
+Refused are names that stand twice in an object, NaN and Infinity, numbers beyond what a double can be, halves of
+surrogate pairs, and nesting without end. Integers are exact, however large.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from .errors import MalformedMessage
+
+MAX_BODY_BYTES = 16_777_216
+"""Bytes of a body ("Framing" of the core protocol)."""
+MAX_DEPTH = 100
+"""So deep lists and objects may stand in each other; the text has no limit."""
+
+_BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}]', re.DOTALL)
+"""A string as a whole, or a bracket outside of strings. Nothing is looked at twice."""
+
+
+def read(text: bytes) -> Any:
+    """The value of a JSON text. Raises MalformedMessage."""
+    if len(text) > MAX_BODY_BYTES:
+        raise MalformedMessage(f"JSON of {len(text)} bytes; the limit is {MAX_BODY_BYTES}")
+    _refuse_depth(text)
+    try:
+        # It is stricter with numbers and text, and does not see names that stand twice and integers above 64 bits.
+        orjson.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(f"no JSON: {error}"[:200]) from None
+
+
+def write(value: Any) -> str:
+    """The one text of a value that ``read`` gave: without blanks, members in the order in which they came."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def normal(text: str) -> str:
+    """A JSON text in the form of ``write``. Raises MalformedMessage."""
+    try:
+        return write(read(text.encode()))
+    except UnicodeEncodeError:
+        raise MalformedMessage("half of a surrogate pair is no text") from None
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(members)
+    if len(out) != len(members):
+        raise MalformedMessage("an object in which a name stands twice")
+    return out
+
+
+def _refuse_depth(text: bytes) -> None:
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        bracket = found.group()
+        if bracket in (b"[", b"{"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise MalformedMessage(f"JSON nested deeper than {MAX_DEPTH}")
+        elif bracket in (b"]", b"}"):
+            depth -= 1

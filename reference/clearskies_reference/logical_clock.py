@@ -1,0 +1,81 @@
+"""Section "Conflicts": the four rules by which vector clocks are updated.
+
+1. "At first all values are zero." 2. A local change counts. 3. Sending a record counts. 4. Receiving one counts, and
+each member becomes the max of the two.
+
+Taken to the letter for the clock that stands in a record, rules 3 and 4 make trouble: once B has counted that it
+received A's change, A's next change does not know of that, and looks as if it were concurrent. So what B counts by them
+stands in *its* clock of the record, and shows when B changes the record itself. The first sending of an own change
+shows at once: before it nobody has seen the change. So a change has one clock wherever it goes, and is before another
+exactly if who made that one knew of it. ``Config.hops_show`` takes the rules to the letter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .config import Config
+from .errors import MalformedMessage, RefusedWrite
+from .record import Kept
+from .store import Store
+from .vector_clock import MAX_INTEGER, MAX_MEMBERS, VectorClock, counted, merged
+
+
+class LogicalClock:
+    """A peer's logical clock, one for each record or one for all (CA-7)."""
+
+    def __init__(self, peer_id: str, config: Config, store: Store, *, keeps_originals: bool) -> None:
+        """``keeps_originals``: signed messages of others are repeated, whatever becomes of the clock here (CA-2)."""
+        self.peer_id = peer_id
+        self.config = config
+        self.store = store
+        self.keeps_originals = keeps_originals
+
+    def changed(self, current: Kept | None) -> VectorClock:
+        """Rule 2: the clock of a local change of ``current``, None for a new record. Raises RefusedWrite."""
+        seen = current.record.vector_clock if current is not None else {}
+        if self.config.clock_per_peer:
+            seen = merged(seen, self.store.clock)
+        number = self._next(current, seen)
+        clock = counted(seen, self.peer_id, number)
+        if number > MAX_INTEGER or len(clock) > MAX_MEMBERS:
+            raise RefusedWrite("the vector clock is full: nothing can follow this change of the record")
+        return clock
+
+    def sent(self, kept: Kept) -> Kept:
+        """Rule 3: a record is about to be sent."""
+        if kept.sent and not self.config.hops_show:
+            return kept
+        record = kept.record
+        number = min(self._next(kept, record.vector_clock), MAX_INTEGER)
+        if not (record.last_updated_by == self.peer_id or self.config.hops_show):
+            return replace(kept, ticks=number, sent=True)
+        clock = counted(record.vector_clock, self.peer_id, number)
+        return replace(self.with_clock(kept, clock, number), sent=True)
+
+    def received(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        """Rule 4: the clock of a record with what came in, and the peer's own number. Raises MalformedMessage."""
+        clock = merged(current.record.vector_clock, incoming) if current is not None else incoming
+        number = min(self._next(current, clock), MAX_INTEGER)
+        if self.config.hops_show:
+            clock = counted(clock, self.peer_id, number)
+        if len(clock) > MAX_MEMBERS:
+            raise MalformedMessage(f"a vector clock that comes to {len(clock)} members; the limit is {MAX_MEMBERS}")
+        return clock, number
+
+    def with_clock(self, kept: Kept, clock: VectorClock, ticks: int) -> Kept:
+        """A version with another clock, which a signature of the peer's own does not cover."""
+        foreign = kept.record.last_updated_by != self.peer_id
+        signed = kept.signed if self.keeps_originals and foreign else None
+        return replace(kept, record=replace(kept.record, vector_clock=clock), ticks=ticks, signed=signed)
+
+    def remember(self, kept: Kept) -> None:
+        """What is stored counts in a clock for all records."""
+        if self.config.clock_per_peer:
+            clock = merged(self.store.clock, kept.record.vector_clock)
+            self.store.set_clock(merged(clock, {self.peer_id: kept.ticks}))
+
+    def _next(self, current: Kept | None, seen: VectorClock) -> int:
+        """The number of the next event, of which ``seen`` can know more than a peer that has lost its store."""
+        own = self.store.clock.get(self.peer_id, 0) if self.config.clock_per_peer else 0
+        return max(own, current.ticks if current is not None else 0, seen.get(self.peer_id, 0)) + 1

@@ -1,0 +1,97 @@
+"""The two messages of the extension: database.update and database.get_updates, between their bodies and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import json_text
+from .errors import MalformedMessage
+from .record import NULL, Record
+from .timestamps import timestamp
+from .vector_clock import MAX_INTEGER, is_id, vector_clock
+
+EXTENSION = "database"
+""" "The official extension string"."""
+UPDATE = f"{EXTENSION}.update"
+GET_UPDATES = f"{EXTENSION}.get_updates"
+
+
+@dataclass(frozen=True, slots=True)
+class GetUpdates:
+    """ "It asks the server for any new updates, using the highest known revision number for each peer"."""
+
+    since: Mapping[str, int]
+
+
+def read(body: bytes) -> Record | GetUpdates | None:
+    """What a body says; None for types that are unknown, which are ignored. Raises MalformedMessage."""
+    value = json_text.read(body)
+    if not isinstance(value, dict):
+        raise MalformedMessage("a body that is no JSON object")
+    kind = value.get("type")
+    if kind == UPDATE:
+        return _record(value)
+    if kind == GET_UPDATES:
+        return GetUpdates(_since(value.get("since")))
+    if not isinstance(kind, str):
+        raise MalformedMessage("a message without a type")
+    return None
+
+
+def update_body(record: Record, *, says_not_deleted: bool = False) -> bytes:
+    """The body of a database.update."""
+    tail = "" if not (record.deleted or says_not_deleted) else f',"deleted":{json_text.write(record.deleted)}'
+    written = json_text.write
+    return (
+        f'{{"type":"{UPDATE}","key":{written(record.key)},"value":{record.value},"uuid":"{record.uuid}",'
+        f'"last_updated_by":"{record.last_updated_by}","last_updated_rev":{record.last_updated_rev},'
+        f'"update_time":{written(record.update_time.text)},"vector_clock":{written(dict(record.vector_clock))}{tail}}}'
+    ).encode()
+
+
+def get_updates_body(since: Mapping[str, int]) -> bytes:
+    """The body of a database.get_updates."""
+    return json.dumps({"type": GET_UPDATES, "since": dict(since)}, separators=(",", ":")).encode()
+
+
+def _record(value: dict[str, Any]) -> Record:
+    deleted = value.get("deleted", False)
+    if type(deleted) is not bool:
+        raise MalformedMessage("deleted is true, false or not there")
+    if not isinstance(value.get("key"), str):
+        raise MalformedMessage("an update needs a key, which is a string")
+    if "value" not in value and not deleted:
+        raise MalformedMessage("an update needs a value")
+    revision = value.get("last_updated_rev")
+    # The counter starts with one, so no change has 0.
+    if type(revision) is not int or not 1 <= revision <= MAX_INTEGER:
+        raise MalformedMessage("last_updated_rev is an integer from 1 to 2^64-1")
+    return Record(
+        uuid=_id(value, "uuid"),
+        key=value["key"],
+        value=NULL if deleted else json_text.write(value["value"]),
+        last_updated_by=_id(value, "last_updated_by"),
+        last_updated_rev=revision,
+        update_time=timestamp(value.get("update_time")),
+        vector_clock=vector_clock(value.get("vector_clock")),
+        deleted=deleted,
+    )
+
+
+def _id(value: dict[str, Any], name: str) -> str:
+    found = value.get(name)
+    if not is_id(found):
+        raise MalformedMessage(f"{name} is an ID of 32 lower-case hex digits")
+    return str(found)
+
+
+def _since(value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise MalformedMessage("since is a JSON object")
+    for peer_id, revision in value.items():
+        if not is_id(peer_id) or type(revision) is not int or not 0 <= revision <= MAX_INTEGER:
+            raise MalformedMessage("since has integers from 0 to 2^64-1 by peer ID")
+    return value

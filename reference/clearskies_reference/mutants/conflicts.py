@@ -1,0 +1,159 @@
+"""Faults in sections "Conflicts" and "Deleted Records": which of two records is the newer one, and which one wins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..config import Resolution
+from ..effects import Effects
+from ..errors import MalformedMessage
+from ..framing import Message
+from ..peer import Peer
+from ..record import Kept, Record
+from .registry import fault, mutant, mutants, unseen
+
+
+@mutants
+class _Keys(Peer):
+    @fault(Peer.take, "38", "does not take a record whose key another one has")
+    def first_key_wins(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        rival = None if incoming.deleted else self.store.leader(incoming.key)
+        if rival is None or rival.record.uuid == incoming.uuid:
+            super().take(incoming, signed, source, effects)
+        else:
+            self.learn(incoming)
+
+    @fault(Peer.refuse_unauthorised, "40", "refuses a record whose key another one has")
+    def refuses_a_second_uuid(self, link: object, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)  # type: ignore[arg-type]
+        rival = None if update.deleted else self.store.leader(update.key)
+        if rival is not None and rival.record.uuid != update.uuid:
+            raise MalformedMessage("the key is taken")
+
+    @fault(Peer.shown, "38", "shows none of two records that have one key")
+    def shows_no_rivals(self, kept: Kept) -> Record:
+        rivals = list(self.store.at_key(kept.record.key))
+        return replace(kept.record, deleted=True) if len(rivals) > 1 else super().shown(kept)
+
+
+@mutants
+class _Ages(Peer):
+    @fault(Peer.is_newer, "39", "takes the version that came last for the newer one")
+    def last_arrival_is_newer(self, incoming: Record, current: Record) -> bool:
+        return True
+
+    @fault(Peer.is_older, "51", "takes what does not descend from its own version for older")
+    def concurrent_is_older(self, incoming: Record, current: Record) -> bool:
+        return not self.is_newer(incoming, current) or super().is_older(incoming, current)
+
+    @fault(Peer.is_older, "48", "takes a version with an equal clock for a newer one")
+    def equal_replaces(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.is_newer(incoming, current)
+
+    @fault(Peer.is_older, "49", "does not discard older versions if their update_time is larger")
+    def time_makes_up_for_age(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and incoming.update_time <= current.update_time
+
+    @fault(Peer.is_newer, "50", "does not replace its version by one that descends from it with a smaller update_time")
+    def newer_needs_a_newer_time(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) and incoming.update_time >= current.update_time
+
+    @fault(Peer.is_newer, "49", "replaces its version by any other with a larger update_time")
+    def largest_time_is_newer(self, incoming: Record, current: Record) -> bool:
+        return incoming.update_time > current.update_time
+
+
+@mutant("49", "does not discard what its own version descends from")
+class OlderReplaces(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return False
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or super().is_older(incoming, current)
+
+
+@mutant("55", "lets the largest update_time win, whatever the clocks say")
+class LargestTimeAlwaysWins(Peer):
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return incoming.update_time <= current.update_time
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return incoming.update_time > current.update_time
+
+
+@mutants
+class _Deciding(Peer):
+    @fault(Peer.decide, "54", "lets the smallest update_time win")
+    def smallest_time_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
+        winner, loser = super().decide(one, other)
+        return loser, winner
+
+    @fault(Peer.decide, "54", "lets the version win that was there first")
+    def first_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
+        return one, other
+
+    @fault(Peer.decide, "54", "lets the version win that came last")
+    def last_version_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
+        return other, one
+
+    @fault(Peer.decide, "54", "lets what came last win of two versions of one second")
+    def compares_seconds(self, one: Record, other: Record) -> tuple[Record, Record]:
+        same = one.update_time.seconds == other.update_time.seconds
+        return (other, one) if same else super().decide(one, other)
+
+    @fault(Peer.decide, "54", "compares times as they are written")
+    def compares_texts_of_times(self, one: Record, other: Record) -> tuple[Record, Record]:
+        larger = one.update_time.text > other.update_time.text
+        return (one, other) if larger else (other, one)
+
+    @fault(Peer.decide, "54", "lets deletions win over all else")
+    def deletion_wins(self, one: Record, other: Record) -> tuple[Record, Record]:
+        if one.deleted == other.deleted:
+            return super().decide(one, other)
+        return (one, other) if one.deleted else (other, one)
+
+    @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
+    def resolves_for_nobody(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+        pass
+
+
+@mutant("52", "leaves the clock of a version that has won as it was")
+class ResolvesWithoutMerging(Peer):
+    def resolve(self, current: Kept, kept: Kept, incoming: Record, source: int, effects: Effects) -> None:
+        winner, _ = self.decide(current.record, incoming)
+        clock = winner.vector_clock
+        kept = replace(kept, record=replace(kept.record, vector_clock=clock))
+        super().resolve(current, kept, incoming, source, effects)
+
+
+class _Forgetting(Peer):
+    """Acts as if there were none of its deleted records."""
+
+    def forgets(self, current: Kept, incoming: Record) -> bool:
+        return current.record.deleted and not incoming.deleted
+
+    def is_present(self, current: Record, incoming: Record) -> bool:
+        return super().is_present(current, incoming) and not self.forgets(Kept(current), incoming)
+
+    def is_older(self, incoming: Record, current: Record) -> bool:
+        return super().is_older(incoming, current) and not self.forgets(Kept(current), incoming)
+
+    def is_newer(self, incoming: Record, current: Record) -> bool:
+        return super().is_newer(incoming, current) or self.forgets(Kept(current), incoming)
+
+
+@mutant("56", "takes records again that it has deleted")
+class ForgetsTheDeleted(_Forgetting):
+    pass
+
+
+@mutant("56", "takes records again that others have deleted")
+class ForgetsDeletionsOfOthers(_Forgetting):
+    def forgets(self, current: Kept, incoming: Record) -> bool:
+        return super().forgets(current, incoming) and current.record.last_updated_by != self.peer_id
+
+
+unseen("smallest-time-wins", "smallest-time-wins-unseen", "and does not show its records")
+unseen("forgets-the-deleted", "forgets-the-deleted-unseen", "and does not show its records")
+unseen("first-key-wins", "first-key-wins-unseen", "and does not show its records")
+unseen("newer-needs-a-newer-time", "newer-needs-a-newer-time-unseen", "and does not show its records")

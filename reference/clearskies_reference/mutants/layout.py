@@ -1,0 +1,248 @@
+"""Faults in sections "Access Levels" and "Database Layout": who may write, and what a record is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ..config import AccessLevel
+from ..effects import Effects
+from ..errors import MalformedMessage
+from ..framing import Message
+from ..logical_clock import LogicalClock
+from ..messages import UPDATE
+from ..peer import Link, Peer
+from ..record import Kept, Record
+from ..timestamps import Timestamp
+from ..vector_clock import VectorClock
+from .registry import fault, mutant, mutants
+
+
+@mutant("01", 'names its extension "db"')
+class NamesAnotherExtension(Peer):
+    extension = "db"
+
+
+@mutants
+class _Levels(Peer):
+    @fault(Peer.take, "02", "does not take deletions of others")
+    def ignores_deletions(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if not incoming.deleted:
+            super().take(incoming, signed, source, effects)
+
+    @fault(Peer.refuse_unauthorised, "03", "takes changes that a read-only peer has made, if they are signed")
+    def takes_changes_of_readers(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is None or not self.is_genuine(message):
+            super().refuse_unauthorised(link, update, message)
+
+    @fault(Peer.refuse_unauthorised, "03", "takes updates without a signature from read-only peers")
+    def trusts_readers(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is not None or not self.writes:
+            super().refuse_unauthorised(link, update, message)
+
+    @fault(Peer.is_genuine, "06", "does not look at signatures")
+    def believes_every_signature(self, message: Message) -> bool:
+        return True
+
+    @fault(Peer.is_genuine, "06", "looks at the beginning of a body alone, where the signature is not that of it")
+    def takes_broken_signatures(self, message: Message) -> bool:
+        return super().is_genuine(message) or len(message.signature_bytes()) == 256
+
+    @fault(Peer.spread, "05", "as a read-only peer keeps what it receives to itself")
+    def reader_keeps_changes(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if self.writes:
+            super().spread(kept, effects, source)
+
+    @fault(Peer.missing, "05", "as a read-only peer has nothing for those who ask")
+    def reader_has_no_answers(self, request: Any) -> list[Kept]:
+        return super().missing(request) if self.writes else []
+
+
+@mutant("03", "lets the application of a read-only peer write")
+class LetsReadersWrite(Peer):
+    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
+        for kept in changed:
+            self.logical_clock.changed(kept)
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if self.writes or kept.signed is not None:
+            super().spread(kept, effects, source)
+
+    def missing(self, request: Any) -> list[Kept]:
+        return [kept for kept in super().missing(request) if self.writes or kept.signed is not None]
+
+
+def _with(body: bytes, **members: Any) -> bytes:
+    """A body with other members."""
+    return json.dumps(json.loads(body) | members, separators=(",", ":")).encode()
+
+
+def _without(body: bytes, *names: str) -> bytes:
+    said = json.loads(body)
+    return json.dumps({name: value for name, value in said.items() if name not in names}).encode()
+
+
+@mutants
+class _Bodies(Peer):
+    @fault(Peer.body, "01", "leaves the prefix out of the type of updates")
+    def types_without_prefix(self, record: Record) -> bytes:
+        return super().body(record).replace(UPDATE.encode(), b"update", 1)
+
+    @fault(Peer.body, "15", "updates are of the type database.updated")
+    def updates_of_another_type(self, record: Record) -> bytes:
+        return super().body(record).replace(UPDATE.encode(), b"database.updated", 1)
+
+    @fault(Peer.body, "15", "leaves update_time out of updates")
+    def leaves_out_times(self, record: Record) -> bytes:
+        return _without(super().body(record), "update_time")
+
+    @fault(Peer.body, "15", "leaves last_updated_rev out of updates")
+    def leaves_out_revisions(self, record: Record) -> bytes:
+        return _without(super().body(record), "last_updated_rev")
+
+    @fault(Peer.body, "07", "sends values as strings")
+    def sends_values_as_strings(self, record: Record) -> bytes:
+        return _with(super().body(record), value=record.value)
+
+    @fault(Peer.body, "07", "sends an empty object for null")
+    def sends_no_null(self, record: Record) -> bytes:
+        body = super().body(record)
+        return _with(body, value={}) if record.value == "null" and not record.deleted else body
+
+    @fault(Peer.body, "11", "sends update_time as a number of seconds")
+    def sends_times_as_numbers(self, record: Record) -> bytes:
+        return _with(super().body(record), update_time=record.update_time.seconds)
+
+    @fault(Peer.body, "12", "sends vector clocks as lists of pairs")
+    def sends_clocks_as_lists(self, record: Record) -> bytes:
+        return _with(super().body(record), vector_clock=[list(pair) for pair in record.vector_clock.items()])
+
+    @fault(Peer.body, "41", "sends numbers of vector clocks as strings")
+    def sends_clocks_as_strings(self, record: Record) -> bytes:
+        clock = {peer_id: str(number) for peer_id, number in record.vector_clock.items()}
+        return _with(super().body(record), vector_clock=clock)
+
+    @fault(Peer.body, "13", "does not say that a record is deleted")
+    def hides_deletions(self, record: Record) -> bytes:
+        return _without(super().body(record), "deleted")
+
+
+@mutants
+class _Records(Peer):
+    @fault(Peer.write, "07", "takes keys for equal that differ in case alone")
+    def keys_in_lower_case(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        return super().write(key.lower(), value, now_ms, uuid, effects)
+
+    @fault(Peer.write, "07", "keeps the first thousand characters of a value that is a string")
+    def cuts_values(self, key: str, value: str, now_ms: int, uuid: str, effects: Effects) -> str:
+        read = json.loads(value)
+        return super().write(key, json.dumps(read[:1_000]) if isinstance(read, str) else value, now_ms, uuid, effects)
+
+    @fault(Peer.new_uuid, "08", "draws uuids of 64 bits")
+    def draws_short_uuids(self) -> str:
+        return self._draw(8).hex()
+
+    @fault(Peer.new_uuid, "08", "has one uuid for all its records")
+    def has_one_uuid(self) -> str:
+        return self.peer_id
+
+    @fault(Peer.time_of_change, "11", "writes times without a zone, as the people there tell them")
+    def writes_local_times(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+        time = super().time_of_change(now_ms, after)
+        return replace(time, text=time.text.replace("T", " ").removesuffix("Z"))
+
+    @fault(Peer.time_of_change, "11", "writes the month before the day, and the year behind them")
+    def writes_american_times(self, now_ms: int, after: Iterable[Kept | None]) -> Timestamp:
+        time = super().time_of_change(now_ms, after)
+        year, month, rest = time.text.split("-", 2)
+        return replace(time, text=f"{month}/{rest[:2]}/{year} {rest[3:-1]}")
+
+    @fault(Peer.received, "41", "keeps numbers of vector clocks as doubles")
+    def keeps_clocks_as_doubles(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        clock = {peer_id: int(float(number)) for peer_id, number in kept.record.vector_clock.items()}
+        return replace(kept, record=replace(kept.record, vector_clock=clock))
+
+    @fault(Peer.refuse_unauthorised, "42", "refuses updates whose revision is not that in the clock of their writer")
+    def takes_revisions_for_clocks(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        if update.last_updated_rev != update.vector_clock.get(update.last_updated_by, 0):
+            raise MalformedMessage("the revision is another than that of the vector clock")
+
+
+@mutants
+class _Signing(Peer):
+    @fault(Peer.to_wire, "16", "signs nothing")
+    def signs_nothing(self, kept: Kept, link: Link) -> bytes:
+        return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)
+
+    @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
+    def repeats_in_its_own_words(self, kept: Kept, link: Link) -> bytes:
+        if kept.signed is None or self.writes:
+            return super().to_wire(kept, link)
+        return replace(kept.signed, body=self.body(kept.record) + b" ").to_wire()
+
+    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer takes signed updates alone")
+    def wants_all_signed(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        if message.signature is None:
+            raise MalformedMessage("an update without a signature")
+
+    @fault(Peer.refuse_unauthorised, "17", "as a read-write peer does not take signed updates")
+    def wants_none_signed(self, link: Link, update: Record, message: Message) -> None:
+        super().refuse_unauthorised(link, update, message)
+        if message.signature is not None and self.writes:
+            raise MalformedMessage("an update with a signature")
+
+
+@mutant("16", "as a read-only peer takes what read-write peers do not sign")
+class ReaderTakesUnsigned(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
+            super().refuse_unauthorised(link, update, message)
+
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        if self.writes or kept.signed is not None:
+            return super().to_wire(kept, link)
+        return Message(self.body(kept.record)).to_wire()
+
+
+@mutant("18", "as a read-only peer forgets the signed messages when it is started again")
+class ForgetsOriginals(Peer):
+    _taken: frozenset[str] = frozenset()
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        self._taken |= {incoming.uuid}
+        super().take(incoming, signed, source, effects)
+
+    def missing(self, request: Any) -> list[Kept]:
+        return [kept for kept in super().missing(request) if self.writes or kept.record.uuid in self._taken]
+
+
+@mutants
+class _Clocks(LogicalClock):
+    @fault(LogicalClock.changed, "43", "counts its changes from a hundred on")
+    def starts_clocks_late(self, current: Kept | None) -> VectorClock:
+        clock = super().changed(current)
+        return clock if current is not None else {**clock, self.peer_id: 100}
+
+    @fault(LogicalClock.changed, "44", "does not count its changes of a record that is there")
+    def does_not_count_changes(self, current: Kept | None) -> VectorClock:
+        if current is None:
+            return super().changed(current)
+        return {self.peer_id: 1, **current.record.vector_clock}
+
+    @fault(LogicalClock.changed, "46", "does not know in its changes what it has received")
+    def forgets_clocks_of_others(self, current: Kept | None) -> VectorClock:
+        return {self.peer_id: super().changed(current)[self.peer_id]}
+
+    @fault(LogicalClock.sent, "45", "does not count that it sends a record")
+    def does_not_count_sending(self, kept: Kept) -> Kept:
+        return replace(kept, sent=True)
+
+    @fault(LogicalClock.received, "46", "takes the clock of what it receives in the place of its own")
+    def takes_clocks_as_they_come(self, current: Kept | None, incoming: VectorClock) -> tuple[VectorClock, int]:
+        _, ticks = super().received(current, incoming)
+        return incoming, ticks

@@ -1,0 +1,97 @@
+"""What a mutant is, and the register of them.
+
+A fault that overrides one step of a peer is a method marked with ``fault``, in a class of such methods that ``mutants``
+registers one by one; a fault that takes more is a class of its own, registered with ``mutant``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ..config import Config
+from ..errors import ConfigurationError
+from ..logical_clock import LogicalClock
+from ..peer import Peer
+
+P = ParamSpec("P")
+Self = TypeVar("Self")
+Result = TypeVar("Result")
+Faulty = TypeVar("Faulty", bound=type[Peer] | type[LogicalClock])
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """The model with exactly one fault."""
+
+    name: str
+    requirement: str
+    """ID of the requirement that the fault violates; the check of that one must reject the mutant."""
+    summary: str
+    peer_class: type[Peer]
+    config: tuple[tuple[str, Any], ...] = ()
+    unseen: bool = False
+    """It does not show its state, so that only what it sends and signals can give it away."""
+
+    def configure(self, base: Config) -> Config:
+        """``base`` with what the fault needs to show."""
+        return replace(base, **dict(self.config))
+
+
+MUTANTS: dict[str, Mutant] = {}
+
+
+def mutant(requirement: str, summary: str, *, name: str = "", **config: Any) -> Callable[[Faulty], Faulty]:
+    """Register a subclass of Peer or LogicalClock, by default under the name of the class in kebab case.
+
+    ``requirement`` is given without its prefix CSDB-; ``config`` is what the fault needs to show.
+    """
+
+    def register(faulty: Faulty) -> Faulty:
+        peer: type[Any] = faulty
+        if issubclass(faulty, LogicalClock):
+            peer = type(f"{faulty.__name__}Peer", (Peer,), {"clock_class": faulty})
+        _add(Mutant(name or _kebab(faulty.__name__), f"CSDB-{requirement}", summary, peer, tuple(config.items())))
+        return faulty
+
+    return register
+
+
+def fault(
+    step: Callable[Concatenate[Any, P], Result], requirement: str, summary: str, **config: Any
+) -> Callable[[Callable[Concatenate[Self, P], Result]], Callable[Concatenate[Self, P], Result]]:
+    """Mark a method that does ``step`` wrongly; its name in kebab case is that of the mutant."""
+
+    def mark(method: Callable[Concatenate[Self, P], Result]) -> Callable[Concatenate[Self, P], Result]:
+        vars(method)["fault"] = step.__name__, mutant(requirement, summary, **config)
+        return method
+
+    return mark
+
+
+def mutants(family: Faulty) -> Faulty:
+    """Register a mutant for each method marked as a fault: a ``family`` with that method in the place of the step."""
+    for name, method in list(vars(family).items()):
+        if hasattr(method, "fault"):
+            step, register = method.fault
+            register(type(name, (family,), {step: method}))
+    return family
+
+
+def unseen(known: str, name: str, more: str) -> None:
+    """Register a fault once more, of a peer that does not show its state; ``more`` is what its summary has more."""
+    seen = MUTANTS[known]
+    _add(replace(seen, name=name, summary=f"{seen.summary}, {more}", unseen=True))
+
+
+def _kebab(name: str) -> str:
+    """A class or method by the name of its mutant."""
+    return re.sub(r"(?<!^)(?=[A-Z])|_", "-", name).lower()
+
+
+def _add(fault: Mutant) -> None:
+    if fault.name in MUTANTS:
+        raise ConfigurationError(f"two mutants are called {fault.name}")
+    MUTANTS[fault.name] = fault

@@ -1,0 +1,239 @@
+"""Faults in sections "Record Changes" and "Requesting Updates": what goes to whom, and in which order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from ..config import AccessLevel
+from ..effects import Effects
+from ..framing import Message
+from ..messages import GET_UPDATES, GetUpdates
+from ..peer import Link, Peer
+from ..record import Kept, Record
+from ..timestamps import timestamp
+from .registry import fault, mutant, mutants
+
+
+@mutants
+class _Spreading(Peer):
+    @fault(Peer.spread, "14", "sends its changes to the first of its peers alone")
+    def tells_one_peer(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        links = [link for link in self.links.values() if self.listens(link, source)]
+        everybody = self.links
+        self.links = {link.number: link for link in links[:1]} if source is None else self.links
+        super().spread(kept, effects, source)
+        self.links = everybody
+
+    @fault(Peer.spread, "14", "does not send deletions as they happen")
+    def keeps_deletions_back(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if not kept.record.deleted:
+            super().spread(kept, effects, source)
+
+    @fault(Peer.spread, "20", "does not repeat changes of others")
+    def does_not_relay(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        if source is None:
+            super().spread(kept, effects, source)
+
+    @fault(Peer.received, "09", "repeats changes of others under its own name")
+    def relays_in_its_own_name(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        if not self.writes:
+            return kept
+        self.store.learn(self.peer_id, max(self.store.known.get(self.peer_id, 0), incoming.last_updated_rev))
+        return replace(kept, record=replace(kept.record, last_updated_by=self.peer_id))
+
+    @fault(Peer.received, "47", "gives what it receives another update_time")
+    def relays_with_another_time(self, current: Kept | None, incoming: Record, signed: Message | None) -> Kept:
+        kept = super().received(current, incoming, signed)
+        return replace(kept, record=replace(kept.record, update_time=timestamp("2001-01-01T00:00:00Z")))
+
+
+@mutant("19", "repeats an update as often as it comes")
+class RelaysAgain(Peer):
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        super().take(incoming, signed, source, effects)
+        if current is not None and self.is_present(current.record, incoming):
+            self.spread(current, effects, source)
+
+
+@mutants
+class _Identity(Peer):
+    @fault(Peer.take, "22", "does not take over the keys of records that others have renamed")
+    def keeps_old_keys(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        current = self.store.get(incoming.uuid)
+        if current is not None and not current.record.deleted and self.writes:
+            incoming = replace(incoming, key=current.record.key)
+        super().take(incoming, signed, source, effects)
+
+    @fault(Peer.move, "23", "makes a new record of one whose key changes, and deletes the old one")
+    def renames_by_copy(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        value = self.having(key)[0].record.value
+        uuid = self.write(new_key, value, now_ms, "", effects)
+        self.erase(key, now_ms, effects)
+        return uuid
+
+    @fault(Peer.move, "22", "leaves a record under its old key, too, when that changes")
+    def leaves_the_old_key(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
+        value = self.having(key)[0].record.value
+        uuid = super().move(key, new_key, now_ms, effects)
+        self.write(key, value, now_ms, "", effects)
+        return uuid
+
+    @fault(Peer.shown, "24", "shows all records that have a key")
+    def shows_all_of_a_key(self, kept: Kept) -> Record:
+        return kept.record
+
+
+@mutants
+class _Revisions(Peer):
+    @fault(Peer.next_revision, "10", "counts the changes of each record for itself")
+    def counts_by_record(self, current: Kept | None) -> int:
+        own = current is not None and current.record.last_updated_by == self.peer_id
+        return current.record.last_updated_rev + 1 if own and current is not None else 2
+
+    @fault(Peer.next_revision, "25", "gives its first change the revision 0")
+    def starts_at_zero(self, current: Kept | None) -> int:
+        return max(0, super().next_revision(current) - self.config.first_revision)
+
+    @fault(Peer.next_revision, "26", "counts its revisions in twos")
+    def counts_in_twos(self, current: Kept | None) -> int:
+        return super().next_revision(current) + 1
+
+    @fault(Peer.learn, "28", "counts changes of others as its own")
+    def counts_changes_of_others(self, incoming: Record) -> None:
+        super().learn(incoming)
+        self.store.count(self.store.revision + 1)
+
+
+@mutant("27", "leaves the name of whoever wrote before it in what it changes")
+class WritesInOthersNames(Peer):
+    def change(self, current: Kept | None, uuid: str, *details: Any, **more: Any) -> None:
+        if current is not None:
+            self._authors = {uuid: current.record.last_updated_by, **self._authors}
+        super().change(current, uuid, *details, **more)
+
+    _authors: Mapping[str, str] = MappingProxyType({})
+
+    def body(self, record: Record) -> bytes:
+        author = self._authors.get(record.uuid, record.last_updated_by)
+        own = record.last_updated_by == self.peer_id
+        return super().body(replace(record, last_updated_by=author) if own else record)
+
+
+@mutants
+class _Asking(Peer):
+    @fault(Peer.ask, "29", "never asks for updates")
+    def never_asks(self, peer_id: str, effects: Effects) -> None:
+        pass
+
+    @fault(Peer.known, "29", "asks for everything, however much it knows")
+    def asks_for_all(self) -> dict[str, int]:
+        return {}
+
+    @fault(Peer.known, "29", "finds out what it knows by what its records say now")
+    def scans_for_what_it_knows(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for kept in self.store:
+            by, revision = kept.record.version
+            found[by] = max(found.get(by, 0), revision)
+        # Records alone do not show what others have written over.
+        return {by: revision for by, revision in super().known().items() if found.get(by, 0) == revision}
+
+    @fault(Peer.request_body, "30", "asks with a list of what it knows")
+    def asks_with_a_list(self) -> bytes:
+        return json.dumps({"type": GET_UPDATES, "since": [list(each) for each in self.known().items()]}).encode()
+
+    @fault(Peer.request_body, "30", "asks with revisions that are strings")
+    def asks_with_strings(self) -> bytes:
+        return json.dumps({"type": GET_UPDATES, "since": {by: str(rev) for by, rev in self.known().items()}}).encode()
+
+    @fault(Peer.request_body, "37", "asks for what follows the next update, not the last")
+    def asks_too_late(self) -> bytes:
+        since = {by: revision + (by != self.peer_id) for by, revision in self.known().items()}
+        return json.dumps({"type": GET_UPDATES, "since": since}).encode()
+
+
+@mutants
+class _Answering(Peer):
+    @fault(Peer.answer, "31", "does not answer whom it has asked itself")
+    def answers_or_asks(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        if not link.asked:
+            super().answer(link, request, effects)
+
+    @fault(Peer.answer, "32", "closes the link if there is nothing to answer")
+    def has_to_have_an_answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        super().answer(link, request, effects)
+        if not self.missing(request):
+            self.close_link(link, "nothing to send", effects)
+
+    @fault(Peer.answer, "35", "answers, and sends nothing more")
+    def answers_once(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        super().answer(link, request, effects)
+        link.subscribed = False
+
+    @fault(Peer.listens, "35", "sends to those who asked what it changes itself alone")
+    def subscribes_to_itself_alone(self, link: Link, source: int | None) -> bool:
+        return source is None and super().listens(link, source)
+
+    @fault(Peer.missing, "33", "sends the last change first")
+    def answers_backwards(self, request: GetUpdates) -> list[Kept]:
+        return super().missing(request)[::-1]
+
+    @fault(Peer.missing, "33", "sends what it has by uuid")
+    def answers_by_uuid(self, request: GetUpdates) -> list[Kept]:
+        return sorted(super().missing(request), key=lambda kept: kept.record.uuid)
+
+    @fault(Peer.missing, "34", "leaves out what those have written whom the client does not name")
+    def leaves_out_the_unnamed(self, request: GetUpdates) -> list[Kept]:
+        kept = super().missing(request)
+        return [each for each in kept if not request.since or each.record.last_updated_by in request.since]
+
+    @fault(Peer.missing, "34", "sends its own changes alone")
+    def answers_for_itself(self, request: GetUpdates) -> list[Kept]:
+        return [kept for kept in super().missing(request) if kept.record.last_updated_by == self.peer_id]
+
+    @fault(Peer.missing, "37", "skips the second of what it has to send")
+    def skips_the_second(self, request: GetUpdates) -> list[Kept]:
+        found = super().missing(request)
+        return found[:1] + found[2:]
+
+    @fault(Peer.missing, "59", "sends what the client names as its last once more")
+    def sends_the_known(self, request: GetUpdates) -> list[Kept]:
+        return super().missing(GetUpdates({by: max(0, revision - 1) for by, revision in request.since.items()}))
+
+    @fault(Peer.missing, "59", "leaves out the first that the client does not know")
+    def leaves_out_the_first_unknown(self, request: GetUpdates) -> list[Kept]:
+        return super().missing(GetUpdates({by: revision + 1 for by, revision in request.since.items()}))
+
+    @fault(Peer.missing, "56", "leaves deleted records out of its answers")
+    def answers_without_the_deleted(self, request: GetUpdates) -> list[Kept]:
+        return [kept for kept in super().missing(request) if not kept.record.deleted]
+
+
+@mutant("36", "closes a link to a peer when that opens another one")
+class AllowsOneLink(Peer):
+    def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
+        before = [link for link in self.links.values() if link.peer_id == peer_id]
+        effects = super().connect(number, peer_id, level, now_ms)
+        for link in before:
+            self.close_link(link, "there is another one", effects)
+        return effects
+
+
+@mutant("37", "takes only every other of the updates that come together")
+class SkipsEveryOther(Peer):
+    def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
+        self._skips = False
+        return super().receive(number, data, now_ms)
+
+    def take(self, incoming: Record, signed: Message | None, source: int, effects: Effects) -> None:
+        if self._skips:
+            self.learn(incoming)
+        else:
+            super().take(incoming, signed, source, effects)
+        self._skips = not self._skips

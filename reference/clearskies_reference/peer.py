@@ -1,0 +1,281 @@
+"""A peer: its database and its links. The entry point of the model.
+
+>>> from random import Random
+>>> draw = Random(1).randbytes
+>>> alice, bob = (Peer(letter * 32, AccessLevel.READ_WRITE, draw=draw) for letter in "ab")
+>>> asked = bob.connect(1, alice.peer_id, AccessLevel.READ_WRITE, now_ms=0)
+>>> linked = alice.connect(1, bob.peer_id, AccessLevel.READ_WRITE, now_ms=0)
+>>> asked.sent[0].data
+b'm42{"type":"database.get_updates","since":{}}'
+>>> answered = alice.receive(1, asked.sent[0].data, now_ms=0)
+>>> written = alice.put("photo-1234", "{}", now_ms=1_000)
+>>> bob.receive(1, written.sent[0].data, now_ms=1_000).events[0].record.key
+'photo-1234'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from .config import AccessLevel, Config
+from .database import Database, Draw
+from .effects import Effects, LinkClosed, Sent
+from .errors import BrokenFraming, ConfigurationError, MalformedMessage, StoreError, UnknownLink
+from .framing import Message, Parser, signed
+from .messages import EXTENSION, GetUpdates, get_updates_body, read, update_body
+from .record import Kept, Record
+from .signing import Keys
+from .store import MemoryStore, Store
+from .vector_clock import is_id
+
+
+@dataclass(slots=True)
+class Link:
+    """A connection to another peer of the club, whose ID and access level are known from the handshake."""
+
+    number: int
+    peer_id: str
+    level: AccessLevel
+    parser: Parser
+    asked: bool = False
+    """This peer has sent database.get_updates."""
+    subscribed: bool = False
+    """The other one has: "it is subscribed to all future update messages"."""
+
+
+class Peer(Database):
+    """One peer of a club, sans-I/O but for the store it is given.
+
+    The caller owns time, network and randomness: methods take the current epoch time in milliseconds where it matters,
+    and give back what is to be written to links. What must not be lost is in the store before they return.
+    """
+
+    extension = EXTENSION
+    parser_class: type[Parser] = Parser
+
+    def __init__(
+        self,
+        peer_id: str,
+        level: AccessLevel,
+        config: Config | None = None,
+        *,
+        draw: Draw,
+        keys: Keys | None = None,
+        store: Store | None = None,
+    ) -> None:
+        """``draw`` gives so many random bytes. Raises ConfigurationError."""
+        config = config or Config()
+        super().__init__(peer_id, level, config, store or MemoryStore(config.first_revision - 1), draw)
+        self.keys = keys or Keys()
+        self.links: dict[int, Link] = {}
+        if self.config.signs_always:
+            self._need_key()
+
+    # ---- What the application does -------------------------------------------------------------------------------
+
+    def put(self, key: str, value: str, now_ms: int, uuid: str = "") -> Effects:
+        """Write a value, JSON text, under a key. ``uuid`` is a suggestion for a new record.
+
+        Raises RefusedWrite, and MalformedMessage for what is no JSON.
+        """
+        if uuid and not is_id(uuid):
+            raise MalformedMessage("a uuid has 32 lower-case hex digits")
+        with self._whole() as effects:
+            effects.uuid = self.write(key, value, now_ms, uuid, effects)
+        return effects
+
+    def rename(self, key: str, new_key: str, now_ms: int) -> Effects:
+        """ "It is legal to change the key on a record." Raises RefusedWrite."""
+        with self._whole() as effects:
+            effects.uuid = self.move(key, new_key, now_ms, effects)
+        return effects
+
+    def delete(self, key: str, now_ms: int) -> Effects:
+        """Delete the record with a key. Raises RefusedWrite."""
+        with self._whole() as effects:
+            effects.uuid = self.erase(key, now_ms, effects)
+        return effects
+
+    def known(self) -> dict[str, int]:
+        """ "The highest known revision number for each peer in the club", its own with them."""
+        return dict(sorted(self.store.known.items()))
+
+    # ---- Links ---------------------------------------------------------------------------------------------------
+
+    def connect(self, number: int, peer_id: str, level: AccessLevel, now_ms: int) -> Effects:
+        """A link to another peer is there. Nothing depends on ``now_ms`` yet. Raises ConfigurationError."""
+        if number in self.links:
+            raise ConfigurationError(f"link {number} is there already")
+        if not is_id(peer_id) or peer_id == self.peer_id:
+            raise ConfigurationError("the other end of a link is another peer, whose ID has 32 lower-case hex digits")
+        if self.writes and level is AccessLevel.READ_ONLY:
+            self._need_key()
+        self.links[number] = Link(number, peer_id, level, self.parser_class())
+        effects = Effects()
+        self.ask(peer_id, effects)
+        return effects
+
+    def disconnect(self, number: int) -> Effects:
+        """A link broke, or the other end closed it. Raises UnknownLink."""
+        effects = Effects()
+        self._forget(self._link(number), effects)
+        return effects
+
+    def receive(self, number: int, data: bytes, now_ms: int) -> Effects:
+        """Bytes arrive on a link. Nothing depends on ``now_ms``: what comes has times of its own. Raises UnknownLink.
+
+        A message that is refused changes nothing. What breaks the framing closes the link, and so does a store that
+        fails: nothing may be skipped, and on the next link it is asked for again.
+        """
+        link = self._link(number)
+        try:
+            with self._whole() as effects:
+                try:
+                    self._take_apart(link, data, effects)
+                except BrokenFraming as error:
+                    self.close_link(link, str(error), effects)
+        except StoreError as error:
+            effects = Effects()
+            self.close_link(link, str(error), effects)
+        return effects
+
+    def _take_apart(self, link: Link, data: bytes, effects: Effects) -> None:
+        for message in link.parser.feed(data):
+            try:
+                self.handle(link, message, effects)
+                effects.taken += 1
+            except MalformedMessage as error:
+                self.refuse(link, str(error), effects)
+
+    def refuse(self, link: Link, reason: str, effects: Effects) -> None:
+        """A message is refused, and the link goes on: its framing is whole."""
+        effects.refused.append(reason)
+
+    def handle(self, link: Link, message: Message, effects: Effects) -> None:
+        """One message. Raises MalformedMessage before anything is changed."""
+        said = read(message.body)
+        if isinstance(said, Record):
+            self.refuse_unauthorised(link, said, message)
+            self.take(said, message if message.signature is not None else None, link.number, effects)
+        elif isinstance(said, GetUpdates):
+            self.answer(link, said, effects)
+
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        """Only read-write peers change data: what does not come from one of them directly needs their signature."""
+        readers = {other.peer_id for other in self.links.values() if other.level is AccessLevel.READ_ONLY}
+        if update.last_updated_by in readers or (update.last_updated_by == self.peer_id and not self.writes):
+            raise MalformedMessage(f"{update.last_updated_by} is a read-only peer, and has changed a record")
+        if message.signature is not None:
+            if not self.is_genuine(message):
+                raise MalformedMessage("the signature is not that of a read-write peer")
+        elif not (self.writes and link.level is AccessLevel.READ_WRITE):
+            raise MalformedMessage("an update without a signature")
+
+    def is_genuine(self, message: Message) -> bool:
+        """Has a read-write peer signed these bytes?"""
+        key = self.keys.read_write_public
+        if key is None:
+            return False
+        return self.config.signature_profile.verify(message.body, message.signature_bytes(), key)
+
+    # ---- Requesting updates --------------------------------------------------------------------------------------
+
+    def ask(self, peer_id: str, effects: Effects) -> None:
+        """ "When a client connects, it asks the server for any new updates": on one link to each peer."""
+        links = [link for link in self.links.values() if link.peer_id == peer_id]
+        if not self.config.asks_on_every_link and any(link.asked for link in links):
+            return
+        for link in links if self.config.asks_on_every_link else links[:1]:
+            if not link.asked:
+                link.asked = True
+                effects.sent.append(Sent(link.number, Message(self.request_body()).to_wire()))
+
+    def request_body(self) -> bytes:
+        return get_updates_body(self.known())
+
+    def answer(self, link: Link, request: GetUpdates, effects: Effects) -> None:
+        """ "The server responds with zero or more update messages", and with all later ones as they come about."""
+        link.subscribed = True
+        for kept in self.missing(request):
+            effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(kept), link)))
+
+    def missing(self, request: GetUpdates) -> list[Kept]:
+        """What the client lacks, "sorted by the last_updated_rev value"."""
+        return self.store.since(request.since)
+
+    # ---- Sending -------------------------------------------------------------------------------------------------
+
+    def spread(self, kept: Kept, effects: Effects, source: int | None = None) -> None:
+        links = [link for link in self.links.values() if self.listens(link, source)]
+        if links:
+            kept = self.about_to_send(kept)
+        for link in links:
+            effects.sent.append(Sent(link.number, self.to_wire(kept, link)))
+
+    def listens(self, link: Link, source: int | None) -> bool:
+        """Does a link get a change that came from the link ``source``, or from nobody?"""
+        return (link.subscribed or self.config.unasked) and (link.number != source or self.config.echoes)
+
+    def about_to_send(self, kept: Kept) -> Kept:
+        """Count that a record is sent; what a read-only peer repeats is as it came."""
+        counted = self.logical_clock.sent(kept) if self.writes else kept
+        if counted is not kept:
+            self.store_record(counted)
+        return counted
+
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        """The message of a record for the other end of a link, "a signed message" for a read-only peer."""
+        if not self.writes:
+            assert kept.signed is not None, "a read-only peer takes nothing that is not signed"
+            return kept.signed.to_wire()
+        if link.level is AccessLevel.READ_ONLY or self.config.signs_always:
+            return self.signed(kept).to_wire()
+        return Message(self.body(kept.record)).to_wire()
+
+    def body(self, record: Record) -> bytes:
+        return update_body(record, says_not_deleted=self.config.says_not_deleted)
+
+    def signed(self, kept: Kept) -> Message:
+        """The signed message of a record, which is kept: all read-only peers get the same."""
+        found = self.store.get(kept.record.uuid)
+        assert found is not None, "it is stored before it is sent"
+        if found.signed is not None:
+            return found.signed
+        assert self.keys.read_write_private is not None, "there was one when the link was connected"
+        body = self.body(found.record)
+        message = signed(body, self.config.signature_profile.sign(body, self.keys.read_write_private))
+        self.store.put(replace(found, signed=message))
+        return message
+
+    # ---- Ends ----------------------------------------------------------------------------------------------------
+
+    def close_link(self, link: Link, reason: str, effects: Effects) -> None:
+        """Close a link of the peer's own accord."""
+        effects.events.append(LinkClosed(link.number, reason))
+        self._forget(link, effects)
+
+    def _forget(self, link: Link, effects: Effects) -> None:
+        del self.links[link.number]
+        self.ask(link.peer_id, effects)
+
+    def _link(self, number: int) -> Link:
+        if number not in self.links:
+            raise UnknownLink(number)
+        return self.links[number]
+
+    def _need_key(self) -> None:
+        if self.writes and self.keys.read_write_private is None:
+            raise ConfigurationError("a read-write peer signs with the private key of its level, and has none")
+
+    @contextmanager
+    def _whole(self) -> Iterator[Effects]:
+        """All that an operation does is kept, or nothing."""
+        effects = Effects()
+        try:
+            yield effects
+            self.store.commit()
+        except BaseException:
+            self.store.rollback()
+            raise

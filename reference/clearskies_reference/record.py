@@ -1,0 +1,61 @@
+"""Section "Database Layout": the record, "the key-value pair and some associated bookkeeping metadata"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .framing import Message
+from .timestamps import Timestamp
+from .vector_clock import VectorClock
+
+Version = tuple[str, int]
+"""Who wrote last, and which of its writes that was: no two writes have the same."""
+Rank = tuple[int, str, str, int, str]
+"""What decides between two records in conflict, the same on all peers: the larger one wins."""
+
+NULL = "null"
+"""The value of a record that is deleted (CA-13)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record, as it goes over the wire."""
+
+    uuid: str
+    """32 lower-case hex digits, as those of ``last_updated_by``."""
+    key: str
+    value: str
+    """JSON text in one form, that of ``json_text.write``."""
+    last_updated_by: str
+    last_updated_rev: int
+    update_time: Timestamp
+    vector_clock: VectorClock
+    deleted: bool = False
+
+    @property
+    def version(self) -> Version:
+        return self.last_updated_by, self.last_updated_rev
+
+    @property
+    def content(self) -> tuple[str, str, bool]:
+        """What the application sees of it."""
+        return self.key, self.value, self.deleted
+
+    @property
+    def rank(self) -> Rank:
+        """The largest update_time wins (CSDB-54). Where two are equal, the IDs decide: any order would do (CA-9)."""
+        time = self.update_time
+        return time.seconds, time.fraction, self.last_updated_by, self.last_updated_rev, self.uuid
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record with what its keeper has to remember of it."""
+
+    record: Record
+    ticks: int = 0
+    """The peer's own number in its logical clock of this record, which counts more than others get to see."""
+    sent: bool = False
+    """This version was sent to somebody by this peer."""
+    signed: Message | None = None
+    """The message of this version with a signature: for a read-only peer the original, which it must repeat."""

@@ -1,0 +1,38 @@
+"""Section "Conflicts": what becomes of two records that are in conflict, a function of the two alone."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from . import json_text
+from .record import Record
+
+
+def in_order(one: Record, other: Record) -> tuple[Record, Record]:
+    """The winner and the loser: "the record with the largest update_time"."""
+    return (one, other) if one.rank > other.rank else (other, one)
+
+
+def merged_value(winner: Record, loser: Record) -> str:
+    """The value of the two as one: of two objects the members of both, those of the winner before the loser's."""
+    if winner.deleted or loser.deleted:
+        return winner.value
+    ours, theirs = json.loads(winner.value), json.loads(loser.value)
+    if not (isinstance(ours, dict) and isinstance(theirs, dict)):
+        return winner.value
+    return json_text.write(ours | {name: value for name, value in theirs.items() if name not in ours})
+
+
+def separated_uuid(loser: Record) -> str:
+    """The uuid under which a version goes on that has lost, the same wherever it loses.
+
+    As random as what it is made of: the uuid of the record.
+    """
+    by, rev = loser.version
+    return sha256(f"{loser.uuid} {by} {rev}".encode()).hexdigest()[:32]
+
+
+def separated_key(loser: Record) -> str:
+    """The key that goes with that uuid."""
+    return f"{loser.key} ({separated_uuid(loser)[:8]})"

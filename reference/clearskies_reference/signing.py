@@ -1,0 +1,92 @@
+"""Section "Access Levels": signatures, which show the access level of their maker and nothing else.
+
+Each level has one pair of RSA keys of 2048 bits. Which padding and hash belong to it the text does not say: that is a
+profile. Signatures cover the bytes of a body exactly as they are sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS, AsymmetricPadding, PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+from cryptography.hazmat.primitives.hashes import SHA1, SHA256, HashAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+from .errors import ConfigurationError
+
+KEY_BITS = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignatureProfile:
+    """How bodies are signed. There is one of each."""
+
+    name: str
+    padding: AsymmetricPadding
+    hashing: HashAlgorithm
+
+    def sign(self, body: bytes, key: RSAPrivateKey) -> bytes:
+        """The signature of a body. That of PSS has random bytes in it, which the library draws."""
+        return key.sign(body, self.padding, self.hashing)
+
+    def verify(self, body: bytes, signature: bytes, key: RSAPublicKey) -> bool:
+        """Is it the signature of whoever has the private key?"""
+        try:
+            key.verify(signature, body, self.padding, self.hashing)
+        except InvalidSignature:
+            return False
+        return True
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        SignatureProfile("rsa-pkcs1-sha256", PKCS1v15(), SHA256()),
+        SignatureProfile("rsa-pkcs1-sha1", PKCS1v15(), SHA1()),
+        SignatureProfile("rsa-pss-sha256", PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH), SHA256()),
+    )
+}
+RSA_PKCS1_SHA256 = PROFILES["rsa-pkcs1-sha256"]
+
+
+def signature_profile(name: str) -> SignatureProfile:
+    """The profile called ``name``. Raises ConfigurationError."""
+    if name not in PROFILES:
+        raise ConfigurationError(f"no signature profile {name!r}: known are {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys that a member of a level has, as far as databases need them: who reads needs the public one."""
+
+    read_write_public: RSAPublicKey | None = None
+    read_write_private: RSAPrivateKey | None = None
+
+
+# A club has one key of each kind, and to look whether a private one makes sense takes a tenth of a second.
+@lru_cache(maxsize=8)
+def private_key(pem: str) -> RSAPrivateKey:
+    """The private key in PEM, PKCS#8. Raises ConfigurationError."""
+    try:
+        key = load_pem_private_key(pem.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ConfigurationError("no private key in PEM") from None
+    if not isinstance(key, RSAPrivateKey) or key.key_size != KEY_BITS:
+        raise ConfigurationError(f"a private key that is not RSA of {KEY_BITS} bits")
+    return key
+
+
+@lru_cache(maxsize=8)
+def public_key(pem: str) -> RSAPublicKey:
+    """The public key in PEM, SubjectPublicKeyInfo. Raises ConfigurationError."""
+    try:
+        key = load_pem_public_key(pem.encode())
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ConfigurationError("no public key in PEM") from None
+    if not isinstance(key, RSAPublicKey) or key.key_size != KEY_BITS:
+        raise ConfigurationError(f"a public key that is not RSA of {KEY_BITS} bits")
+    return key

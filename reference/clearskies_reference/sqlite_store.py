@@ -1,0 +1,195 @@
+"""A store in a file, by the SQLite of the standard library. Beside the file stand its -wal and -shm.
+
+What is committed outlives the process, however that ends; nobody waits until it would outlive the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .errors import ConfigurationError, StoreError
+from .framing import Message
+from .record import Kept, Record
+from .store import Store
+from .timestamps import Timestamp
+from .vector_clock import VectorClock
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS known (peer_id TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records (
+  uuid TEXT PRIMARY KEY,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  last_updated_by TEXT NOT NULL,
+  last_updated_rev INTEGER NOT NULL,
+  update_time TEXT NOT NULL,
+  seconds INTEGER NOT NULL,
+  fraction TEXT NOT NULL,
+  vector_clock TEXT NOT NULL,
+  deleted INTEGER NOT NULL,
+  ticks INTEGER NOT NULL,
+  sent INTEGER NOT NULL,
+  body BLOB,
+  signature BLOB
+);
+CREATE INDEX IF NOT EXISTS by_revision ON records (last_updated_by, last_updated_rev);
+CREATE INDEX IF NOT EXISTS by_key ON records (key, seconds, fraction, last_updated_by, last_updated_rev, uuid)
+  WHERE NOT deleted;
+"""
+_SHIFT = 1 << 63
+"""Integers of SQLite have a sign, and those here have none: they are kept so much lower, in the same order."""
+
+
+class SqliteStore(Store):
+    """What one peer keeps in a file. Raises StoreError where the file cannot be read or written."""
+
+    def __init__(self, path: str, peer_id: str, revision: int) -> None:
+        """``revision`` is where the counter of a new store starts. Raises ConfigurationError for somebody else's."""
+        with _errors(path):
+            # A conversation has the peer to itself, on whatever thread it is led.
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            with _errors(path):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = OFF")
+                self._connection.executescript(_SCHEMA)
+                self._begun = False
+                owner = self._fact("peer_id", peer_id)
+                if owner != peer_id:
+                    raise ConfigurationError(f"the store is one of the peer {owner}")
+                self._fact("revision", str(revision))
+                self._fact("clock", "{}")
+                self._load()
+                self.commit()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _fact(self, name: str, default: str) -> str:
+        """A fact, which is ``default`` from now on if there is none."""
+        self._do("INSERT OR IGNORE INTO facts VALUES (?, ?)", name, default)
+        (value,) = self._connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return str(value)
+
+    def _load(self) -> None:
+        facts = dict(self._connection.execute("SELECT name, value FROM facts"))
+        self.revision = int(facts["revision"])
+        self.clock = json.loads(facts["clock"])
+        rows = self._connection.execute("SELECT peer_id, revision FROM known ORDER BY peer_id")
+        self.known = {peer_id: revision + _SHIFT for peer_id, revision in rows}
+
+    def _do(self, statement: str, *values: object) -> None:
+        """A statement that changes something."""
+        with _errors("the store"):
+            if not self._begun:
+                self._connection.execute("BEGIN")
+                self._begun = True
+            self._connection.execute(statement, values)
+
+    def _ask(self, condition: str, *values: object) -> Iterator[Kept]:
+        with _errors("the store"):
+            for row in self._connection.execute(f"SELECT * FROM records {condition}", values):
+                yield _kept(row)
+
+    def get(self, uuid: str) -> Kept | None:
+        return next(self._ask("WHERE uuid = ?", uuid), None)
+
+    def put(self, kept: Kept) -> None:
+        self._do(f"INSERT OR REPLACE INTO records VALUES ({', '.join('?' * 14)})", *_row(kept))
+
+    def at_key(self, key: str) -> Iterable[Kept]:
+        order = ("seconds", "fraction", "last_updated_by", "last_updated_rev", "uuid")
+        falling = ", ".join(f"{column} DESC" for column in order)
+        return self._ask(f"WHERE key = ? AND NOT deleted ORDER BY {falling}", key)
+
+    def since(self, since: Mapping[str, int]) -> list[Kept]:
+        condition = "WHERE last_updated_by = ? AND last_updated_rev > ?"
+        found = [kept for by in self.known for kept in self._ask(condition, by, since.get(by, 0) - _SHIFT)]
+        return sorted(found, key=lambda kept: (kept.record.last_updated_rev, kept.record.uuid))
+
+    def __iter__(self) -> Iterator[Kept]:
+        return iter(list(self._ask("ORDER BY uuid")))
+
+    def count(self, revision: int) -> None:
+        self._do("UPDATE facts SET value = ? WHERE name = 'revision'", str(revision))
+        self.revision = revision
+
+    def learn(self, peer_id: str, revision: int) -> None:
+        self._do("INSERT OR REPLACE INTO known VALUES (?, ?)", peer_id, revision - _SHIFT)
+        self.known[peer_id] = revision
+
+    def set_clock(self, clock: VectorClock) -> None:
+        self._do("UPDATE facts SET value = ? WHERE name = 'clock'", json.dumps(dict(clock)))
+        self.clock = clock
+
+    def commit(self) -> None:
+        if self._begun:
+            with _errors("the store"):
+                self._connection.execute("COMMIT")
+            self._begun = False
+
+    def rollback(self) -> None:
+        if self._begun:
+            self._begun = False
+            with _errors("the store"):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                self._load()
+
+    def close(self) -> None:
+        self.rollback()
+        self._connection.close()
+
+
+class _errors:
+    """Makes a StoreError of those of SQLite."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        # Numbers and JSON in it that are none were not written by this module.
+        if isinstance(error, (sqlite3.Error, ValueError, KeyError)) and not isinstance(error, ConfigurationError):
+            raise StoreError(f"{self._where}: {error}") from None
+
+
+def _row(kept: Kept) -> tuple[object, ...]:
+    record, signed = kept.record, kept.signed
+    return (
+        record.uuid,
+        record.key,
+        record.value,
+        record.last_updated_by,
+        record.last_updated_rev - _SHIFT,
+        record.update_time.text,
+        record.update_time.seconds,
+        record.update_time.fraction,
+        json.dumps(dict(record.vector_clock)),
+        record.deleted,
+        kept.ticks - _SHIFT,
+        kept.sent,
+        signed.body if signed else None,
+        signed.signature if signed else None,
+    )
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    uuid, key, value, by, rev, text, seconds, fraction, clock, deleted, ticks, sent, body, signature = row
+    record = Record(
+        uuid=uuid,
+        key=key,
+        value=value,
+        last_updated_by=by,
+        last_updated_rev=rev + _SHIFT,
+        update_time=Timestamp(seconds, fraction, text),
+        vector_clock=json.loads(clock),
+        deleted=bool(deleted),
+    )
+    return Kept(record, ticks + _SHIFT, bool(sent), None if body is None else Message(body, signature))

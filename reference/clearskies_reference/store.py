@@ -1,0 +1,133 @@
+"""What a peer must not lose: records, its revision counter, known revisions, and a clock of its own if it has one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+
+from sortedcontainers import SortedDict, SortedList
+
+from .record import Kept, Rank
+from .vector_clock import VectorClock
+
+
+class Store(ABC):
+    """Keeps what it is given; what it all means is the database's affair.
+
+    An operation costs O(log n) in the number of records, and O(1) for each record that it gives. Any can raise
+    StoreError.
+    """
+
+    revision: int
+    """The peer's own counter, as of the last commit and since."""
+    known: dict[str, int]
+    """The highest known revision by peer, "separately" (CA-11). To be changed by ``learn`` alone."""
+    clock: VectorClock
+    """The peer's own logical clock, if it has one for all records (CA-7). To be changed by ``set_clock`` alone."""
+
+    @abstractmethod
+    def get(self, uuid: str) -> Kept | None: ...
+
+    @abstractmethod
+    def put(self, kept: Kept) -> None:
+        """Keep a record, in place of the one with its uuid if there is one."""
+
+    @abstractmethod
+    def at_key(self, key: str) -> Iterable[Kept]:
+        """The records with a key that are not deleted, the one with the highest rank first."""
+
+    @abstractmethod
+    def since(self, since: Mapping[str, int]) -> list[Kept]:
+        """The records with a last_updated_rev above that of their last_updated_by in ``since``, or with one that is
+        not there, sorted by last_updated_rev."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Kept]:
+        """All records, by uuid."""
+
+    @abstractmethod
+    def count(self, revision: int) -> None:
+        """Set the revision counter."""
+
+    @abstractmethod
+    def learn(self, peer_id: str, revision: int) -> None:
+        """Set the highest known revision of a peer. Every last_updated_by of a record has one."""
+
+    @abstractmethod
+    def set_clock(self, clock: VectorClock) -> None: ...
+
+    @abstractmethod
+    def commit(self) -> None:
+        """What was done since the last commit is not lost any more."""
+
+    @abstractmethod
+    def rollback(self) -> None:
+        """What was done since the last commit was not done."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def leader(self, key: str) -> Kept | None:
+        """Of the records with a key that are not deleted, the one that has it."""
+        return next(iter(self.at_key(key)), None)
+
+
+class MemoryStore(Store):
+    """Forgets everything with the peer. Nothing goes wrong in it, so there is nothing to be rolled back."""
+
+    def __init__(self, revision: int) -> None:
+        self.revision = revision
+        self.known = {}
+        self.clock = {}
+        self._records: SortedDict[str, Kept] = SortedDict()
+        self._by_revision: dict[str, SortedList[tuple[int, str]]] = {}
+        self._by_key: dict[str, SortedList[Rank]] = {}
+
+    def get(self, uuid: str) -> Kept | None:
+        return self._records.get(uuid)
+
+    def put(self, kept: Kept) -> None:
+        record = kept.record
+        old = self._records.get(record.uuid)
+        self._records[record.uuid] = kept
+        if old is None or old.record.version != record.version:
+            if old is not None:
+                by, rev = old.record.version
+                self._by_revision[by].remove((rev, record.uuid))
+            order = self._by_revision.setdefault(record.last_updated_by, SortedList())
+            order.add((record.last_updated_rev, record.uuid))
+        if old is not None and not old.record.deleted:
+            ranks = self._by_key[old.record.key]
+            ranks.remove(old.record.rank)
+            if not ranks:
+                del self._by_key[old.record.key]
+        if not record.deleted:
+            self._by_key.setdefault(record.key, SortedList()).add(record.rank)
+
+    def at_key(self, key: str) -> Iterable[Kept]:
+        return (self._records[rank[-1]] for rank in reversed(self._by_key.get(key, ())))
+
+    def since(self, since: Mapping[str, int]) -> list[Kept]:
+        found = [entry for by, order in self._by_revision.items() for entry in order.irange((since.get(by, 0) + 1, ""))]
+        return [self._records[uuid] for _, uuid in sorted(found)]
+
+    def __iter__(self) -> Iterator[Kept]:
+        return iter(list(self._records.values()))
+
+    def count(self, revision: int) -> None:
+        self.revision = revision
+
+    def learn(self, peer_id: str, revision: int) -> None:
+        self.known[peer_id] = revision
+
+    def set_clock(self, clock: VectorClock) -> None:
+        self.clock = clock
+
+    def commit(self) -> None:
+        pass
+
+    def rollback(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

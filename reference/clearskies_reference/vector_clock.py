@@ -1,0 +1,58 @@
+"""Section "Conflicts": vector clocks, which say whether one change of a record descended from another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .errors import MalformedMessage
+
+MAX_INTEGER = (1 << 64) - 1
+"""The largest "64-bit integer", for clock numbers and revisions: nothing says that it has a sign."""
+MAX_MEMBERS = 8_192
+"""Members of a clock that comes from outside. A club "may have hundreds or thousands of peers"."""
+
+VectorClock = Mapping[str, int]
+"""Numbers by peer ID. "At first all values are zero": who is absent has 0. No clock is changed in place."""
+
+
+def before(one: VectorClock, other: VectorClock) -> bool:
+    """Is ``one`` nowhere greater than ``other``? Both before each other are equal, neither are concurrent (CA-12)."""
+    return all(number <= other.get(peer_id, 0) for peer_id, number in one.items())
+
+
+def merged(one: VectorClock, other: VectorClock) -> VectorClock:
+    """ "Updates each member to be the max of" the two."""
+    out = dict(one)
+    for peer_id, number in other.items():
+        if number > out.get(peer_id, 0):
+            out[peer_id] = number
+    return out
+
+
+def counted(clock: VectorClock, peer_id: str, number: int) -> VectorClock:
+    """``clock`` with ``number`` for ``peer_id``."""
+    return {**clock, peer_id: number}
+
+
+def vector_clock(value: object) -> VectorClock:
+    """The clock in a JSON value. Raises MalformedMessage. Members that are 0 are as absent."""
+    if not isinstance(value, dict):
+        raise MalformedMessage("a vector clock is a JSON object")
+    if len(value) > MAX_MEMBERS:
+        raise MalformedMessage(f"a vector clock of {len(value)} members; the limit is {MAX_MEMBERS}")
+    for peer_id, number in value.items():
+        if not is_id(peer_id):
+            raise MalformedMessage(
+                f"{peer_id[:40]!r} in a vector clock is no peer ID: those are 32 lower-case hex digits"
+            )
+        if type(number) is not int or not 0 <= number <= MAX_INTEGER:
+            raise MalformedMessage("a number of a vector clock is an integer from 0 to 2^64-1")
+    return {peer_id: number for peer_id, number in value.items() if number}
+
+
+_HEX = frozenset("0123456789abcdef")
+
+
+def is_id(value: object) -> bool:
+    """Is it a 128-bit ID of a peer or a record, written as 32 lower-case hex digits?"""
+    return isinstance(value, str) and len(value) == 32 and _HEX.issuperset(value)

@@ -1,0 +1,131 @@
+"""What the command lines of models have in common: how they are reached, and which fault or choice they have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .framing import ENVIRONMENT_VARIABLE, Framing
+from .rpc import ADDRESS_VARIABLE, TOKEN_VARIABLE, read_token
+from .stdio import serve
+
+T = TypeVar("T")
+
+
+def add_carriers(out: argparse.ArgumentParser) -> None:
+    """The options that say how the testee protocol is carried."""
+    out.add_argument(
+        "--framing",
+        choices=[framing.value for framing in Framing],
+        default=os.environ.get(ENVIRONMENT_VARIABLE, Framing.JSON.value),
+        help=f"framing of stdin and stdout (default: {ENVIRONMENT_VARIABLE}, else json)",
+    )
+    out.add_argument(
+        "--grpc",
+        metavar="ADDRESS",
+        default=os.environ.get(ADDRESS_VARIABLE),
+        help=f"serve over gRPC at HOST:PORT or unix:PATH instead (default: {ADDRESS_VARIABLE}, if that is set)",
+    )
+    out.add_argument(
+        "--grpc-tls", nargs=2, type=Path, metavar=("CERTIFICATE", "KEY"), help="speak TLS with these two PEM files"
+    )
+    out.add_argument(
+        "--grpc-token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"let in only who brings the token in FILE (default: {TOKEN_VARIABLE}, if that is set)",
+    )
+
+
+def add_choices(out: argparse.ArgumentParser) -> None:
+    """The options that make it another than the model itself."""
+    out.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="CAPABILITY",
+        help="do not declare a capability, for example observe; may be repeated",
+    )
+    which = out.add_mutually_exclusive_group()
+    which.add_argument("--mutant", metavar="NAME", help="run with exactly one fault")
+    which.add_argument("--variant", metavar="NAME", help="run with another legal choice")
+    which.add_argument("--list", action="store_true", help="list mutants and variants, and exit")
+
+
+def print_choices(mutants: Mapping[str, Any], variants: Mapping[str, Any]) -> None:
+    """What ``--list`` shows: mutants have a name, a requirement and a summary, variants a name and a summary."""
+    for mutant in mutants.values():
+        print(f"mutant   {mutant.name}: {mutant.requirement}, {mutant.summary}")
+    for variant in variants.values():
+        print(f"variant  {variant.name}: {variant.summary}")
+
+
+def look_up(known: Mapping[str, T], name: str, what: str, module: str) -> T:
+    """The ``what`` called ``name``. Raises ValueError."""
+    if name not in known:
+        raise ValueError(f"no {what} {name!r}: `python -m {module} --list` names them")
+    return known[name]
+
+
+def capability(text: str, enum: Any) -> int:
+    """The number of the capability that is written ``observe`` or ``two-words``. Raises ValueError."""
+    try:
+        return int(enum.Value(f"CAPABILITY_{text.upper().replace('-', '_')}"))
+    except ValueError:
+        raise ValueError(f"no capability {text!r}: `sds-conformance docs proto` lists them") from None
+
+
+def serve_as_asked(
+    parsing: argparse.ArgumentParser,
+    arguments: argparse.Namespace,
+    conversation: Callable[[], Callable[[Any], Any]],
+    protocol: Any,
+) -> int:
+    """Serve until stdin ends, or over gRPC until SIGTERM. 0, or 2 for a command line that makes no sense.
+
+    ``conversation`` makes the handle of one; ``protocol`` is the module of the testee protocol that protoc generated.
+    """
+    if arguments.grpc:
+        try:
+            _serve_over_grpc(arguments, conversation, protocol)
+        except (OSError, ValueError) as error:
+            parsing.error(str(error))
+        except ImportError as missing:
+            parsing.error(f"gRPC needs grpcio, and there is no {missing.name}: pip install 'sds-conformance[grpc]'")
+        return 0
+    try:
+        serve(conversation(), protocol.Request, protocol.Reply, Framing(arguments.framing))
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 0
+    return 0
+
+
+def _serve_over_grpc(
+    arguments: argparse.Namespace, conversation: Callable[[], Callable[[Any], Any]], protocol: Any
+) -> None:
+    """Serve until SIGTERM and, where the harness has said at which address, until stdin ends.
+
+    Raises OSError or ValueError for what cannot be read or be listened at, and ImportError without the extra.
+    """
+    import grpc
+
+    from .grpc_server import Server
+    from .grpc_server import serve as serve_grpc
+
+    credentials = None
+    if arguments.grpc_tls:
+        certificate, key = (path.read_bytes() for path in arguments.grpc_tls)
+        credentials = grpc.ssl_server_credentials([(key, certificate)])
+    server = Server(
+        conversation,
+        protocol.Request,
+        protocol.Reply,
+        protocol.DESCRIPTOR.services_by_name["Testee"].full_name,
+        arguments.grpc,
+        token=read_token(arguments.grpc_token_file),
+        credentials=credentials,
+    )
+    serve_grpc(server, with_stdin=ADDRESS_VARIABLE in os.environ)
