@@ -76,7 +76,8 @@ export class Database {
     const by = this.#peerId;
     const version = new Map(record.version).set(by, own);
     if (version.size > PEERS) throw new Refused(`vector_clock: more than ${PEERS} members`);
-    const written = { ...record, by, rev, time: timeOf(nowMs), version, own, signature: null, unsent: true };
+    const written = { ...record, by, rev, time: timeOf(nowMs), version, own, signature: null };
+    Object.assign(written, { unsent: true, provisional: false });
     written.body = updateBody(written);
     this.records.note(by, rev);
     this.records.place(written);
@@ -115,16 +116,17 @@ export class Database {
     this.records.checkRoom(incoming);
     const outcome = { repeat: null, send: new Set(), events: [], touched: new Map() };
     const current = this.records.get(incoming.uuid);
-    const known = current && before(incoming.version, current.version);
-    if (known) {
+    const descends = current && before(current.version, incoming.version);
+    // A message with all that was joined here: a read-write peer has resolved what is provisional here.
+    const resolves = descends && current.provisional;
+    if (current && !resolves && before(incoming.version, current.version)) {
       this.records.note(incoming.by, incoming.rev);
       return outcome;
     }
-    const conflict = current && !before(current.version, incoming.version);
     // Rule 4: a tick, and then the larger of the two.
     const own = larger(tick(current?.own ?? 0n), incoming.version.get(this.#peerId) ?? 0n);
-    const arrived = { ...incoming, own, unsent: false };
-    if (conflict) this.#sameUuid(current, arrived, nowMs, outcome);
+    const arrived = { ...incoming, own, unsent: false, provisional: false };
+    if (current && !descends) this.#sameUuid(current, arrived, nowMs, outcome);
     else {
       this.#place(arrived, nowMs, outcome);
       outcome.repeat = arrived;
@@ -175,7 +177,7 @@ export class Database {
     if (version.size > PEERS) throw new Refused(`vector_clock: more than ${PEERS} members`);
     outcome.events.push({ conflict: { uuid: current.uuid, incomingUuid: arrived.uuid } });
     const [winner, loser] = wins(arrived, current) ? [arrived, current] : [current, arrived];
-    const result = { ...winner, version, own: arrived.own };
+    const result = { ...winner, version, own: arrived.own, provisional: true };
     if (this.#readOnly) {
       this.#place(result, nowMs, outcome);
       outcome.repeat = arrived;
@@ -205,7 +207,7 @@ export class Database {
   /** A record whose clock has changed, with a message that says so; null if such a message were too long. */
   #remade(record) {
     try {
-      return { ...record, body: updateBody(record), signature: null };
+      return { ...record, body: updateBody(record), signature: null, provisional: false };
     } catch (error) {
       if (error instanceof Refused) return null;
       throw error;

@@ -2,15 +2,16 @@
 // highest known revision of each peer.
 //
 // A record is never changed but replaced. Beside what `update` of message.mjs gives it has
-//   own        the peer's own member of the record's vector clock, which moves when a record comes, too (rule 4);
-//   body       its message, in bytes, as it came or as it was made here;
-//   signature  the signature that came with it, or was made; null if there is none yet;
-//   unsent     it was written here, and has not been sent to anybody.
+//   own          the peer's own member of the record's vector clock, which moves when a record comes, too (rule 4);
+//   body         its message, in bytes, as it came or as it was made here;
+//   signature    the signature that came with it, or was made; null if there is none yet;
+//   unsent       it was written here, and has not been sent to anybody;
+//   provisional  its version was joined here, and there is no message that says so yet.
 // `version` is the vector clock that peers compare: the one of the message, joined with those of conflicts.
 import { boolean, integer, members, object, string } from "./json.mjs";
 import { HIDDEN, PEERS, Refused } from "./limits.mjs";
 import { parse, update, wins } from "./message.mjs";
-import { clock, numbers, toJson } from "./vector-clock.mjs";
+import { before, clock, numbers, toJson } from "./vector-clock.mjs";
 import { Store } from "./store.mjs";
 
 const FORMAT = "clearskies-js 1";
@@ -181,9 +182,12 @@ export class Records {
       const fields = members(entry);
       const body = Buffer.from(string(fields.get("body"), "body"));
       const signature = Buffer.from(string(fields.get("signature"), "signature"), "base64");
+      const written = update(parse(body).fields);
+      const version = clock(fields.get("version"));
       const record = {
-        ...update(parse(body).fields),
-        version: clock(fields.get("version")),
+        ...written,
+        version,
+        provisional: !before(version, written.version),
         own: integer(fields.get("own"), "own"),
         body,
         signature: signature.length ? signature : null,
