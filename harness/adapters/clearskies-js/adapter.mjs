@@ -80,9 +80,12 @@ const recordOf = (peer, record) => ({
   deleted: record.deleted,
 });
 
+const base64 = (bytes) => bytes.toString("base64");
+
 function effects(peer, { sent, events, uuid }) {
+  const pieces = sent.map(({ link, data }) => ({ link, data: base64(data) }));
   const told = events.map((event) => (event.changed ? { changed: { record: recordOf(peer, event.changed) } } : event));
-  return { effects: { sent, events: told, uuid } };
+  return { effects: { sent: pieces, events: told, uuid } };
 }
 
 function observe(peer, { uuids }) {
@@ -114,11 +117,14 @@ const PURE = {
   },
   frame({ body, privateKey: pem }) {
     const signature = pem ? sign(body, privateKey(pem, "private_key")) : null;
-    return { framed: { data: frame(body, signature) } };
+    return { framed: { data: base64(frame(body, signature)) } };
   },
   unframe({ data }) {
     const unframer = new Unframer();
-    const messages = Array.from(unframer.push(data), ({ body, signature }) => ({ body, signature: signature ?? undefined }));
+    const messages = Array.from(unframer.push(data), ({ body, signature }) => ({
+      body: base64(body),
+      signature: signature ? base64(signature) : undefined,
+    }));
     return { unframed: { messages, rest: String(unframer.rest) } };
   },
   verify: ({ body, signature, publicKey: pem }) => ({

@@ -4,6 +4,7 @@ import { BODY_BYTES, Refused } from "./limits.mjs";
 import { clock, isId, numbers, toJson } from "./vector-clock.mjs";
 
 const TIME = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,9}))?Z$/;
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function id(text, what) {
@@ -53,7 +54,7 @@ export function wins(one, other) {
 /** A body as text, which is to be UTF-8. */
 export function text(body) {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    return UTF8.decode(body);
   } catch {
     throw new Refused("a body is no UTF-8");
   }

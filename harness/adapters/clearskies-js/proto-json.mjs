@@ -126,14 +126,12 @@ export function parseRequest(line, onId) {
   return { command, fields: read(value, COMMANDS[command], command) };
 }
 
-/** A reply as a line. Bytes become base64, BigInts strings, and Maps objects. */
+/** A reply as a line. BigInts become strings, and Maps objects; bytes have to be base64 already. */
 export function serialize(reply) {
-  const json = JSON.stringify(reply, function (field, value) {
+  const json = JSON.stringify(reply, (field, value) => {
     if (typeof value === "string") return value.toWellFormed();
     if (typeof value === "bigint") return String(value);
-    if (value instanceof Map) return Object.fromEntries(value);
-    const original = this[field]; // A Buffer has made an object of itself by now.
-    return Buffer.isBuffer(original) ? original.toString("base64") : value;
+    return value instanceof Map ? Object.fromEntries(value) : value;
   });
   return `${json}\n`;
 }
