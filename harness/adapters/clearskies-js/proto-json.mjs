@@ -39,14 +39,9 @@ function texts(value, path) {
 
 const message = (fields, onUnknown) => [(value, path) => read(value, fields, path, onUnknown), read({}, fields, "")];
 
-/** The name of an enum without its prefix; "" where it is unspecified. */
+/** The name of an enum without its prefix; "" where it is unspecified, or not known here. */
 const name = (prefix, names) => [
-  (value, path) => {
-    if (value === 0 || value === `${prefix}UNSPECIFIED`) return "";
-    const known = names.find((item, index) => value === index + 1 || value === prefix + item);
-    if (!known) throw new Unsupported(`${path}: ${value}`);
-    return known;
-  },
+  (value) => names.find((item, index) => value === index + 1 || value === prefix + item) ?? "",
   "",
 ];
 
