@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -79,11 +80,13 @@ def test_conflicts_end_as_the_application_wants(
     assert a.values()["k"] == left[0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_peers_that_are_linked_agree(process: Process, data: st.DataObject) -> None:
     """Random changes and links of two writers and a reader whose clocks are right: in the end all see the same."""
-    peers = [Peer(process, A), Peer(process, B), Peer(process, C, READ_ONLY)]
+    resolution = data.draw(st.sampled_from(["UNSPECIFIED", "MERGE", "SEPARATE"]))
+    wish: Fields = {"configuration": {"resolution": f"RESOLUTION_{resolution}"}}
+    peers = [Peer(process, A, **wish), Peer(process, B, **wish), Peer(process, C, READ_ONLY, **wish)]
     links: dict[tuple[int, int], int] = {}
     number = 0
 
@@ -107,7 +110,7 @@ def test_peers_that_are_linked_agree(process: Process, data: st.DataObject) -> N
         what = data.draw(st.sampled_from(["put", "rename", "delete", "link", "carry"]))
         peer, keys = peers[data.draw(st.integers(0, 1))], st.sampled_from("kl")
         if what == "put":
-            peer.ask("put", key=data.draw(keys), value=str(now), now=NOW + now)
+            peer.ask("put", key=data.draw(keys), value=json.dumps({data.draw(keys): now}), now=NOW + now)
         elif what == "rename":
             peer.ask("rename", key=data.draw(keys), newKey=data.draw(keys), now=NOW + now)
         elif what == "delete":

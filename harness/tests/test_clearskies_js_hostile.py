@@ -160,7 +160,7 @@ def test_garbage_closes_the_link_and_no_other(process: Process, name: str) -> No
     assert peer.values() == {"k": {"n": 1}}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_whatever_comes_is_answered(process: Process, data: st.DataObject) -> None:
     message = data.draw(st.sampled_from([encode(update()), encode_signed(update()), GET_UPDATES]))

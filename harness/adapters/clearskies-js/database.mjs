@@ -1,7 +1,7 @@
 // What happens to records: the application's changes, what comes from other peers, and conflicts of the two.
 //
-// Who decides a conflict: a read-write peer writes what comes of it, and sends that. A read-only peer cannot sign anything.
-// It keeps the message of the record that wins, joins the clocks, and waits for a read-write peer to do the rest.
+// Who decides a conflict: a read-write peer writes what comes of it, and sends that. A read-only peer cannot sign
+// anything: it keeps the message of the record that wins, joins the clocks, and waits for a read-write peer to do the rest.
 import { randomBytes } from "node:crypto";
 import { value as jsonValue } from "./json.mjs";
 import { DEPTH, PEERS, Refused, UINT64 } from "./limits.mjs";
@@ -108,8 +108,8 @@ export class Database {
 
   /**
    * A database.update came: `incoming` is what it writes, with its body and signature.
-   * @returns what to do: `repeat`, a message that goes to all other peers as it is, or null; `send`, the uuids of records
-   *   that go to all peers, in this order; `events`, for the application.
+   * @returns what to do: `repeat`, a message that goes to all other peers as it is, or null; `send`, the uuids of
+   *   records that go to all peers, in this order; `events`, for the application.
    * @throws {Refused} if it cannot be kept. It has changed nothing.
    */
   receive(incoming, nowMs) {
@@ -222,8 +222,8 @@ export class Database {
   }
 
   /**
-   * The record that loses goes on under a new uuid and key, if the application wants that. Others may do the same: the key
-   * is the same everywhere, so that copies meet, and one of them remains.
+   * The record that loses goes on under a new uuid and key, if the application wants that. Others may do the same: the
+   * key is the same everywhere, so that copies meet, and one of them remains.
    */
   #separate(winner, loser, nowMs, outcome) {
     if (this.#resolution !== "SEPARATE" || loser.deleted) return;

@@ -1,10 +1,10 @@
-// Messages on a link, which is a stream of bytes. A message begins with one character and the length of its body in ASCII
-// digits; a signed one has the length of the signature, too:
+// Messages on a link, which is a stream of bytes. A message begins with one character and the length of its body in
+// ASCII digits; a signed one has the length of the signature, too:
 //
 //   m27{...}        s27:344{...}\nBASE64\n        !27{...}CHUNKS        $27:344{...}\nBASE64\nCHUNKS
 //
-// CHUNKS are a binary attachment: a length, "\n" and so many bytes, again and again until a length of 0. No message of the
-// database has one, but those of others may, and have to be skipped.
+// CHUNKS are a binary attachment: a length, "\n" and so many bytes, again and again until a length of 0. No message of
+// the database has one, but those of others may, and have to be skipped.
 import { BODY_BYTES, Refused, SIGNATURE_CHARACTERS } from "./limits.mjs";
 
 const BRACE = 0x7b;
@@ -155,7 +155,8 @@ export class Unframer {
     if (whole) {
       const bytes = this.#collected.take();
       const base64 = bytes.toString("latin1", 1, length - 1);
-      if (bytes[0] !== NEWLINE || bytes[length - 1] !== NEWLINE) throw new Refused("a signature stands on its own line");
+      const ownLine = bytes[0] === NEWLINE && bytes[length - 1] === NEWLINE;
+      if (!ownLine) throw new Refused("a signature stands on its own line");
       if (!BASE64.test(base64)) throw new Refused("a signature is base64");
       this.signature = Buffer.from(base64, "base64");
       this.#end();

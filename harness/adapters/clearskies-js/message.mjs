@@ -23,8 +23,9 @@ export function checkedKey(key) {
 function checkedTime(text) {
   const parts = TIME.exec(text);
   const [year, month, day] = (parts ?? []).slice(1, 4).map(Number);
-  // Of a day that there is not, say 31 April, Date makes another one.
-  if (!parts || new Date(Date.UTC(2000 + (year % 400), month - 1, day)).getUTCDate() !== day || month < 1 || month > 12) {
+  // Of a day that there is not, say 31 April, Date makes another one. The calendar is the same every 400 years.
+  const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day));
+  if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
     throw new Refused("update_time: a time of ISO 8601 in UTC is needed");
   }
   return text;
@@ -113,7 +114,7 @@ export function updateBody(record) {
 /** The body of a database.get_updates. */
 export const getUpdatesBody = (known) => bodyOf([["type", '"database.get_updates"'], ["since", toJson(known)]]);
 
-/** Two values in one: of two JSON objects the members of both, those of the first where both have one; else the first. */
+/** Two values in one: of two JSON objects the members of both, where both have one that of the first; else the first. */
 export function merged(first, second) {
   if (first[0] !== "{" || second[0] !== "{") return first;
   const both = members(first);

@@ -1,7 +1,7 @@
 // A peer of the database extension: its links, what it asks, answers and repeats on them.
 //
-// A link is closed by the peer when what comes on it cannot be trusted any more: "it is imperative that records are sent
-// and processed in order, with no records skipped, or they will never be synced".
+// A link is closed by the peer when what comes on it cannot be trusted any more: "it is imperative that records are
+// sent and processed in order, with no records skipped, or they will never be synced".
 import { Database } from "./database.mjs";
 import { frame, Unframer } from "./framing.mjs";
 import { Refused, REQUESTS } from "./limits.mjs";
@@ -173,7 +173,7 @@ export class Peer {
     }
   }
 
-  /** Who may have written this? Only between two read-write peers no signature is needed; one that is there has to fit. */
+  /** Who may have written this? Between two read-write peers no signature is needed; one that is there has to fit. */
   #check(link, body, signature) {
     if (!signature && !this.#readOnly && !link.readOnly) return;
     if (!signature) throw new Refused("an update without a signature");

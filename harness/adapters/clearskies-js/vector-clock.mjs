@@ -1,5 +1,5 @@
-// Vector clocks (section "Conflicts"): Maps from peer IDs to BigInts. A member that is 0 is not in the Map: "at first all
-// values are zero".
+// Vector clocks (section "Conflicts"): Maps from peer IDs to BigInts. A member that is 0 is not in the Map: "at first
+// all values are zero".
 import { integer, members, object } from "./json.mjs";
 import { PEERS, Refused, UINT64 } from "./limits.mjs";
 
