@@ -1,7 +1,8 @@
 // What happens to records: the application's changes, what comes from other peers, and conflicts of the two.
 //
 // Who decides a conflict: a read-write peer writes what comes of it, and sends that. A read-only peer cannot sign
-// anything: it keeps the message of the record that wins, joins the clocks, and waits for a read-write peer to do the rest.
+// anything: it keeps the message of the record that wins, joins the clocks, and waits for a read-write peer to do
+// the rest.
 import { randomBytes } from "node:crypto";
 import { value as jsonValue } from "./json.mjs";
 import { DEPTH, PEERS, Refused, UINT64 } from "./limits.mjs";

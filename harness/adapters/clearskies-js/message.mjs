@@ -114,7 +114,7 @@ export function updateBody(record) {
 /** The body of a database.get_updates. */
 export const getUpdatesBody = (known) => bodyOf([["type", '"database.get_updates"'], ["since", toJson(known)]]);
 
-/** Two values in one: of two JSON objects the members of both, where both have one that of the first; else the first. */
+/** Two values in one: of two JSON objects the members of both, those of the first if both have one; else the first. */
 export function merged(first, second) {
   if (first[0] !== "{" || second[0] !== "{") return first;
   const both = members(first);

@@ -1,6 +1,6 @@
 // What a peer must not forget, in a file: a journal of lines, each a JSON object that is one change as a whole. A line
-// is written before the command that brought it about is answered, so the end of the process at any moment loses nothing
-// that was answered. A last line without its newline was never answered for, and is cut off.
+// is written before the command that brought it about is answered, so the end of the process at any moment loses
+// nothing that was answered. A last line without its newline was never answered for, and is cut off.
 //
 // The operating system holds what is written from then on; only a new journal, which takes the place of the old one, is
 // also forced to the disk. A machine that loses power may lose the last changes, a process that is killed loses none.
