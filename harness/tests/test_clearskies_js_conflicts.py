@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -19,9 +20,11 @@ from clearskies_js_peers import (
     Fields,
     Peer,
     Process,
+    encode_signed,
     join,
     settle,
     started,
+    update,
 )
 
 
@@ -128,3 +131,21 @@ def test_peers_that_are_linked_agree(process: Process, data: st.DataObject) -> N
     for peer in peers:
         assert peer.closed() == []
         peer.ask("close")
+
+
+def test_a_read_only_peer_takes_over_what_a_writer_made_of_a_conflict(process: Process, tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    peer = Peer(process, A, READ_ONLY, store=store)
+    peer.scripted(1)
+    for by, time in ((B, "2026-01-01T00:00:02Z"), (C, "2026-01-01T00:00:01.999999999Z")):
+        peer.receive(1, encode_signed(update(value=by, by=by, update_time=time)))
+    assert peer.values() == {"k": B}
+    assert peer.state()["records"][0]["vectorClock"] == {A: "2", B: "2", C: "2"}
+    peer.ask("close")
+    peer = Peer(process, A, READ_ONLY, store=store)
+    peer.scripted(1)
+    # Its clock is no larger than the one that was joined here, and all the same it says more.
+    peer.receive(1, encode_signed(update(value="both", by=B, vector_clock={B: 2, C: 2})))
+    assert peer.values() == {"k": "both"}
+    peer.receive(1, encode_signed(update(value="again", by=B, vector_clock={B: 2, C: 2})))
+    assert peer.values() == {"k": "both"}
