@@ -84,14 +84,19 @@ def test_what_is_no_64_bit_integer_closes_the_link(process: Process) -> None:
 
 def test_a_message_can_be_cut_at_every_byte(process: Process) -> None:
     stream = encode_signed(update("ß🦊"))
+    peer = Peer(process, A, READ_ONLY)
     for at in range(1, len(stream)):
-        peer = Peer(process, A, READ_ONLY)
-        peer.connect(1, D)
-        peer.receive(1, stream[:at])
-        assert peer.values() == {}
-        peer.receive(1, stream[at:])
-        assert peer.values() == {"ß🦊": {"n": 1}}
-        peer.ask("close")
+        peer.connect(at, D)
+        peer.receive(at, stream[:at])
+    assert peer.values() == {}
+    for at in range(1, len(stream)):
+        peer.receive(at, stream[at:])
+    # One of them was the first. The others say the same, and were understood as well.
+    assert peer.values() == {"ß🦊": {"n": 1}}
+    assert peer.closed() == []
+    for at in range(1, len(stream)):
+        unframed = process.ask("unframe", data=b64(stream + stream[:at]))["unframed"]
+        assert (len(unframed["messages"]), unframed["rest"]) == (1, str(at))
 
 
 def test_many_messages_come_a_byte_at_a_time(process: Process) -> None:
