@@ -1,0 +1,123 @@
+// The two messages of the extension, database.update and database.get_updates, as bodies and as objects.
+import { boolean, integer, members, object, string, value } from "./json.mjs";
+import { BODY_BYTES, Refused } from "./limits.mjs";
+import { clock, isId, numbers, toJson } from "./vector-clock.mjs";
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d{1,9}))?Z$/;
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const LAST_MILLISECOND = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function id(text, what) {
+  const result = string(text, what);
+  if (!isId(result)) throw new Refused(`${what}: 32 lower-case hex digits are needed`);
+  return result;
+}
+
+/** A key that can go anywhere: half a surrogate pair is no Unicode, and has no place in UTF-8. */
+export function checkedKey(key) {
+  if (!key.isWellFormed()) throw new Refused("key: no Unicode");
+  return key;
+}
+
+/** ISO 8601 in UTC, to the nanosecond at most. */
+function checkedTime(text) {
+  const parts = TIME.exec(text);
+  const [year, month, day] = (parts ?? []).slice(1, 4).map(Number);
+  // Of a day that there is not, say 31 April, Date makes another one. The calendar is the same every 400 years.
+  const date = new Date(Date.UTC(2000 + (year % 400), month - 1, day));
+  if (!parts || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) {
+    throw new Refused("update_time: a time of ISO 8601 in UTC is needed");
+  }
+  return text;
+}
+
+/** The same time with nine digits after the point: such texts have the order of time. */
+const sortable = (time) => `${time.slice(0, 19)}.${time.slice(20, -1).padEnd(9, "0")}`;
+
+/** Epoch milliseconds as a time of the wire. */
+export function timeOf(nowMs) {
+  if (nowMs > LAST_MILLISECOND) throw new Refused("a time after the year 9999");
+  return new Date(nowMs).toISOString();
+}
+
+/**
+ * Of two writes in conflict, would the first one win? The larger update_time does; of the same time, the larger
+ * last_updated_by, last_updated_rev and uuid, so that everybody comes to the same end.
+ */
+export function wins(one, other) {
+  const [time, otherTime] = [sortable(one.time), sortable(other.time)];
+  if (time !== otherTime) return time > otherTime;
+  if (one.by !== other.by) return one.by > other.by;
+  if (one.rev !== other.rev) return one.rev > other.rev;
+  return one.uuid > other.uuid;
+}
+
+/** A body as text, which is to be UTF-8. */
+export function text(body) {
+  try {
+    return UTF8.decode(body);
+  } catch {
+    throw new Refused("a body is no UTF-8");
+  }
+}
+
+/** The members of a body and its type. */
+export function parse(body) {
+  const fields = members(text(body));
+  return { fields, type: string(fields.get("type"), "type") };
+}
+
+/**
+ * What a database.update writes: uuid, key, value (JSON text, "null" of what is deleted), by and rev (last_updated_*),
+ * time (update_time), deleted and version (vector_clock).
+ */
+export function update(fields) {
+  const deleted = fields.has("deleted") && boolean(fields.get("deleted"), "deleted");
+  if (!deleted && !fields.has("value")) throw new Refused("value: missing");
+  return {
+    uuid: id(fields.get("uuid"), "uuid"),
+    key: checkedKey(string(fields.get("key"), "key")),
+    value: deleted ? "null" : fields.get("value"),
+    by: id(fields.get("last_updated_by"), "last_updated_by"),
+    rev: integer(fields.get("last_updated_rev"), "last_updated_rev"),
+    time: checkedTime(string(fields.get("update_time"), "update_time")),
+    deleted,
+    version: clock(fields.get("vector_clock")),
+  };
+}
+
+/** The `since` of a database.get_updates: revisions by peer ID. */
+export const since = (fields) => numbers(fields.get("since"), "since");
+
+function bodyOf(pairs) {
+  const body = Buffer.from(object(pairs));
+  if (body.length > BODY_BYTES) throw new Refused(`a body has at most ${BODY_BYTES} bytes`);
+  return body;
+}
+
+/** The body of a database.update. */
+export function updateBody(record) {
+  const pairs = [
+    ["type", '"database.update"'],
+    ["key", JSON.stringify(record.key)],
+    ["value", record.value],
+    ["uuid", JSON.stringify(record.uuid)],
+    ["last_updated_by", JSON.stringify(record.by)],
+    ["last_updated_rev", String(record.rev)],
+    ["update_time", JSON.stringify(record.time)],
+    ["vector_clock", toJson(record.version)],
+  ];
+  if (record.deleted) pairs.push(["deleted", "true"]);
+  return bodyOf(pairs);
+}
+
+/** The body of a database.get_updates. */
+export const getUpdatesBody = (known) => bodyOf([["type", '"database.get_updates"'], ["since", toJson(known)]]);
+
+/** Two values in one: of two JSON objects the members of both, those of the first if both have one; else the first. */
+export function merged(first, second) {
+  if (first[0] !== "{" || second[0] !== "{") return first;
+  const both = members(first);
+  const extra = [...members(second)].filter(([name]) => !both.has(name));
+  return extra.length === 0 ? first : value(object([...both, ...extra]));
+}
