@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-ADAPTER = Path(__file__).parents[1] / "adapters" / "clearskies-js" / "adapter.mjs"
+ADAPTER = Path(__file__).parents[2] / "harness" / "adapters" / "clearskies-js" / "adapter.mjs"
 A, B, C, D = (digit * 32 for digit in "abcd")
 NOW = 1_800_000_000_000
 READ_WRITE, READ_ONLY = "ACCESS_LEVEL_READ_WRITE", "ACCESS_LEVEL_READ_ONLY"
