@@ -138,7 +138,7 @@ def test_a_fault_breaks_it(property_id: str, name: str) -> None:
 @pytest.mark.parametrize("channel", LEGAL_CHANNELS, ids=lambda channel: channel.__name__)
 @pytest.mark.parametrize("casting", [Casting.TOGETHER, Casting.AMONG])
 def test_what_it_leaves_open_is_left_in_peace(channel: type[Channel], casting: Casting) -> None:
-    tally = campaign(lambda: reference(participant=participant_of(channel)), 12, casting, seed=4)
+    tally = campaign(lambda: reference(participant=participant_of(channel)), 6, casting, seed=4)
     assert (tally.found, tally.errors) == ({}, {})
 
 
@@ -204,7 +204,7 @@ def test_a_sync_message_that_was_asked_for_may_go_out_later_and_is_in_the_log() 
 
 
 def test_nothing_is_found_against_the_reference_and_all_of_it_is_of_the_proposal() -> None:
-    tally = campaign(reference, 40)
+    tally = campaign(reference, 20)
     assert (tally.found, tally.errors) == ({}, {})
     assert {what.partition("-")[0] for what in tally.exercised} == {OWN, "G"}
     assert {what for what in tally.exercised if what.startswith("G-")} <= set(PROPOSED)
