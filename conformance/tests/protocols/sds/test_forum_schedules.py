@@ -26,7 +26,7 @@ from sds_conformance.protocols.sds.schedules import OUT_OF_REACH_OF_THE_PROPOSAL
 from sds_harness.link import LocalLink
 from sds_harness.schedules import Schedule
 from sds_harness.sds.generator import Grammar
-from sds_harness.sds.operations import Look, Route, Say, Send, Sync, Tick, Wait
+from sds_harness.sds.operations import Calm, Look, Route, Say, Send, Sync, Tick, Wait
 from sds_reference import FORUM_2024, Channel, Config
 from sds_reference.mutants import MUTANTS
 from sds_reference.variants import VARIANTS
@@ -161,6 +161,12 @@ SWEPT = schedule(
     Tick("alice"),
     Sync("alice"),
 )
+DROPPED = schedule(
+    Sync("bob", route=lost_to("alice")),
+    Send("bob", "m1"),
+    Calm(store=True),
+    configuration=(("lost_timeout_ms", 30_000),),
+)
 OWED = schedule(
     Sync("alice"),
     Say("mallory", "m1", to="alice"),
@@ -182,6 +188,10 @@ def test_a_sync_message_that_was_given_up_on_may_be_in_the_log_and_need_not(drop
     show = performed(GIVEN_UP, lambda: reference(config), FORUM)
     assert any(event.HasField("lost") for act in show.acts for event in act.step.events)
     assert findings(GIVEN_UP, config) == []
+
+
+def test_what_waited_for_a_sync_message_that_was_given_up_on_need_not_be_kept_until_that_comes() -> None:
+    assert findings(DROPPED, Config(drops_the_lost=True)) == []
 
 
 def test_what_a_sweep_has_processed_may_show_in_the_timestamp_of_a_sync_message() -> None:
