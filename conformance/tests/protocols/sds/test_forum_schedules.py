@@ -164,7 +164,8 @@ SWEPT = schedule(
 DROPPED = schedule(
     Sync("bob", route=lost_to("alice")),
     Send("bob", "m1"),
-    Calm(store=True),
+    Send("alice", "m2"),
+    Calm(2, store=True),
     configuration=(("lost_timeout_ms", 30_000),),
 )
 OWED = schedule(

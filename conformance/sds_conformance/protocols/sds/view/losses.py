@@ -65,8 +65,6 @@ def missed_since(view: ChannelView) -> dict[str, int]:
 def _came(view: ChannelView) -> dict[str, Step]:
     """Where what others may wait for entered the log; of sync messages that are logged no sign tells, until the end."""
     sent = {s.message.message_id: s.step for s in reversed(view.sent)}
-    last = view.trace.steps[-1]
-    syncs = {
-        r.message.message_id: last for r in view.received if r.kind is Kind.SYNC and view.revision.syncs_are_logged
-    }
+    heard = view.received if view.revision.syncs_are_logged else ()
+    syncs = {r.message.message_id: view.trace.steps[-1] for r in heard if r.kind is Kind.SYNC}
     return syncs | sent | {d.message_id: d.step for d in reversed(view.delivered)}
