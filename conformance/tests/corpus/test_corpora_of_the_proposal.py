@@ -35,7 +35,7 @@ pytestmark = pytest.mark.spark
 
 FORUM = FORUM_2024.name
 SCOPE = Scope.of(revision=FORUM)
-SCHEDULES = 24
+SCHEDULES = 12
 GRAMMAR = Grammar(most=4, sds_r=False)
 
 
@@ -92,11 +92,9 @@ def test_the_verdicts_are_those_of_a_campaign_with_the_same_schedules(tmp_path: 
 # ---- Compared --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["history-of-three", "newest-first", "nim-filter", "ack-after-two", "slow-sweep", "quiet-syncs"]
-)
+@pytest.mark.parametrize("name", ["history-of-three", "slow-sweep", "quiet-syncs"])
 def test_legal_differences_are_legal(reference: Path, tmp_path: Path, name: str) -> None:
-    other = record_here(tmp_path / "b", proposed(Model(variant=f"forum-{name}")), twins=True)
+    other = record_here(tmp_path / "b", proposed(Model(variant=f"forum-{name}")))
     found = classified(reference, other)
     assert {(one.kind, one.cause) for one in found if one.kind is not Class.LEGAL} == set()
 
@@ -107,14 +105,12 @@ def in_tens(_: object) -> Link:
 
 
 def test_by_how_much_a_timestamp_increases_is_open(reference: Path, tmp_path: Path) -> None:
-    found = classified(reference, record_here(tmp_path / "b", proposed(in_tens), twins=True))
+    found = classified(reference, record_here(tmp_path / "b", proposed(in_tens)))
     assert {(one.kind, one.cause) for one in found} == {(Class.LEGAL, "steps-of-timestamps")}
 
 
 def test_a_fault_is_that_of_who_has_it(reference: Path, tmp_path: Path) -> None:
-    found = classified(reference, record_here(tmp_path / "b", proposed(Model(mutant="sync-counts")), twins=True))
-    assert {one.kind for one in found} <= {Class.B_VIOLATES, Class.LEGAL, Class.UNEXPLAINED}
-    other = record_here(tmp_path / "c", proposed(Model(mutant="forum-ties-by-arrival")), twins=True)
+    other = record_here(tmp_path / "b", proposed(Model(mutant="forum-ties-by-arrival")))
     assert Class.B_VIOLATES in {one.kind for one in classified(reference, other)}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from sds_harness.sds.trace import Step
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Kind
 
 from ....judging.once import once
 from .channel_view import ChannelView
@@ -62,6 +63,8 @@ def missed_since(view: ChannelView) -> dict[str, int]:
 
 @once
 def _came(view: ChannelView) -> dict[str, Step]:
-    """Where what others may wait for entered the log."""
+    """Where what others may wait for entered the log; of sync messages that are logged no sign tells, until the end."""
     sent = {s.message.message_id: s.step for s in reversed(view.sent)}
-    return sent | {d.message_id: d.step for d in reversed(view.delivered)}
+    heard = view.received if view.revision.syncs_are_logged else ()
+    syncs = {r.message.message_id: view.trace.steps[-1] for r in heard if r.kind is Kind.SYNC}
+    return syncs | sent | {d.message_id: d.step for d in reversed(view.delivered)}
