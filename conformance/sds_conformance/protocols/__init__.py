@@ -7,7 +7,7 @@ that is added here, or to the ``__path__`` of this package, is a protocol of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -18,6 +18,7 @@ from ..judging.exercise import Model
 from ..judging.rules import Rules
 from ..vectors.model import Material
 from .corpora import Corpora
+from .dimensions import Dimension
 from .exchanges import Exchanges
 from .properties import GlobalProperty
 from .schedules import Repertoire
@@ -47,6 +48,8 @@ class Protocol:
     """How its implementations meet, None if they do not."""
     corpora: Callable[[], Corpora] | None = None
     """Gives what is to be known of its stored corpora, None if there are none."""
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    """In which ways there can be more and more of something, by name."""
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import Protocol
 from ..corpora import Corpora
 from ..words import Words
+from .dimensions import DIMENSIONS
 from .doubts import doubts
 from .exchanges import EXCHANGES
 from .introducing import LIMITS, against, forgone, notes
@@ -41,4 +42,5 @@ PROTOCOL = Protocol(
     REPERTOIRE,
     EXCHANGES,
     _corpora,
+    DIMENSIONS,
 )

@@ -1,0 +1,180 @@
+"""Limits of implementations that have one are found at exactly that size, and nobody else is said to have one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capped import CHANNELS, PARTICIPANTS, Start, capped
+from played import altered, reference
+from sds_conformance.exploration.limits.case import Case, How
+from sds_conformance.exploration.limits.measuring import Measured, Order, introduced, measure
+from sds_conformance.exploration.limits.row import Row, Weight, row_of
+from sds_conformance.exploration.limits.searching import Search
+from sds_conformance.judging.exits import Exit
+from sds_conformance.protocols.dimensions import Dimension
+from sds_conformance.protocols.sds.dimensions import DIMENSIONS
+from sds_conformance.protocols.sds.rules import RULES
+from sds_harness.declaration import Declaration
+from sds_harness.link import Limits, LocalLink
+from sds_harness.sds.language import SDS
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+COUNTED = [*CHANNELS, *PARTICIPANTS, "participants"]
+LONG = pytest.mark.exhaustive
+WHOLE_S = 600.0
+
+
+def measured(start: Start, *names: str, budget_s: float = WHOLE_S, at: int | None = None, **other: int) -> Measured:
+    """What comes of dimensions, with ``other`` values for some of their fields."""
+    dimensions = [replace(DIMENSIONS[name], **other) for name in names]  # type: ignore[arg-type]
+    order = Order(lambda _: start(), Limits(), RULES, "sds-2026-01", "full", None, False, dimensions, budget_s, at)
+    out = introduced(order)
+    measure(order, out)
+    return out
+
+
+def row(start: Start, name: str, *, at: int | None = None, **other: int) -> Row:
+    (only,) = measured(start, name, at=at, **other).rows
+    return only
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("size", [7, 100, *(pytest.param(size, marks=LONG) for size in (1_000, 4_096))])
+def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
+    found = row(capped(name, size), name)
+    assert found.held == size
+    assert found.first_not is not None
+    assert found.first_not.size == size + 1
+    assert found.again is True
+    assert found.weight is (Weight.FINDING if size < DIMENSIONS[name].demanded else Weight.WARNING)
+    assert found.requirement in DIMENSIONS[name].about or found.first_not.how is How.REFUSED
+
+
+def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
+    assert set(DIMENSIONS) == set(COUNTED)
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_the_reference_has_no_limit(name: str) -> None:
+    found = row(lambda: LocalLink(reference()), name, most=130)
+    assert (found.weight, found.held, found.why) == (Weight.HELD, 130, "all there is")
+    assert [case.size for case in found.cases] == [3, 4, 8, 16, 32, 64, 128, 130]
+
+
+def test_one_size_is_played_beside_the_smallest() -> None:
+    found = row(capped("waiting", 100), "waiting", at=101)
+    assert [case.size for case in found.cases] == [3, 101]
+    assert found.requirement == "SDS-RECV-08"
+
+
+def declaring(bound: int, start: Callable[[pb.Request], pb.Reply]) -> Start:
+    def declare(request: pb.Request, reply: pb.Reply) -> None:
+        if reply.WhichOneof("answer") == "hello":
+            reply.hello.limits.log_entries = bound
+
+    return lambda: LocalLink(altered(declare, start))
+
+
+def test_a_declared_limit_that_holds_is_fine() -> None:
+    found = row(declaring(60, reference()), "log")
+    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, 60, 60, "no more is declared")
+
+
+def test_a_limit_that_is_smaller_than_declared_is_a_finding_whatever_its_size() -> None:
+    def handle(request: pb.Request) -> pb.Reply:
+        reply: pb.Reply = capped_link.call(request, 1.0, pb.Reply)
+        return reply
+
+    capped_link = capped("log", 60)()
+    found = row(declaring(100, handle), "log", demanded=10)
+    assert (found.weight, found.held, found.requirement) == (Weight.FINDING, 60, "SDS-DELIVER-06")
+
+
+def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
+    def refuse(request: pb.Request, reply: pb.Reply) -> None:
+        if request.WhichOneof("command") == "receive":
+            reply.rejected.reason = "not today"
+
+    outcome = measured(lambda: LocalLink(altered(refuse)), "log", "waiting")
+    assert [found.weight for found in outcome.rows] == [Weight.NOT_EXERCISED] * 2
+    assert outcome.rows[0].why.startswith("refused at 1 already: ")
+    assert outcome.exit_code == Exit.NOTHING_EXERCISED
+
+
+def test_what_is_not_declared_is_not_exercised() -> None:
+    start = lambda: LocalLink(reference(without=[pb.CAPABILITY_CHANNELS]))  # noqa: E731
+    assert row(start, "channels").why == "not declared: channels"
+
+
+def test_without_time_nothing_is_tried_and_it_is_said_so() -> None:
+    outcome = measured(lambda: LocalLink(reference()), "log", "waiting", budget_s=0.0)
+    assert {found.why for found in outcome.rows} == {"not tried: the budget was used up"}
+    assert outcome.exit_code == Exit.NOTHING_EXERCISED
+
+
+def test_an_interrupt_leaves_what_is_known() -> None:
+    calls = 0
+
+    def interrupted(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 200:
+            raise KeyboardInterrupt
+
+    outcome = measured(lambda: LocalLink(altered(interrupted)), "log", "waiting")
+    assert outcome.interrupted
+    assert outcome.exit_code == Exit.INTERRUPTED
+    assert (outcome.rows[0].held, outcome.rows[0].why) == (64, "interrupted")
+    assert outcome.rows[1].why == "not tried: interrupted"
+
+
+# ---- The search itself ---------------------------------------------------------------------------------------------
+
+PLAIN = Dimension("plain", "plain", lambda stage, size: None, ("SDS-RECV-08",), 1_000, "none", 1 << 62)
+
+
+def searched(limit: int, most: int = 1 << 62) -> Search:
+    """The search for a limit, by somebody who has all the time in the world."""
+    search = Search(
+        PLAIN,
+        most,
+        lambda size, known: Case(size, How.HELD if size <= limit else How.CRASHED),
+        lambda seconds, narrowing: True,
+    )
+    search.run()
+    return search
+
+
+@given(st.integers(1, 1 << 62), st.integers(1, 1 << 62))
+def test_every_limit_is_found(limit: int, most: int) -> None:
+    search = searched(limit, most)
+    assert search.held == min(limit, most)
+    assert search.first_not == (limit + 1 if limit < most else None)
+    assert all(1 <= size <= most for size in search.cases)
+    assert len(search.cases) <= 200
+
+
+@pytest.mark.parametrize("limit", [7, 100, 1_000, 4_096, 65_535, (1 << 31) - 1, 1 << 31])
+def test_where_people_set_limits_is_looked_first(limit: int) -> None:
+    doublings = limit.bit_length() + 1
+    assert len(searched(limit).cases) <= doublings + 8
+
+
+def test_nothing_is_tried_for_which_there_is_no_time() -> None:
+    spent = 0.0
+
+    def attempt(size: int, known: frozenset[str]) -> Case:
+        nonlocal spent
+        spent += size / 100
+        return Case(size, How.HELD if size <= 1_000 else How.SLOW, seconds=size / 100)
+
+    search = Search(PLAIN, 1 << 62, attempt, lambda seconds, narrowing: spent + seconds <= 30)
+    search.run()
+    assert spent <= 45
+    found = row_of(search, Declaration.unknown("x", SDS), "")
+    assert (found.held, found.first_not, found.exact) == (513, search.cases[1_024], False)
