@@ -10,9 +10,12 @@ from sds_harness.link import LocalLink
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Message, Participant
 from sds_reference.channel import Channel
+from sds_reference.effects import Effects
 from sds_reference.errors import ConfigurationError, MalformedMessage
 from sds_reference.message import Kind
 from sds_reference.mutants.core import room
+from sds_reference.mutants.repair import room as repair_room
+from sds_reference.repair import Repair
 
 Start = Callable[[], LocalLink]
 
@@ -39,16 +42,33 @@ class CappedChannels(Participant):
         super().join(channel_id, now_ms)
 
 
+class CappedHint(Channel):
+    """Keeps no hint of more bytes."""
+
+    size: int
+
+    def send(self, content: bytes, now_ms: int, message_id: str | None = None, hint: bytes | None = None) -> Effects:
+        return super().send(content, now_ms, message_id, hint if hint is None or len(hint) <= self.size else None)
+
+
 CHANNELS: dict[str, type[Channel]] = {
     "log": room.TellsCopiesByTheNewest,
     "waiting": room.RoomForWaiting,
+    "late": room.SortsInAmongTheNewest,
     "cascade": room.FreesLevels,
     "outstanding": room.NewestOutstanding,
     "history": room.VerifiesTheFirst,
     "content": CappedContent,
     "message-id": room.RefusesLongIds,
+    "hint": CappedHint,
 }
 """By dimension: a channel with ``size`` for the largest that holds."""
+REPAIRS: dict[str, type[Repair]] = {
+    "request": repair_room.LooksAtTheFirstItems,
+    "answers": repair_room.RoomForRequests,
+    "requests": repair_room.RoomForMissing,
+}
+"""The same for SDS-R."""
 PARTICIPANTS: dict[str, type[Participant]] = {"channels": CappedChannels}
 """The same for participants."""
 
@@ -60,9 +80,15 @@ def capped(dimension: str, size: int) -> Start:
     if dimension in PARTICIPANTS:
         participant = type("Capped", (PARTICIPANTS[dimension],), {"size": size})
     else:
-        channel = type("Capped", (CHANNELS[dimension],), {"size": size})
+        channel = _channel(dimension, size)
         participant = type("Capped", (Participant,), {"channel_class": channel})
     return lambda: LocalLink(reference(participant=participant))
+
+
+def _channel(dimension: str, size: int) -> type[Channel]:
+    if dimension in REPAIRS:
+        return type("Capped", (Channel,), {"repair_class": type("Capped", (REPAIRS[dimension],), {"size": size})})
+    return type("Capped", (CHANNELS[dimension],), {"size": size})
 
 
 def crowded(size: int) -> Callable[[Any], Any]:

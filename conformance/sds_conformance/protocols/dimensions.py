@@ -29,10 +29,19 @@ class Dimension:
     """The largest size that makes sense, or that fits into one message of the testee protocol."""
     declared: str = ""
     """The limit by which an implementation may declare how far it holds, by its name in the handshake."""
+    declared_from: int = 0
+    """What is declared counts from there."""
     within: tuple[str, ...] = ()
     """Limits by which it may declare that it has less room than this takes."""
+    timed: bool = False
+    """It is not a size that is looked for: does a step cost more as there are more of them?"""
     at_once: bool = False
     """One message is enough to reach any size: then it must not end the conversation, however large."""
+
+    def bound(self, limits: Callable[[str], int | None]) -> int | None:
+        """What is declared of it, None if nothing is; ``limits`` gives a declared limit by its name."""
+        declared = limits(self.declared) if self.declared else None
+        return None if declared is None else self.declared_from + declared
 
     @property
     def summary(self) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capped import CHANNELS, PARTICIPANTS, Start, capped
+from capped import CHANNELS, PARTICIPANTS, REPAIRS, Start, capped
 from played import altered, reference
 from sds_conformance.exploration.limits.case import Case, How
+from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.measuring import Measured, Order, introduced, measure
 from sds_conformance.exploration.limits.row import Row, Weight, row_of
 from sds_conformance.exploration.limits.searching import Search
 from sds_conformance.judging.exits import Exit
+from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.rules import RULES
@@ -23,10 +26,21 @@ from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS
 from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Config, Message, Participant
+from sds_reference.channel import Channel
+from sds_reference.effects import Effects
+from sds_reference.local_log import LocalLog, LogEntry
+from sds_reference.mutants import MUTANTS
 
-COUNTED = [*CHANNELS, *PARTICIPANTS, "participants"]
+COUNTED = [*CHANNELS, *REPAIRS, *PARTICIPANTS, "participants"]
+OTHERS = {"cost", "in-filter", "time", "lamport"}
+"""Those of which it is not a number of things that is capped."""
 LONG = pytest.mark.exhaustive
 WHOLE_S = 600.0
+
+
+NOWHERE_DEMANDED = {"channels", "participants", "hint"}
+"""What is refused or left out there violates no requirement."""
 
 
 def measured(start: Start, *names: str, budget_s: float = WHOLE_S, at: int | None = None, **other: int) -> Measured:
@@ -51,15 +65,18 @@ def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     assert found.first_not is not None
     assert found.first_not.size == size + 1
     assert found.again is True
-    assert found.weight is (Weight.FINDING if size < DIMENSIONS[name].demanded else Weight.WARNING)
-    assert found.requirement in DIMENSIONS[name].about or found.first_not.how is How.REFUSED
+    violated = found.first_not.finding
+    assert violated is None or violated.requirement in DIMENSIONS[name].about
+    assert violated is not None or name in NOWHERE_DEMANDED
+    failed = violated is not None and violated.severity is Verdict.FAIL
+    assert found.weight is (Weight.FINDING if failed and size < DIMENSIONS[name].demanded else Weight.WARNING)
 
 
 def test_every_dimension_has_somebody_who_is_capped_in_it() -> None:
-    assert set(DIMENSIONS) == set(COUNTED)
+    assert set(DIMENSIONS) == {*COUNTED, *OTHERS}
 
 
-@pytest.mark.parametrize("name", DIMENSIONS)
+@pytest.mark.parametrize("name", [name for name in DIMENSIONS if name != "cost"])
 def test_the_reference_has_no_limit(name: str) -> None:
     found = row(lambda: LocalLink(reference()), name, most=130)
     assert (found.weight, found.held, found.why) == (Weight.HELD, 130, "all there is")
@@ -70,6 +87,79 @@ def test_one_size_is_played_beside_the_smallest() -> None:
     found = row(capped("waiting", 100), "waiting", at=101)
     assert [case.size for case in found.cases] == [3, 101]
     assert found.requirement == "SDS-RECV-08"
+
+
+def with_channel(channel: type[Channel], **more: Any) -> Start:
+    participant = type("WithChannel", (Participant,), {"channel_class": channel})
+    return lambda: LocalLink(reference(Config(**more), participant=participant))
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant", "held", "requirement"),
+    [
+        ("time", "counts-from-its-beginning-31", (1 << 31) - 1, "SDS-STATE-03"),
+        ("time", "counts-from-its-beginning-32", (1 << 32) - 1, "SDS-STATE-03"),
+        ("time", "counts-since-the-copy-31", (1 << 31) - 1, "SDS-OUTSWEEP-01"),
+        ("lamport", "turns-over-63", (1 << 63) - 1, "SDS-DELIVER-01"),
+        ("lamport", "log-with-a-sign", (1 << 63) - 1, "SDS-STATE-11"),
+    ],
+)
+def test_the_end_of_a_number_is_found(name: str, mutant: str, held: int, requirement: str) -> None:
+    fault = MUTANTS[mutant]
+    start = lambda: LocalLink(reference(fault.configure(Config()), participant=fault.participant_class))  # noqa: E731
+    found = row(start, name)
+    assert (found.held, found.requirement) == (held, requirement)
+    assert found.exact
+
+
+class SignedLog(LocalLog):
+    """Takes timestamps that fill 32 bits for negative ones."""
+
+    def place(self, entry: LogEntry) -> Any:
+        lamport = entry.lamport_timestamp
+        return lamport - (1 << 32) if 1 << 31 <= lamport < 1 << 32 else lamport
+
+
+def test_a_timestamp_of_31_bits_is_found() -> None:
+    found = row(with_channel(type("Signed", (Channel,), {"log_class": SignedLog})), "lamport", most=1 << 40)
+    assert (found.held, found.exact) == ((1 << 31) - 1, True)
+    assert found.weight is Weight.FINDING
+
+
+class Quadratic(Channel):
+    """Looks through its whole log for every message."""
+
+    def receive(self, message: Message, now_ms: int, hint: bytes | None = None) -> Effects:
+        for _ in range(20):
+            sorted(entry.message_id for entry in self.log)
+        return super().receive(message, now_ms, hint)
+
+
+def test_what_a_message_costs_is_told_with_its_exponent() -> None:
+    steady = row(lambda: LocalLink(reference()), "cost", most=2_048)
+    assert (steady.weight, steady.held) == (Weight.HELD, 2_048)
+    assert steady.exponent is not None
+    assert abs(steady.exponent) < STEADY
+    grows = row(with_channel(Quadratic), "cost", most=512)
+    assert grows.weight is Weight.WARNING
+    assert grows.exponent is not None
+    assert grows.exponent > 0.6
+    assert grows.why == f"grows: each costs as N^{grows.exponent:.2f}"
+
+
+@given(st.floats(0.0, 2.0), st.floats(1e-5, 1e-3))
+def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
+    cases = [Case(1 << n, How.HELD, played_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    assert growth(cases) == pytest.approx(power, abs=1e-6)
+    assert growth(cases[:6]) is None
+
+
+def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() -> None:
+    fault = MUTANTS["never-rolls-over"]
+    found = row(lambda: LocalLink(reference(participant=fault.participant_class)), "in-filter", most=512)
+    assert found.requirement == "SDS-STATE-06"
+    assert found.held is not None
+    assert 50 <= found.held < 200
 
 
 def declaring(bound: int, start: Callable[[pb.Request], pb.Reply]) -> Start:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -11,9 +11,10 @@ from sds_harness.declaration import Declaration, printable
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
 from .case import Case, How
+from .cost import STEADY, growth
 from .searching import Search
 
-_SERIOUS = {How.CRASHED}
+_BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
 _MAX_TOLD = 300
 
 
@@ -46,6 +47,8 @@ class Row:
     """Did the first that does not hold show the same in a fresh process? None if nobody looked."""
     cases: tuple[Case, ...] = ()
     """All that were played, by size."""
+    exponent: float | None = None
+    """With which power of their number the cost of a message grows, where that is asked for and can be told."""
     known: tuple[str, ...] = ()
     """Requirements that are violated at the smallest size already, and say nothing here."""
 
@@ -83,6 +86,7 @@ class Row:
             "demanded": self.dimension.demanded,
             "position": self.dimension.position,
             "why": self.why,
+            "exponent": round(self.exponent, 2) if self.exponent is not None else None,
             "known": list(self.known),
             "sizes": [
                 {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
@@ -94,7 +98,7 @@ class Row:
 def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
     """The largest size that is to be tried, and why, "" where nothing is declared; ``room`` is what a schedule takes
     beside what is counted."""
-    bound = declared.limit(dimension.declared) if dimension.declared else None
+    bound = dimension.bound(declared.limit)
     if bound is not None and bound < dimension.most:
         return max(1, bound), "no more is declared"
     for name in dimension.within:
@@ -108,13 +112,14 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     """What is known of a dimension by now."""
     dimension = search.dimension
     cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
-    bound = declared.limit(dimension.declared) if dimension.declared else None
+    bound = dimension.bound(declared.limit)
     first = search.first_not
     case = search.cases[first] if first is not None else None
     held = search.held
 
     def row(weight: Weight, why: str = "", shown: Case | None = None) -> Row:
-        return Row(dimension, weight, held, shown, bound, why, again, cases, tuple(sorted(search.known)))
+        known = tuple(sorted(search.known))
+        return Row(dimension, weight, held, shown, bound, why, again, cases, known=known)
 
     ours = next((c for c in cases if c.how is How.OURS), None)
     if ours is not None:
@@ -123,21 +128,37 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
         return row(Weight.NOT_EXERCISED, _why_nothing(cases, search.ended))
     if case is not None:
         return row(_weight(dimension, case, bound), "", case)
+    if dimension.timed:
+        return _timed(row(Weight.HELD))
     if held == search.most:
         return row(Weight.HELD, why_no_more or "all there is")
     beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
     return row(Weight.HELD, f"not tried beyond{_because(beyond)}" if search.ended else "interrupted")
 
 
+def _timed(row: Row) -> Row:
+    """With what it costs, where enough was played to tell."""
+    power = growth(row.cases)
+    if power is None:
+        return replace(row, why="too little was played to tell")
+    told = f"each costs as N^{power:.2f}"
+    if power < STEADY:
+        return replace(row, exponent=power, why=f"steady: {told}" if power > 0 else "steady")
+    return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
+
+
 def _weight(dimension: Dimension, case: Case, bound: int | None) -> Weight:
-    """Is it a fault, or only to be told? Where the text names no bound, and nobody declared one, only what ends before
-    what is demanded of everybody is a fault."""
-    tolerated = case.finding is not None and case.finding.severity is Verdict.WARN
-    if tolerated and case.how not in _SERIOUS:
-        return Weight.WARNING
-    if dimension.at_once and case.how in _SERIOUS:
+    """Is it a fault, or only to be told? It is one where less holds than is declared. Where nothing is declared, it is
+    one where a requirement is violated, or the conversation ends, at a size that is demanded of everybody; what is
+    refused or left out and violates nothing is none."""
+    if bound is not None and case.size <= bound:
         return Weight.FINDING
-    return Weight.FINDING if case.size <= (dimension.demanded if bound is None else bound) else Weight.WARNING
+    if case.how is How.CRASHED and dimension.at_once:
+        return Weight.FINDING
+    failed = case.finding is not None and case.finding.severity is Verdict.FAIL
+    if failed or case.how in _BROKEN:
+        return Weight.FINDING if case.size <= dimension.demanded else Weight.WARNING
+    return Weight.WARNING
 
 
 def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.text import Text
 from sds_harness.declaration import printable
 
 from ...judging.quoting import counted
-from ...telling.story import labelled, plain_table
+from ...telling.story import labelled, plain_table, unbroken
 from .measuring import Measured
 from .row import Row, Weight
 
@@ -23,22 +24,36 @@ STYLES = {
     Weight.ERROR: "bold white on red",
 }
 _MAX_SEEN = 160
+_LARGE = 1 << 40
+_NEAR = 10_000
 
 
 def show_limits(console: Console, measured: Measured, replays: Sequence[str]) -> None:
     """A row for each dimension, then what is behind those in which something broke, with the command that shows it."""
     table = plain_table(
-        Column("Dimension"), Column("Held", justify="right"), Column("Not", justify="right"), Column("What broke there")
+        unbroken("Dimension"),
+        Column("Held", justify="right", no_wrap=True),
+        Column("Not", justify="right", no_wrap=True),
+        Column("What broke there"),
     )
     for row in measured.rows:
-        held = f"{row.held:,}" if row.held is not None else "-"
-        first = f"{row.first_not.size:,}" if row.first_not is not None else "-"
+        held = number(row.held) if row.held is not None else "-"
+        first = number(row.first_not.size) if row.first_not is not None else "-"
         table.add_row(Text(row.dimension.title), held, first, Text(headline(row), STYLES[row.weight]))
     console.print(table)
     console.print()
     for row, replay in zip(measured.rows, replays, strict=True):
         if row.first_not is not None and row.held is not None:
             _show_behind(console, row, replay, searched=measured.at is None)
+
+
+def number(size: int) -> str:
+    """A size in a few characters: whole, near a power of two, or rounded."""
+    if size < _LARGE:
+        return f"{size:,}"
+    power = round(math.log2(size))
+    off = size - (1 << power)
+    return f"2^{power}{f'{off:+,}' if off else ''}" if abs(off) < _NEAR else f"{size:.3g}"
 
 
 def headline(row: Row) -> str:
@@ -67,7 +82,7 @@ def _show_behind(console: Console, row: Row, replay: str, *, searched: bool) -> 
     """What was seen at the first size that does not hold."""
     case = row.first_not
     assert case is not None
-    console.print(Text(f"{row.dimension.title}, {case.size:,}: {headline(row)}", STYLES[row.weight]))
+    console.print(Text(f"{row.dimension.title}, {number(case.size)}: {headline(row)}", STYLES[row.weight]))
     if searched and not row.exact:
         between = f"between {row.held:,} and {case.size:,}: there was no time to find the first that does not hold"
         labelled(console, "Limit", Text(f"{between}."))

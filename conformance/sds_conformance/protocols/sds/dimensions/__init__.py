@@ -7,6 +7,8 @@ from __future__ import annotations
 from . import received  # noqa: F401
 from . import own  # noqa: F401
 from . import messages  # noqa: F401
+from . import repairs  # noqa: F401
+from . import numbers  # noqa: F401
 from . import crowds  # noqa: F401
 
 # isort: on

@@ -6,6 +6,8 @@ from functools import partial
 
 from sds_harness.sds.stage import Stage
 from sds_harness.sds.trace import Step
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import HistoryEntry
 
 from ..view.odd_messages import LARGEST_CONTENT, LARGEST_HISTORY, LARGEST_ID
 from .register import DIMENSIONS, SMALL_MESSAGES
@@ -14,6 +16,8 @@ LARGEST_FRAME = 16 << 20
 """Bytes that fit into one reply of the testee protocol, which may have them three times, in base64."""
 MOST_ENTRIES = 200_000
 """Entries of a history whose IDs fit into one message."""
+LARGEST_HINT = 64
+"""What transports call a message by is 32 bytes long."""
 
 at_once = partial(DIMENSIONS.dimension, at_once=True)
 """Registers a dimension of a single message."""
@@ -78,6 +82,25 @@ def message_id(stage: Stage, size: int) -> str | None:
     alice.receive(bob.content(stage.now_ms + 1, message_id=missing))
     alice.settle()
     return _not_delivered(first)
+
+
+@at_once(
+    "retrieval hint bytes",
+    *("MSG-10", "MSG-11", "SEND-08"),
+    demanded=LARGEST_HINT,
+    position="the text leaves to applications what a hint is",
+    most=LARGEST_FRAME >> 2,
+)
+def hint(stage: Stage, size: int) -> str | None:
+    """A message is sent with a hint of so many bytes, which the next one passes on; another names a missing one so."""
+    stage.need(pb.CAPABILITY_RETRIEVAL_HINTS)
+    alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
+    own = alice.send(retrieval_hint=b"\x01" * size)
+    passed_on = [entry for entry in alice.after(1).send().causal_history if entry.message_id == own.message_id]
+    alice.receive(bob.content(stage.now_ms, HistoryEntry("never-sent", b"\x02" * size)))
+    alice.observe()
+    whole = any(entry.retrieval_hint == b"\x01" * size for entry in passed_on)
+    return None if whole else "the hint of an own message is not passed on with it"
 
 
 def _not_delivered(step: Step) -> str | None:
