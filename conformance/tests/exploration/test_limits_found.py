@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,10 +20,12 @@ from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension
 from sds_conformance.protocols.sds.dimensions import DIMENSIONS
+from sds_conformance.protocols.sds.introducing import LIMITS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS
+from sds_harness.stage import START_MS
 from sds_proto.testee.v1 import testee_pb2 as pb
 from sds_reference import Config, Message, Participant
 from sds_reference.channel import Channel
@@ -59,8 +60,14 @@ def row(start: Start, name: str, *, at: int | None = None, **other: int) -> Row:
     return only
 
 
-@pytest.mark.parametrize("name", COUNTED)
-@pytest.mark.parametrize("size", [7, 100, *(pytest.param(size, marks=LONG) for size in (1_000, 4_096))])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("waiting", 100),
+        *((name, 7) for name in COUNTED),
+        *(pytest.param(name, size, marks=LONG) for name in COUNTED for size in (100, 1_000, 4_096)),
+    ],
+)
 def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     found = row(capped(name, size), name)
     assert found.held == size
@@ -164,27 +171,40 @@ def test_a_filter_that_is_never_rolled_over_is_found_by_its_false_positives() ->
     assert 50 <= found.held < 200
 
 
-def declaring(bound: int, start: Callable[[pb.Request], pb.Reply]) -> Start:
+def declaring(limit: str, bound: int, start: Start) -> Start:
+    """The same, with a limit declared."""
+
     def declare(request: pb.Request, reply: pb.Reply) -> None:
         if reply.WhichOneof("answer") == "hello":
-            reply.hello.limits.log_entries = bound
+            setattr(reply.hello.limits, limit, bound)
 
-    return lambda: LocalLink(altered(declare, start))
-
-
-def test_a_declared_limit_that_holds_is_fine() -> None:
-    found = row(declaring(60, reference()), "log")
-    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, 60, 60, "no more is declared")
-
-
-def test_a_limit_that_is_smaller_than_declared_is_a_finding_whatever_its_size() -> None:
     def handle(request: pb.Request) -> pb.Reply:
-        reply: pb.Reply = capped_link.call(request, 1.0, pb.Reply)
+        reply: pb.Reply = link.call(request, 1.0, pb.Reply)
         return reply
 
-    capped_link = capped("log", 60)()
-    found = row(declaring(100, handle), "log", demanded=10)
-    assert (found.weight, found.held, found.requirement) == (Weight.FINDING, 60, "SDS-DELIVER-06")
+    link = start()
+    return lambda: LocalLink(altered(declare, handle))
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_is_declared_is_compared_exactly(name: str) -> None:
+    limit = DIMENSIONS[name].declared
+    assert limit in LIMITS
+    found = row(declaring(limit, 60, capped(name, 60)), name)
+    assert (found.weight, found.held, found.declared, found.why) == (Weight.HELD, 60, 60, "no more is declared")
+    too_much = row(declaring(limit, 61, capped(name, 60)), name, demanded=10)
+    assert (too_much.weight, too_much.held, too_much.declared) == (Weight.FINDING, 60, 61)
+
+
+def test_who_declares_a_short_log_is_not_asked_for_more_in_other_dimensions() -> None:
+    found = row(declaring("log_entries", 60, lambda: LocalLink(reference())), "waiting")
+    assert (found.held, found.why) == (40, "no more fits into what is declared of log_entries")
+
+
+def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
+    start = lambda: LocalLink(reference(Config(max_lamport_ahead_ms=5_000)))  # noqa: E731
+    found = row(start, "lamport")
+    assert (found.weight, found.held, found.why) == (Weight.HELD, START_MS + 5_000, "no more is declared")
 
 
 def test_who_refuses_everything_has_no_limit_of_nothing() -> None:

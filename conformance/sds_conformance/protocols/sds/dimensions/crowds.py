@@ -22,6 +22,7 @@ T = TypeVar("T")
     "MSG-15",
     demanded=CHANNELS,
     position="the text names no bound",
+    declared="channels",
     most=TOO_MANY,
 )
 def channels(stage: Stage, size: int) -> None:
@@ -42,6 +43,7 @@ def channels(stage: Stage, size: int) -> None:
     "RECV-07",
     demanded=PARTICIPANTS,
     position="the text names no bound",
+    declared="participants",
     most=TOO_MANY,
 )
 def participants(stage: Stage, size: int) -> None:

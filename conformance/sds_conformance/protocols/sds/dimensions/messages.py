@@ -30,6 +30,7 @@ at_once = partial(DIMENSIONS.dimension, at_once=True)
     demanded=LARGEST_HISTORY,
     position="AMB-47",
     most=MOST_ENTRIES,
+    declared="history_entries",
     within=("log_entries",),
 )
 def history(stage: Stage, size: int) -> str | None:
@@ -72,6 +73,7 @@ def content(stage: Stage, size: int) -> str | None:
     demanded=LARGEST_ID,
     position="no position names a bound beyond 1,024 characters",
     most=LARGEST_FRAME >> 2,
+    declared="message_id_bytes",
 )
 def message_id(stage: Stage, size: int) -> str | None:
     """Two IDs of so many bytes differ in the last one; what depends on the second waits until it comes."""
@@ -90,6 +92,7 @@ def message_id(stage: Stage, size: int) -> str | None:
     demanded=LARGEST_HINT,
     position="the text leaves to applications what a hint is",
     most=LARGEST_FRAME >> 2,
+    declared="hint_bytes",
 )
 def hint(stage: Stage, size: int) -> str | None:
     """A message is sent with a hint of so many bytes, which the next one passes on; another names a missing one so."""

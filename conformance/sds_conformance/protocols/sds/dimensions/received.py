@@ -33,7 +33,7 @@ def cost(stage: Stage, size: int) -> None:
     alice.receive(*(bob.content(stage.now_ms + number) for number in range(size)))
 
 
-@counting("places a message is late", "DELIVER-04", within=("log_entries",))
+@counting("places a message is late", "DELIVER-04", declared="late_places", within=("log_entries",))
 def late(stage: Stage, size: int) -> None:
     """So many messages are in the log already that belong behind the one that comes."""
     stage.need(pb.CAPABILITY_OBSERVE)
@@ -55,7 +55,7 @@ def in_filter(stage: Stage, size: int) -> None:
     alice.after(1).send()
 
 
-@counting("waiting messages", "RECV-08", "INSWEEP-01", within=("log_entries",))
+@counting("waiting messages", "RECV-08", "INSWEEP-01", declared="waiting_messages", within=("log_entries",))
 def waiting(stage: Stage, size: int) -> None:
     """So many messages wait for one, and then it comes."""
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")
@@ -64,7 +64,12 @@ def waiting(stage: Stage, size: int) -> None:
     _comes(alice, root)
 
 
-@counting("length of a cascade", "INSWEEP-04", "RECV-08", within=("log_entries",))
+@counting(
+    "length of a cascade",
+    *("INSWEEP-04", "RECV-08"),
+    declared="cascade_messages",
+    within=("log_entries", "waiting_messages"),
+)
 def cascade(stage: Stage, size: int) -> None:
     """So many messages depend each on the one before it, the last comes first, and what the first waits for at last."""
     alice, bob = stage.open(configuration=SMALL_MESSAGES), stage.peer("bob")

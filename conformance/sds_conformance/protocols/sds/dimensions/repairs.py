@@ -28,6 +28,7 @@ NO_BOUND = "the text names no bound"
     demanded=AT_ONCE,
     position="AMB-47",
     most=MOST_ENTRIES,
+    declared="repair_request_entries",
     within=("log_entries",),
 )
 def request(stage: Stage, size: int) -> None:
@@ -41,6 +42,7 @@ def request(stage: Stage, size: int) -> None:
     demanded=AT_ONCE,
     position=NO_BOUND,
     most=TOO_MANY,
+    declared="repair_answers",
     within=("log_entries",),
 )
 def answers(stage: Stage, size: int) -> None:
@@ -54,6 +56,7 @@ def answers(stage: Stage, size: int) -> None:
     demanded=AT_ONCE,
     position=NO_BOUND,
     most=TOO_MANY,
+    declared="repair_requests",
     within=("log_entries",),
 )
 def requests(stage: Stage, size: int) -> None:
