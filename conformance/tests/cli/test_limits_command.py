@@ -12,7 +12,7 @@ from played import odd_adapter, reference_command
 from suite_terminal import controls, too_wide, typed, words
 
 CAPPED = reference_command("--mutant", "room-for-waiting-100")
-BRIEFLY = ("--budget", "20s", "--memory", "150m")
+BRIEFLY = ("--budget", "10m", "--memory", "150m")
 
 
 def rows(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -24,7 +24,7 @@ def rows(*arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
 
 
 def test_a_limit_stands_in_the_table_with_the_command_that_plays_it_again() -> None:
-    result = typed("limits", "--only", "waiting", "--only", "message-id", "--budget", "4s", "--", *CAPPED)
+    result = typed("limits", "--only", "waiting", "--only", "time", "--budget", "10m", "--", *CAPPED)
     assert result.exit_code == 1
     assert too_wide(result.stdout) == []
     assert controls(result.stdout + result.stderr) == set()
