@@ -16,13 +16,13 @@ from ..exploration.limits.telling import last_line, show_limits
 from ..judging.exits import Exit
 from ..judging.planning import plan
 from ..judging.rules import UnknownDialect
-from ..protocols import default, protocol_of
+from ..protocols import protocol_of, protocols
 from ..telling.story import show_certificate
 from .keeping import keeping, record
 from .options import CURRENT, Driven, console, driving, judging
 from .showing import driven_or_ended, print_json, steps_bar
 
-_NAMES = list(default().dimensions)
+_NAMES = list(dict.fromkeys(name for protocol in protocols() for name in protocol.dimensions))
 _EPILOG = f"""
 \b
 Examples:
@@ -87,6 +87,9 @@ def limits_command(
     dimensions = [dimension for name, dimension in protocol.dimensions.items() if not only or name in only]
     if not dimensions:
         raise click.UsageError(f"there are no dimensions of {revision}, or none of these: leave --only out")
+    for dimension in dimensions:
+        if at is not None and at > dimension.most:
+            raise click.UsageError(f"--at {at}: {dimension.name} is played up to {dimension.most}")
     order = Order(
         driven.connect,
         driven.limits,

@@ -131,7 +131,7 @@ def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool 
     if dimension.timed:
         return _timed(row(Weight.HELD))
     if held == search.most:
-        return row(Weight.HELD, why_no_more or "all there is")
+        return row(Weight.HELD, why_no_more or "no more is played")
     beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
     return row(Weight.HELD, f"not tried beyond{_because(beyond)}" if search.ended else "interrupted")
 

@@ -14,8 +14,8 @@ MANY = 1_000
 """What `run` demands room for where nothing is declared."""
 NO_BOUND = "AMB-96"
 """The position on what is to be kept without end: a thousand and more."""
-TOO_MANY = 1 << 30
-"""No process holds so many of anything."""
+TOO_MANY = 1 << 18
+"""No more is played in one run, all of which is kept until it is judged."""
 
 counting = partial(DIMENSIONS.dimension, demanded=MANY, position=NO_BOUND, most=TOO_MANY)
 """Registers a dimension in which messages are counted."""
