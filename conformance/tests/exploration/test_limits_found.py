@@ -76,7 +76,7 @@ def test_a_cap_is_found_at_exactly_its_size(name: str, size: int) -> None:
     assert found.again is True
     violated = found.first_not.finding
     assert violated is None or violated.requirement in {*DIMENSIONS[name].about, ALSO.get(name)}
-    assert violated is not None or name in NOWHERE_DEMANDED
+    assert violated is not None or name in NOWHERE_DEMANDED or size >= DIMENSIONS[name].demanded
     failed = violated is not None and violated.severity is Verdict.FAIL
     assert found.weight is (Weight.FINDING if failed and size < DIMENSIONS[name].demanded else Weight.WARNING)
 
@@ -139,16 +139,16 @@ class Quadratic(Channel):
     """Looks through its whole log for every message."""
 
     def receive(self, message: Message, now_ms: int, hint: bytes | None = None) -> Effects:
-        for _ in range(20):
+        for _ in range(160):
             sorted(entry.message_id for entry in self.log)
         return super().receive(message, now_ms, hint)
 
 
 def test_what_a_message_costs_is_told_with_its_exponent() -> None:
-    steady = row(lambda: LocalLink(reference()), "cost", most=2_048)
-    assert (steady.weight, steady.held) == (Weight.HELD, 2_048)
+    steady = row(lambda: LocalLink(reference()), "cost", most=8_192)
+    assert (steady.weight, steady.held) == (Weight.HELD, 8_192)
     assert steady.exponent is not None
-    assert abs(steady.exponent) < STEADY
+    assert steady.exponent < STEADY
     grows = row(with_channel(Quadratic), "cost", most=512)
     assert grows.weight is Weight.WARNING
     assert grows.exponent is not None
@@ -156,9 +156,9 @@ def test_what_a_message_costs_is_told_with_its_exponent() -> None:
     assert grows.why == f"grows: each costs as N^{grows.exponent:.2f}"
 
 
-@given(st.floats(0.0, 2.0), st.floats(1e-5, 1e-3))
+@given(st.floats(0.0, 2.0), st.floats(1e-4, 1e-3))
 def test_the_exponent_is_the_one_of_the_cost(power: float, each_s: float) -> None:
-    cases = [Case(1 << n, How.HELD, played_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
+    cases = [Case(1 << n, How.HELD, spent_s=each_s * (1 << n) ** (1 + power)) for n in range(2, 20)]
     assert growth(cases) == pytest.approx(power, abs=1e-6)
     assert growth(cases[:6]) is None
 

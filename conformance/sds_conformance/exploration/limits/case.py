@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from ...judging.rules import Rules
 from ...judging.runner import Runner
 from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
 from ...protocols.dimensions import Dimension
+from .spending import spent_s
 
 
 class How(Enum):
@@ -69,10 +71,10 @@ class Case:
     failing: frozenset[str] = field(default=frozenset(), repr=False)
     """All requirements that are violated."""
     steps: int = 0
-    played_s: float = 0.0
-    """How long the playing took."""
+    spent_s: float = 0.0
+    """How much of its processors the implementation had for it, of what is timed."""
     seconds: float = 0.0
-    """How long it took with the judging."""
+    """How long it took, with the judging."""
 
     @property
     def held(self) -> bool:
@@ -103,17 +105,21 @@ class Cases:
         """What comes of a size; requirements that are ``known`` to be violated at any size say nothing of this one."""
         began = time.perf_counter()
         said: list[str] = []
+        spent: list[float] = []
 
         def play(stage: Stage[Any]) -> None:
+            pid = stage.session.link.pid
+            before_s = spent_s(pid) if dimension.timed else 0.0
             said.append(dimension.play(stage, size) or "")
+            spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
 
         before = len(self.runner.breakdowns)
         trace = self.runner.trace_of(Run(Scenario(f"{dimension.name}-{size}", play, ())))
-        played_s = time.perf_counter() - began
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
-            return Case(size, _broken(broken), _detail(broken), played_s=played_s, seconds=played_s)
-        shown = self._looker.look(trace)
+            return Case(size, _broken(broken), _detail(broken), seconds=time.perf_counter() - began)
+        # Of what is only timed nothing is judged: another dimension plays the same.
+        shown = Shown.of(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _how(trace, shown, bool(new), "".join(said))
@@ -128,7 +134,7 @@ class Cases:
             worst if how.limits else None,
             frozenset(finding.requirement for finding in findings),
             len(trace.steps),
-            played_s,
+            math.fsum(spent),
             time.perf_counter() - began,
         )
 

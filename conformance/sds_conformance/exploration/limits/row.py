@@ -88,11 +88,13 @@ class Row:
             "why": self.why,
             "exponent": round(self.exponent, 2) if self.exponent is not None else None,
             "known": list(self.known),
-            "sizes": [
-                {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
-                for case in self.cases
-            ],
+            "sizes": [_told(case, self.dimension) for case in self.cases],
         }
+
+
+def _told(case: Case, dimension: Dimension) -> dict[str, Any]:
+    told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
+    return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
 
 
 def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:

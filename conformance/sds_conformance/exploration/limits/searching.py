@@ -106,7 +106,9 @@ class Search:
         """How many seconds a size will take, by those before it."""
         done = sorted((c for c in self.cases.values() if c.how is not How.UNREACHED), key=lambda case: case.size)
         last = max((case for case in done if case.size <= size), key=lambda case: case.size, default=done[0])
-        if size <= last.size or len(done) < 2:
+        if len(done) < 2:
+            return 0.0  # the first began with the start of a process
+        if size <= last.size:
             return last.seconds
         before = max((case for case in done if case.size < last.size), key=lambda case: case.size, default=last)
         growth = max(GROWTH, last.seconds / before.seconds) if before.seconds > 0 and before is not last else GROWTH
