@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +19,7 @@ from sds_conformance.exploration.limits.cost import STEADY, growth
 from sds_conformance.exploration.limits.measuring import Measured, Order, introduced, measure
 from sds_conformance.exploration.limits.row import Row, Weight, row_of
 from sds_conformance.exploration.limits.searching import Search
+from sds_conformance.exploration.limits.spending import spent_s
 from sds_conformance.judging.exits import Exit
 from sds_conformance.judging.verdict import Verdict
 from sds_conformance.protocols.dimensions import Dimension
@@ -23,6 +27,7 @@ from sds_conformance.protocols.sds.dimensions import DIMENSIONS
 from sds_conformance.protocols.sds.introducing import LIMITS
 from sds_conformance.protocols.sds.rules import RULES
 from sds_harness.declaration import Declaration
+from sds_harness.faults import FaultKind, TesteeFault
 from sds_harness.link import Limits, LocalLink
 from sds_harness.sds.language import SDS
 from sds_harness.stage import START_MS
@@ -207,6 +212,29 @@ def test_what_is_declared_of_timestamps_counts_from_the_clock() -> None:
     assert (found.weight, found.held, found.why) == (Weight.HELD, START_MS + 5_000, "no more is declared")
 
 
+@pytest.mark.parametrize(("demanded", "weight"), [(10, Weight.HELD), (1_000, Weight.FINDING)])
+def test_an_answer_that_no_frame_holds_is_a_fault_only_where_the_size_is_demanded(
+    demanded: int, weight: Weight
+) -> None:
+    received = 0
+
+    def oversized(request: pb.Request, reply: pb.Reply) -> None:
+        nonlocal received
+        received = received + 1 if request.HasField("receive") else 0
+        if received > 20:
+            raise TesteeFault(FaultKind.OVERSIZED, "the answer to receive is a frame of many bytes")
+
+    class Oversized(LocalLink):
+        def call(self, request: pb.Request, timeout_s: float, reply: type[Any]) -> Any:
+            answer = super().call(request, timeout_s, reply)
+            oversized(request, answer)
+            return answer
+
+    found = row(lambda: Oversized(reference()), "waiting", demanded=demanded)
+    assert (found.weight, found.held) == (weight, 16 if weight is Weight.HELD else 19)
+    assert ("oversized: the answer to receive" in found.why) == (weight is Weight.HELD)
+
+
 def test_who_refuses_everything_has_no_limit_of_nothing() -> None:
     def refuse(request: pb.Request, reply: pb.Reply) -> None:
         if request.WhichOneof("command") == "receive":
@@ -290,3 +318,13 @@ def test_nothing_is_tried_for_which_there_is_no_time() -> None:
     assert spent <= 45
     found = row_of(search, Declaration.unknown("x", SDS), "")
     assert (found.held, found.first_not, found.exact) == (513, search.cases[1_024], False)
+
+
+def test_time_of_processors_is_that_of_the_process_that_was_started() -> None:
+    assert spent_s(os.getpid()) > 0
+    assert spent_s(None) > 0
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        before = spent_s(child.pid)
+        sum(range(3_000_000))  # of ours
+        assert spent_s(child.pid) - before < spent_s(os.getpid())
+    assert spent_s(child.pid) == 0.0

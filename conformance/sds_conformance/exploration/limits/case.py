@@ -117,12 +117,14 @@ class Cases:
         trace = self.runner.trace_of(Run(Scenario(f"{dimension.name}-{size}", play, ())))
         if trace is None:
             broken = self.runner.breakdowns[before].breakdown
-            return Case(size, _broken(broken), _detail(broken), seconds=time.perf_counter() - began)
+            return Case(size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began)
         # Of what is only timed nothing is judged: another dimension plays the same.
         shown = Shown.of(trace) if dimension.timed else self._looker.look(trace)
         findings = self._findings(shown)
         new = [finding for finding in findings if finding.requirement not in known]
         how, why = _how(trace, shown, bool(new), "".join(said))
+        if trace.breakdown is not None:
+            how, why = _broken(trace.breakdown, dimension, size), _detail(trace.breakdown)
         about = dimension.about
         worst = min(
             new, key=lambda f: (-RANK[f.severity], f.requirement not in about, f.step, f.requirement), default=None
@@ -152,9 +154,7 @@ class Cases:
 
 
 def _how(trace: Trace[Any], shown: Shown, violated: bool, said: str) -> tuple[How, str]:
-    """What became of a trace, and why, in words."""
-    if trace.breakdown is not None:
-        return _broken(trace.breakdown), _detail(trace.breakdown)
+    """What became of a trace that did not break, and why, in words."""
     ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
     if ours:
         return How.OURS, ours
@@ -187,7 +187,10 @@ def _copies(refused: Step, trace: Trace[Any]) -> bool:
     )
 
 
-def _broken(breakdown: Breakdown) -> How:
+def _broken(breakdown: Breakdown, dimension: Dimension, size: int) -> How:
+    """So much may be in one answer, that no frame holds it, and nobody has to answer otherwise."""
+    if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
+        return How.UNREACHED
     return _BREAKDOWNS.get(breakdown.kind, How.CRASHED)
 
 

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from sds_harness.declaration import Declaration, printable
+from sds_harness.faults import FaultKind
 
 from ...judging.verdict import Verdict
 from ...protocols.dimensions import Dimension
@@ -16,6 +17,7 @@ from .searching import Search
 
 _BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
 _MAX_TOLD = 300
+_NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value)
 
 
 class Weight(Enum):
@@ -176,4 +178,6 @@ def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:
 
 
 def _because(beyond: Case | None) -> str:
-    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and "too-much" in beyond.said else ""
+    """Where it was not for want of time."""
+    told = beyond is not None and beyond.said.startswith(_NO_ROOM)
+    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""
