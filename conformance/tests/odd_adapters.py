@@ -66,6 +66,30 @@ def hangs_late(request: pb.Request, reply: pb.Reply) -> None:
 
 
 @adapter
+def breaks_at(request: pb.Request, reply: pb.Reply) -> None:
+    """breaks-at N HOW: a participant that has received so many messages hangs, takes memory without end, crashes, or
+    says something that is no reply."""
+    global _received
+    _received = 0 if request.HasField("open") else _received + request.HasField("receive")
+    if _received < int(sys.argv[2]):
+        return
+    if sys.argv[3] == "hangs":
+        time.sleep(600)
+    elif sys.argv[3] == "allocates":
+        hoard = [b"x" * (1 << 24)]
+        while True:
+            hoard.append(bytes(bytearray(b"x") * (1 << 24)))
+    elif sys.argv[3] == "crashes":
+        os._exit(7)
+    else:
+        reply.id += 1
+
+
+_received = 0
+"""By the participant that was opened last."""
+
+
+@adapter
 def opens_nothing(request: pb.Request, reply: pb.Reply) -> None:
     """Can do nothing, says so, and refuses every participant."""
     if request.HasField("hello"):

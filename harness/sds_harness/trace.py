@@ -118,12 +118,14 @@ class Trace(Generic[S]):
 
     def of(self, participant: str) -> Iterator[S]:
         """The steps of one participant."""
-        known = sum(map(len, self._steps_of.values()))
-        for step in self.steps[known:]:
+        for step in self.steps[self._sorted :]:
             self._steps_of.setdefault(step.participant, []).append(step)
+        self._sorted = len(self.steps)
         return iter(self._steps_of.get(participant, ()))
 
     _steps_of: dict[str, list[S]] = field(default_factory=dict, repr=False, compare=False)
+    _sorted: int = field(default=0, repr=False, compare=False)
+    """So many steps are in there."""
 
     def to_json_lines(self) -> Iterator[str]:
         """A header, then one line a step: for people and tools that look at a single run."""

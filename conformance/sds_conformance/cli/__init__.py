@@ -31,6 +31,7 @@ _COMMANDS = {
     "fuzz": "Play generated schedules and judge everything in them.",
     "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",
     "interop": "See what implementations understand of each other.",
+    "limits": "Find out how far an implementation holds: where it breaks, and how.",
     "new-adapter": "Write an adapter to DIR that runs as it is, for you to fill in.",
     "replay": "Play the schedule in FILE again, on the implementation that it was found with or on any other.",
     "report": "Tell what stands in DIR, which `run --report` left, or write it in another form.",

@@ -36,9 +36,9 @@ from ..protocols import protocol_of
 from ..reports.baselines.failures import judged
 from ..reports.baselines.matching import Match
 from ..telling.story import show_certificate, show_errors
+from .allowing import Seconds
 from .gating import BASELINE, baseline_json, begun, gate, held, known_line, show_gate
 from .keeping import keeping, record
-from .limits import Seconds
 from .options import JOBS, SAVE, Driven, console, driving, exit_code, judging, which_schedules
 from .scheduled import grammar_of
 from .showing import driven_or_ended, found_bar, not_kept, print_json, shrinking_bar

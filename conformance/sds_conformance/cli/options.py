@@ -31,10 +31,10 @@ from ..judging.verdict import Verdict
 from ..protocols import Protocol, default, protocol_of, protocols, repertoire_of, repertoires, revisions
 from ..protocols.properties import GROUP
 from ..telling.report import unusual
+from .allowing import LIMITS, as_typed
 from .carrying import ACCESS, ADDRESS, SCHEME, Access, with_server, without_server
 from .clocks import CLOCK, DECLARED, FAKETIME, faketime
 from .door import DoorConsole
-from .limits import LIMITS, as_typed
 
 CURRENT = default().rules.current
 """The revision that is judged unless another is asked for."""

@@ -18,6 +18,7 @@ from ..judging.exercise import Model
 from ..judging.rules import Rules
 from ..vectors.model import Material
 from .corpora import Corpora
+from .dimensions import Dimension
 from .exchanges import Exchanges
 from .properties import GlobalProperty
 from .schedules import Repertoire
@@ -50,6 +51,8 @@ class Protocol:
     """The same by revision, where that is another text."""
     corpora: Callable[[], Corpora] | None = None
     """Gives what is to be known of its stored corpora, None if there are none."""
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    """In which ways there can be more and more of something, by name."""
 
 
 @cache

@@ -64,6 +64,7 @@ def test_help_of_the_program_names_commands_and_exit_codes() -> None:
         "fuzz",
         "replay",
         "interop",
+        "limits",
         "smoke",
         "new-adapter",
         "requirements",

@@ -25,10 +25,22 @@ type (
 		Dialect string `json:"dialect,omitempty"`
 	}
 	Limits struct {
-		ContentBytes   *uint64 `json:"contentBytes,string,omitempty"`
-		LamportAheadMs *uint64 `json:"lamportAheadMs,string,omitempty"`
-		LogEntries     *uint64 `json:"logEntries,string,omitempty"`
-		RepairClockMs  *uint64 `json:"repairClockMs,string,omitempty"`
+		ContentBytes         *uint64 `json:"contentBytes,string,omitempty"`
+		LamportAheadMs       *uint64 `json:"lamportAheadMs,string,omitempty"`
+		LogEntries           *uint64 `json:"logEntries,string,omitempty"`
+		RepairClockMs        *uint64 `json:"repairClockMs,string,omitempty"`
+		WaitingMessages      *uint64 `json:"waitingMessages,string,omitempty"`
+		CascadeMessages      *uint64 `json:"cascadeMessages,string,omitempty"`
+		LatePlaces           *uint64 `json:"latePlaces,string,omitempty"`
+		OutstandingMessages  *uint64 `json:"outstandingMessages,string,omitempty"`
+		HistoryEntries       *uint64 `json:"historyEntries,string,omitempty"`
+		MessageIDBytes       *uint64 `json:"messageIdBytes,string,omitempty"`
+		HintBytes            *uint64 `json:"hintBytes,string,omitempty"`
+		RepairRequestEntries *uint64 `json:"repairRequestEntries,string,omitempty"`
+		RepairAnswers        *uint64 `json:"repairAnswers,string,omitempty"`
+		RepairRequests       *uint64 `json:"repairRequests,string,omitempty"`
+		Channels             *uint64 `json:"channels,string,omitempty"`
+		Participants         *uint64 `json:"participants,string,omitempty"`
 	}
 	Configuration struct {
 		CausalHistorySize            *uint32  `json:"causalHistorySize,omitempty"`

@@ -77,7 +77,24 @@ export interface Hello {
   alone?: boolean;
   revisions: string[];
   profiles?: { bloom?: string; hash?: string; idOrder?: string; dialect?: string };
-  limits?: { contentBytes?: Uint64; lamportAheadMs?: Uint64; logEntries?: Uint64; repairClockMs?: Uint64 };
+  limits?: {
+    contentBytes?: Uint64;
+    lamportAheadMs?: Uint64;
+    logEntries?: Uint64;
+    repairClockMs?: Uint64;
+    waitingMessages?: Uint64;
+    cascadeMessages?: Uint64;
+    latePlaces?: Uint64;
+    outstandingMessages?: Uint64;
+    historyEntries?: Uint64;
+    messageIdBytes?: Uint64;
+    hintBytes?: Uint64;
+    repairRequestEntries?: Uint64;
+    repairAnswers?: Uint64;
+    repairRequests?: Uint64;
+    channels?: Uint64;
+    participants?: Uint64;
+  };
 }
 
 type FilterSize = { bloomCapacity?: number; bloomErrorRate?: number };

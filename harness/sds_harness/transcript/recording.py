@@ -36,6 +36,10 @@ class RecordedLink(Link, Listener):
         self._number = transcript.add({"begins": {**about, **process}})
         self._in_bytes = link.listen(self)
 
+    @property
+    def pid(self) -> int | None:
+        return self._link.pid
+
     def call(self, request: Any, timeout_s: float, reply: type[Any]) -> Any:
         return self._exchange(request, lambda: self._link.call(request, timeout_s, reply))
 

@@ -17,7 +17,7 @@ from sds_harness.corpus.errors import CorpusError, SparkFailed, SuiteFault
 
 from ...judging.exits import Exit
 from ...protocols import default
-from ..limits import memory_size
+from ..allowing import memory_size
 from ..options import PROFILES, console, progress_bar, together
 
 if TYPE_CHECKING:

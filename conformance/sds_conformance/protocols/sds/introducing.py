@@ -18,6 +18,18 @@ LIMITS: dict[str, str] = {
     "lamport_ahead_ms": "Lamport timestamps ahead by ms",
     "log_entries": "log entries",
     "repair_clock_ms": "clock of SDS-R in steps of ms",
+    "waiting_messages": "waiting messages",
+    "cascade_messages": "messages in a cascade",
+    "late_places": "places that a message is late",
+    "outstanding_messages": "outstanding messages",
+    "history_entries": "causal history entries",
+    "message_id_bytes": "message ID bytes",
+    "hint_bytes": "retrieval hint bytes",
+    "repair_request_entries": "repair request entries",
+    "repair_answers": "repair answers pending",
+    "repair_requests": "repair requests pending",
+    "channels": "channels",
+    "participants": "participants",
 }
 
 

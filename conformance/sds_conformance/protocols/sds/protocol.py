@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import Protocol
 from ..corpora import Corpora
 from ..words import Words
+from .dimensions import DIMENSIONS
 from .doubts import doubts
 from .exchanges import EXCHANGES, OF_OTHER_TEXTS
 from .introducing import LIMITS, against, forgone, notes
@@ -42,4 +43,5 @@ PROTOCOL = Protocol(
     EXCHANGES,
     OF_OTHER_TEXTS,
     corpora=_corpora,
+    dimensions=DIMENSIONS,
 )

@@ -189,16 +189,40 @@ class Profiles(_message.Message):
     def __init__(self, bloom: _Optional[str] = ..., hash: _Optional[str] = ..., id_order: _Optional[str] = ..., dialect: _Optional[str] = ...) -> None: ...
 
 class Limits(_message.Message):
-    __slots__ = ("content_bytes", "lamport_ahead_ms", "log_entries", "repair_clock_ms")
+    __slots__ = ("content_bytes", "lamport_ahead_ms", "log_entries", "repair_clock_ms", "waiting_messages", "cascade_messages", "late_places", "outstanding_messages", "history_entries", "message_id_bytes", "hint_bytes", "repair_request_entries", "repair_answers", "repair_requests", "channels", "participants")
     CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
     LAMPORT_AHEAD_MS_FIELD_NUMBER: _ClassVar[int]
     LOG_ENTRIES_FIELD_NUMBER: _ClassVar[int]
     REPAIR_CLOCK_MS_FIELD_NUMBER: _ClassVar[int]
+    WAITING_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    CASCADE_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    LATE_PLACES_FIELD_NUMBER: _ClassVar[int]
+    OUTSTANDING_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ID_BYTES_FIELD_NUMBER: _ClassVar[int]
+    HINT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_REQUEST_ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    REPAIR_REQUESTS_FIELD_NUMBER: _ClassVar[int]
+    CHANNELS_FIELD_NUMBER: _ClassVar[int]
+    PARTICIPANTS_FIELD_NUMBER: _ClassVar[int]
     content_bytes: int
     lamport_ahead_ms: int
     log_entries: int
     repair_clock_ms: int
-    def __init__(self, content_bytes: _Optional[int] = ..., lamport_ahead_ms: _Optional[int] = ..., log_entries: _Optional[int] = ..., repair_clock_ms: _Optional[int] = ...) -> None: ...
+    waiting_messages: int
+    cascade_messages: int
+    late_places: int
+    outstanding_messages: int
+    history_entries: int
+    message_id_bytes: int
+    hint_bytes: int
+    repair_request_entries: int
+    repair_answers: int
+    repair_requests: int
+    channels: int
+    participants: int
+    def __init__(self, content_bytes: _Optional[int] = ..., lamport_ahead_ms: _Optional[int] = ..., log_entries: _Optional[int] = ..., repair_clock_ms: _Optional[int] = ..., waiting_messages: _Optional[int] = ..., cascade_messages: _Optional[int] = ..., late_places: _Optional[int] = ..., outstanding_messages: _Optional[int] = ..., history_entries: _Optional[int] = ..., message_id_bytes: _Optional[int] = ..., hint_bytes: _Optional[int] = ..., repair_request_entries: _Optional[int] = ..., repair_answers: _Optional[int] = ..., repair_requests: _Optional[int] = ..., channels: _Optional[int] = ..., participants: _Optional[int] = ...) -> None: ...
 
 class Configuration(_message.Message):
     __slots__ = ("causal_history_size", "bloom_capacity", "bloom_error_rate", "resend_unacknowledged_ms", "resend_possibly_acknowledged_ms", "sync_interval_ms", "lost_timeout_ms", "incoming_sweep_ms", "possible_ack_threshold", "sds_r", "t_min_ms", "t_max_ms", "num_response_groups", "num_participants", "max_repair_requests")

@@ -63,7 +63,7 @@ class ChannelView:
         """IDs of repair requests received, with the step."""
         self.repair = RepairTracker(party.participant_id)
         self.everybody: list[ChannelView] = [self]
-        """The views of all participants under test in the channel."""
+        """The views of all participants under test in it."""
         self.terms = repair_terms(trace.declaration, party)
         """SDS-R as it is in force."""
         self._buffered: dict[str, Received] = {}
@@ -72,10 +72,10 @@ class ChannelView:
         self._clock = LamportTracker(clock_at(trace, party.opened_ms), trace.revision)
         self._log = ExpectedLog(lambda lamport: self._clock.received_undelivered(lamport, sync=True))
         self._filters = FiltersOf(trace, party, filters or KnownFilters(trace))
-        # Sync messages are owed that were asked for and did not go out: a sweep may send them as they were.
-        self._fogged, self._owed = False, 0
-        opened = False
-        for step in trace.steps:
+        self._fogged, self._owed = False, 0  # owed are syncs that did not go out: a sweep may send them as they were
+        opened, own_steps = False, list(trace.of(party.name))
+        # What others do before its first step and after its last says nothing of it: there may be thousands of others.
+        for step in trace.steps[own_steps[0].index - 1 : own_steps[-1].index] if own_steps else ():
             own = step.participant == party.name
             opened = opened or (own and step.command == "open")
             if opened and self._clock.is_open and step.now_ms:

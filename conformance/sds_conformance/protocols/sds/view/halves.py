@@ -16,6 +16,12 @@ from .responder import answers_at_all
 @once
 def asks_for_anything(view: ChannelView) -> bool:
     """Does anybody here ask for anything, or show that it is going to, in whatever channel?"""
+    return _anybody_asks(view.everybody[0])
+
+
+@once
+def _anybody_asks(view: ChannelView) -> bool:
+    """Once for all who are in a channel, of whom there may be thousands."""
     steps = view.trace.steps
     return any(message.repair_request for step in steps for message in step.messages) or any(
         step.state is not None and step.state.outgoing_repairs.entries for step in steps

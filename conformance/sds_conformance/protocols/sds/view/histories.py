@@ -137,6 +137,6 @@ def log_is_astray(view: ChannelView) -> bool:
         places = {item.message_id: item for item in observed.log}
         shown = [entry.message_id for entry in observed.state.log.entries]
         known = [places[message_id] for message_id in shown if message_id in places]
-        if known != sorted(known) or len(known) != len(shown) or any(i.message_id not in shown for i in observed.log):
+        if known != sorted(known) or len(known) != len(shown) or not places.keys() <= set(shown):
             return True
     return False

@@ -7,7 +7,15 @@ from itertools import pairwise
 
 from sds_reference import Kind
 
+from ....judging.once import once
 from .channel_view import ChannelView
+
+
+@once
+def _anybody(view: ChannelView) -> tuple[bool, bool]:
+    """Is anything missing, and is anything asked for, at anybody in the channel? The same for all who are in it."""
+    return any(each.repair.missing for each in view.everybody), any(each.repair.asked for each in view.everybody)
+
 
 PRESENT: dict[str, Callable[[ChannelView], object]] = {
     # What was sent.
@@ -28,8 +36,8 @@ PRESENT: dict[str, Callable[[ChannelView], object]] = {
     "missing": lambda view: view.repair.missing,
     "asked": lambda view: view.repair.asked,
     # In the channel, by whoever is in it.
-    "missing-anywhere": lambda view: any(each.repair.missing for each in view.everybody),
-    "asked-anywhere": lambda view: any(each.repair.asked for each in view.everybody),
+    "missing-anywhere": lambda view: _anybody(view.everybody[0])[0],
+    "asked-anywhere": lambda view: _anybody(view.everybody[0])[1],
     "any-sync": lambda view: view.syncs or _came(view, Kind.SYNC),
     "any-ephemeral": lambda view: view.ephemerals or _came(view, Kind.EPHEMERAL),
     # What was told and shown.

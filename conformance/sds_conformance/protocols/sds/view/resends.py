@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sds_harness.sds.trace import Step
@@ -68,15 +68,14 @@ def resends(view: ChannelView, sent: Sent) -> Resends:
     clock = _clock(view)
     first = bisect_right(clock.indices, sent.step.index)
     until = min(until, sent.step.index) if sent.repeat else until
-    before = since = clock.steps[first - 1].now_ms if first else 0
+    since = clock.steps[first - 1].now_ms if first else 0
     latest_at_last = clock.latest_before(first)
-    for place in range(first, bisect_left(clock.indices, until)):
+    for place in clock.telling_of(first, bisect_left(clock.indices, until), copied):
         step = clock.steps[place]
         if step.index in copied:
             latest_at_last, since = clock.latest[place], step.now_ms
-        elif step.now_ms < before:
+        elif step.now_ms < (clock.steps[place - 1].now_ms if place else 0):
             since = step.now_ms
-        before = step.now_ms
         if step.command != "tick":
             continue
         # Of the times between them an implementation may not have taken notice, an Observe for example.
@@ -150,6 +149,14 @@ class _Clock:
     """The latest time up to each of them."""
     back: list[tuple[int, int]]
     """Where it went back: the steps before and after."""
+    telling: list[int]
+    """The places of ticks, and of steps at which it went back."""
+
+    def telling_of(self, first: int, end: int, indices: Iterable[int]) -> list[int]:
+        """These places from one up to another, and those of the steps with ``indices``."""
+        telling = self.telling[bisect_left(self.telling, first) : bisect_left(self.telling, end)]
+        others = (bisect_left(self.indices, index) for index in indices)
+        return sorted({*telling, *(place for place in others if first <= place < end)})
 
     def latest_before(self, place: int) -> int:
         return self.latest[place - 1] if place else 0
@@ -160,7 +167,9 @@ def _clock(view: ChannelView) -> _Clock:
     steps = [step for step in view.trace.of(view.party.name) if step.now_ms]
     latest = list(itertools.accumulate((step.now_ms for step in steps), max))
     back = [(one.index, next_.index) for one, next_ in itertools.pairwise(steps) if next_.now_ms < one.now_ms]
-    return _Clock(steps, [step.index for step in steps], latest, back)
+    indices, went_back = [step.index for step in steps], {index for _, index in back}
+    telling = [place for place, step in enumerate(steps) if step.command == "tick" or step.index in went_back]
+    return _Clock(steps, indices, latest, back, telling)
 
 
 def _index(step: Step) -> int:

@@ -113,8 +113,16 @@ def shown_t_resp(view: ChannelView, asked: Asked) -> Iterator[tuple[Observed, in
         if observed.state.HasField("incoming_repairs") and asked.received.step.index < observed.step.index:
             if until is not None and observed.step.index >= until:
                 return
-            entries = observed.state.incoming_repairs.entries
-            yield observed, next((e.due_ms for e in entries if e.message_id == asked.message_id), None)
+            yield observed, _shown_due(view)[observed.step.index].get(asked.message_id)
+
+
+@once
+def _shown_due(view: ChannelView) -> dict[int, dict[str, int]]:
+    """T_resp by message ID, the first that is shown of each, by the step of each state that shows the buffer."""
+    return {
+        observed.step.index: {e.message_id: e.due_ms for e in reversed(observed.state.incoming_repairs.entries)}
+        for observed in view.showing("incoming_repairs")
+    }
 
 
 @once

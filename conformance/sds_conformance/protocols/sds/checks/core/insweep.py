@@ -30,9 +30,11 @@ def _judge_sweep(view: ChannelView, received: Received, expected: str) -> Iterat
 @check("SDS-INSWEEP-01", pb.CAPABILITY_DELIVERED, of="received unmet")
 def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]:
     """A message is delivered once what it waits for has come, though others before it in the buffer go on waiting."""
-    waiting = [r for r in view.received if r.unmet and r.acceptable]
-    for number, received in enumerate(waiting):
-        if waiting_dependencies(view, received) or not received.unmet <= view.logged_ids:
+    logged = view.logged_ids
+    alike: dict[frozenset[str], list[Received]] = {}
+    for received in (r for r in view.received if r.unmet and r.acceptable):
+        alike.setdefault(received.unmet, []).append(received)
+        if waiting_dependencies(view, received) or not received.unmet <= logged:
             continue
         if may_be_given_up(view, received):
             continue
@@ -40,7 +42,7 @@ def each_buffered_message_is_checked(view: ChannelView) -> Iterator[Observation]
             continue  # its time was seen to have come: SDS-INSWEEP-04
         shown = not received.delivered and shown_waiting(view, received)
         end = received.delivered[0].step.index if received.delivered else len(view.trace.steps) + 1
-        before = (other for other in waiting[:number] if not other.unmet & received.unmet)
+        before = (other for unmet, some in alike.items() if not unmet & received.unmet for other in some)
         others = [other for other in before if not any(d.step.index <= end for d in other.delivered)]
         if len(others) < _OTHERS and not shown:
             continue

@@ -123,7 +123,7 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
         for r in view.received
         if r.kind is Kind.CONTENT and not r.own and not r.duplicate
     ]
-    elsewhere = [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
+    elsewhere = _all_sends(view.everybody[0])
     messages += [
         (step, step.first.message_id)
         for step in elsewhere
@@ -142,6 +142,12 @@ def message_ids_unique(view: ChannelView) -> Iterator[Observation]:
             first_use[message_id] = step.index
             if len(first_use) > 1:
                 yield held(step)
+
+
+@once
+def _all_sends(view: ChannelView) -> list[Step]:
+    """What anybody was asked to send without an ID."""
+    return [step for step in view.trace.steps if step.command == "send" and not _suggested(step)]
 
 
 def _suggested(step: Step) -> bool:

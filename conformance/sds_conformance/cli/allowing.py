@@ -1,0 +1,75 @@
+"""What an implementation may use, from the command line: time and memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from sds_harness.link import Limits
+
+USUAL = Limits()
+
+
+class Seconds(click.FloatRange):
+    """A time that comes to an end, and is no shorter than ``min``."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """Raises BadParameter."""
+        seconds: float = super().convert(value, parameter, context)
+        if not math.isfinite(seconds):
+            self.fail(f"{value!r} is no number of seconds: write for example 60", parameter, context)
+        return seconds
+
+
+def memory_size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """Bytes, from a number with an optional suffix k, m or g."""
+    text = value.strip().lower().removesuffix("b").removesuffix("i")
+    factor = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}.get(text[-1:], 1)
+    try:
+        size = int(float(text.rstrip("kmg")) * factor)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(f"{value!r} is no size: write for example 512m or 4g", context, parameter) from None
+    if size < 1 << 20:
+        raise click.BadParameter("less than 1m is not enough for any process", context, parameter)
+    return size
+
+
+def _seconds(name: str, default: float, what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    time = Seconds(min=0.05)
+    return click.option(name, type=time, default=default, show_default=True, metavar="SECONDS", help=what)
+
+
+LIMITS = (
+    _seconds("--start-timeout", USUAL.start_s, "How long the first answer of a fresh process may take."),
+    _seconds("--timeout", USUAL.command_s, "How long one command may take."),
+    click.option(
+        "--total-timeout",
+        type=Seconds(min=0.05),
+        callback=lambda context, parameter, value: math.inf if value is None else value,
+        metavar="SECONDS",
+        help="How long all commands together may take; what was not asked by then is told as such.",
+    ),
+    click.option(
+        "--memory",
+        callback=memory_size,
+        metavar="SIZE",
+        default="4g",
+        show_default=True,
+        help="Resident memory the implementation may use.",
+    ),
+)
+
+
+def as_typed(limits: Limits) -> dict[str, tuple[str, str]]:
+    """By option: its value, and the default."""
+    return {
+        "--timeout": (f"{limits.command_s:g}", f"{USUAL.command_s:g}"),
+        "--start-timeout": (f"{limits.start_s:g}", f"{USUAL.start_s:g}"),
+        "--total-timeout": (f"{limits.total_s:g}", f"{USUAL.total_s:g}"),
+        "--memory": (f"{limits.memory_bytes >> 20}m", f"{USUAL.memory_bytes >> 20}m"),
+    }

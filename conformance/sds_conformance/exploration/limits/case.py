@@ -1,0 +1,198 @@
+"""One case: a dimension is played at one size, and judged by all checks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from sds_harness.faults import Breakdown, FaultKind
+from sds_harness.stage import NEEDS, Stage
+from sds_harness.trace import Step, Trace
+
+from ...judging.looking import Looker, Shown
+from ...judging.registry import Run, Scenario
+from ...judging.rules import Rules
+from ...judging.runner import Runner
+from ...judging.verdict import RANK, Finding, Verdict, finding_of, severity_of
+from ...protocols.dimensions import Dimension
+from .spending import spent_s
+
+
+class How(Enum):
+    """What became of a size."""
+
+    HELD = "held"
+    WRONG = "wrong"
+    """Something was done that a requirement forbids, or not done."""
+    REFUSED = "refused"
+    LOST = "lost"
+    """Taken, and then not done, where no requirement demands it any more."""
+    CRASHED = "crashed"
+    """The conversation ended, or made no sense any more."""
+    SLOW = "slow"
+    MEMORY = "out of memory"
+    LACKING = "not declared"
+    """A capability is not declared."""
+    UNREACHED = "not reached"
+    """The time was over, or the room of the harness."""
+    OURS = "error"
+    """The suite itself failed."""
+
+    @property
+    def limits(self) -> bool:
+        """Does it say that a size does not hold?"""
+        return self in _LIMITS
+
+
+_LIMITS = {How.WRONG, How.REFUSED, How.LOST, How.CRASHED, How.SLOW, How.MEMORY}
+_BREAKDOWNS = {
+    FaultKind.HANG: How.SLOW,
+    FaultKind.OUT_OF_MEMORY: How.MEMORY,
+    FaultKind.TOO_MUCH: How.UNREACHED,
+    FaultKind.OUT_OF_TIME: How.UNREACHED,
+}
+"""The others are crashes."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What came of one size."""
+
+    size: int
+    how: How
+    said: str = ""
+    """What happened, where no finding tells it."""
+    finding: Finding | None = None
+    """The worst that is new at this size."""
+    failing: frozenset[str] = field(default=frozenset(), repr=False)
+    """All requirements that are violated."""
+    steps: int = 0
+    spent_s: float = 0.0
+    """How much of its processors the implementation had for it, of what is timed."""
+    seconds: float = 0.0
+    """How long it took, with the judging."""
+
+    @property
+    def held(self) -> bool:
+        return self.how is How.HELD
+
+    @property
+    def same_as(self) -> tuple[How, str]:
+        """What has to be the same in another case of this size for it to show the same."""
+        return self.how, self.finding.requirement if self.finding is not None else ""
+
+    def told(self) -> str:
+        """What happened, in words."""
+        if self.finding is None:
+            return self.said
+        return f"{self.finding.expected}; seen: {self.finding.seen}" if self.finding.expected else self.finding.seen
+
+
+class Cases:
+    """Plays dimensions on one implementation."""
+
+    def __init__(self, runner: Runner, rules: Rules, requirements: Iterable[str], *, strict: bool = False) -> None:
+        self.runner = runner
+        self._rules = rules
+        self._strict = strict
+        self._looker = Looker(rules, requirements)
+
+    def play(self, dimension: Dimension, size: int, known: frozenset[str] = frozenset()) -> Case:
+        """What comes of a size; requirements that are ``known`` to be violated at any size say nothing of this one."""
+        began = time.perf_counter()
+        said: list[str] = []
+        spent: list[float] = []
+
+        def play(stage: Stage[Any]) -> None:
+            pid = stage.session.link.pid
+            before_s = spent_s(pid) if dimension.timed else 0.0
+            said.append(dimension.play(stage, size) or "")
+            spent.append(spent_s(pid) - before_s if dimension.timed else 0.0)
+
+        before = len(self.runner.breakdowns)
+        trace = self.runner.trace_of(Run(Scenario(f"{dimension.name}-{size}", play, ())))
+        if trace is None:
+            broken = self.runner.breakdowns[before].breakdown
+            return Case(size, _broken(broken, dimension, size), _detail(broken), seconds=time.perf_counter() - began)
+        # Of what is only timed nothing is judged: another dimension plays the same.
+        shown = Shown.of(trace) if dimension.timed else self._looker.look(trace)
+        findings = self._findings(shown)
+        new = [finding for finding in findings if finding.requirement not in known]
+        how, why = _how(trace, shown, bool(new), "".join(said))
+        if trace.breakdown is not None:
+            how, why = _broken(trace.breakdown, dimension, size), _detail(trace.breakdown)
+        about = dimension.about
+        worst = min(
+            new, key=lambda f: (-RANK[f.severity], f.requirement not in about, f.step, f.requirement), default=None
+        )
+        return Case(
+            size,
+            how,
+            why,
+            worst if how.limits else None,
+            frozenset(finding.requirement for finding in findings),
+            len(trace.steps),
+            math.fsum(spent),
+            time.perf_counter() - began,
+        )
+
+    def _findings(self, shown: Shown) -> list[Finding]:
+        """What fails and warns, the first place of each requirement and severity."""
+        out: dict[tuple[str, Verdict], Finding] = {}
+        for requirement_id, met in shown.met.items():
+            requirement = self._rules.catalogue.requirements[requirement_id]
+            for told in met.told:
+                severity = severity_of(requirement, told.observation, strict=self._strict)
+                if severity is not Verdict.PASS and (requirement_id, severity) not in out:
+                    found = finding_of(requirement, told, severity, shown.run, shown.environment, shown.recorded)
+                    out[requirement_id, severity] = found
+        return list(out.values())
+
+
+def _how(trace: Trace[Any], shown: Shown, violated: bool, said: str) -> tuple[How, str]:
+    """What became of a trace that did not break, and why, in words."""
+    ours = trace.suite_error or shown.unread or next((met.error for met in shown.met.values() if met.error), "")
+    if ours:
+        return How.OURS, ours
+    if NEEDS in trace.stopped:
+        return How.LACKING, trace.stopped.partition(NEEDS)[2]
+    refused = next((step for step in trace.steps if step.answer == "rejected" and not _copies(step, trace)), None)
+    if refused is not None:
+        reason = refused.reply.rejected.reason if refused.reply is not None else ""
+        return How.REFUSED, f"step {refused.index}, {refused.command}: {reason or 'no reason given'}"
+    if violated or trace.stopped:
+        return How.WRONG, trace.stopped
+    if said:
+        return How.LOST, said
+    return How.HELD, ""
+
+
+def _copies(refused: Step, trace: Trace[Any]) -> bool:
+    """Was the same asked before, and taken? Nobody has to take a copy."""
+
+    def asked(step: Step) -> Any:
+        request = type(step.request)()
+        request.CopyFrom(step.request)
+        request.id = getattr(request, step.command).now_ms = 0
+        return request
+
+    what = asked(refused)
+    earlier = (step for step in trace.of(refused.participant) if step.index < refused.index)
+    return any(
+        step.command == refused.command and step.answer != "rejected" and asked(step) == what for step in earlier
+    )
+
+
+def _broken(breakdown: Breakdown, dimension: Dimension, size: int) -> How:
+    """So much may be in one answer, that no frame holds it, and nobody has to answer otherwise."""
+    if breakdown.kind is FaultKind.OVERSIZED and size > dimension.demanded:
+        return How.UNREACHED
+    return _BREAKDOWNS.get(breakdown.kind, How.CRASHED)
+
+
+def _detail(breakdown: Breakdown) -> str:
+    return f"{breakdown.kind.value}: {breakdown.detail}"

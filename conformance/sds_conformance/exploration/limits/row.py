@@ -1,0 +1,183 @@
+"""What was found out of one dimension, and how much that weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from sds_harness.declaration import Declaration, printable
+from sds_harness.faults import FaultKind
+
+from ...judging.verdict import Verdict
+from ...protocols.dimensions import Dimension
+from .case import Case, How
+from .cost import STEADY, growth
+from .searching import Search
+
+_BROKEN = {How.CRASHED, How.SLOW, How.MEMORY}
+_MAX_TOLD = 300
+_NO_ROOM = (FaultKind.TOO_MUCH.value, FaultKind.OVERSIZED.value)
+
+
+class Weight(Enum):
+    """What a row means for the implementation."""
+
+    HELD = "held"
+    """As far as was tried, or as far as is declared, or as there is."""
+    WARNING = "warning"
+    FINDING = "finding"
+    NOT_EXERCISED = "not exercised"
+    ERROR = "error"
+    """The suite itself failed."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One dimension of an implementation."""
+
+    dimension: Dimension
+    weight: Weight
+    held: int | None = None
+    """The largest size that held, None if none did."""
+    first_not: Case | None = None
+    """The smallest that is known not to hold."""
+    declared: int | None = None
+    why: str = ""
+    """Why nothing was exercised, or why nothing larger was tried."""
+    again: bool | None = None
+    """Did the first that does not hold show the same in a fresh process? None if nobody looked."""
+    cases: tuple[Case, ...] = ()
+    """All that were played, by size."""
+    exponent: float | None = None
+    """With which power of their number the cost of a message grows, where that is asked for and can be told."""
+    known: tuple[str, ...] = ()
+    """Requirements that are violated at the smallest size already, and say nothing here."""
+
+    @property
+    def exact(self) -> bool:
+        """Is there nothing between what held and what did not?"""
+        return self.first_not is not None and self.held is not None and self.first_not.size == self.held + 1
+
+    @property
+    def requirement(self) -> str:
+        """The one that broke first, "" if none did."""
+        finding = self.first_not.finding if self.first_not is not None else None
+        return finding.requirement if finding is not None else ""
+
+    def told(self) -> dict[str, Any]:
+        """For programs."""
+        case = self.first_not
+        finding = case.finding if case is not None else None
+        return {
+            "dimension": self.dimension.name,
+            "title": self.dimension.title,
+            "verdict": self.weight.value,
+            "held": self.held,
+            "first_not": case.size if case is not None else None,
+            "exact": self.exact,
+            "how": case.how.value if case is not None else None,
+            "requirement": self.requirement or None,
+            "check": finding.check if finding is not None else None,
+            "step": finding.step if finding is not None else None,
+            "expected": finding.expected if finding is not None else None,
+            "seen": finding.seen if finding is not None else None,
+            "said": printable(case.said, _MAX_TOLD) if case is not None else None,
+            "again": self.again,
+            "declared": self.declared,
+            "demanded": self.dimension.demanded,
+            "position": self.dimension.position,
+            "why": self.why,
+            "exponent": round(self.exponent, 2) if self.exponent is not None else None,
+            "known": list(self.known),
+            "sizes": [_told(case, self.dimension) for case in self.cases],
+        }
+
+
+def _told(case: Case, dimension: Dimension) -> dict[str, Any]:
+    told = {"size": case.size, "how": case.how.value, "steps": case.steps, "seconds": round(case.seconds, 3)}
+    return told | ({"processor_seconds": round(case.spent_s, 3)} if dimension.timed else {})
+
+
+def most_of(dimension: Dimension, declared: Declaration, room: int) -> tuple[int, str]:
+    """The largest size that is to be tried, and why, "" where nothing is declared; ``room`` is what a schedule takes
+    beside what is counted."""
+    bound = dimension.bound(declared.limit)
+    if bound is not None and bound < dimension.most:
+        return max(1, bound), "no more is declared"
+    for name in dimension.within:
+        around = declared.limit(name)
+        if around is not None and around - room < dimension.most:
+            return max(1, around - room), f"no more fits into what is declared of {name}"
+    return dimension.most, ""
+
+
+def row_of(search: Search, declared: Declaration, why_no_more: str, again: bool | None = None) -> Row:
+    """What is known of a dimension by now."""
+    dimension = search.dimension
+    cases = tuple(sorted(search.cases.values(), key=lambda case: case.size))
+    bound = dimension.bound(declared.limit)
+    first = search.first_not
+    case = search.cases[first] if first is not None else None
+    held = search.held
+
+    def row(weight: Weight, why: str = "", shown: Case | None = None) -> Row:
+        known = tuple(sorted(search.known))
+        return Row(dimension, weight, held, shown, bound, why, again, cases, known=known)
+
+    ours = next((c for c in cases if c.how is How.OURS), None)
+    if ours is not None:
+        return row(Weight.ERROR, printable(ours.said, _MAX_TOLD), case if held is not None else None)
+    if held is None:
+        return row(Weight.NOT_EXERCISED, _why_nothing(cases, search.ended))
+    if case is not None:
+        return row(_weight(dimension, case, bound), "", case)
+    if dimension.timed:
+        return _timed(row(Weight.HELD))
+    if held == search.most:
+        return row(Weight.HELD, why_no_more or "no more is played")
+    beyond = next((c for c in cases if c.size > held and c.how is How.UNREACHED), None)
+    return row(Weight.HELD, f"not tried beyond{_because(beyond)}" if search.ended else "interrupted")
+
+
+def _timed(row: Row) -> Row:
+    """With what it costs, where enough was played to tell."""
+    power = growth(row.cases)
+    if power is None:
+        return replace(row, why="too little was played to tell")
+    told = f"each costs as N^{power:.2f}"
+    if power < STEADY:
+        return replace(row, exponent=power, why=f"steady: {told}" if power > 0 else "steady")
+    return replace(row, weight=Weight.WARNING, exponent=power, why=f"grows: {told}")
+
+
+def _weight(dimension: Dimension, case: Case, bound: int | None) -> Weight:
+    """Is it a fault, or only to be told? It is one where less holds than is declared. Where nothing is declared, it is
+    one where a requirement is violated, or the conversation ends, at a size that is demanded of everybody; what is
+    refused or left out and violates nothing is none."""
+    if bound is not None and case.size <= bound:
+        return Weight.FINDING
+    if case.how is How.CRASHED and dimension.at_once:
+        return Weight.FINDING
+    failed = case.finding is not None and case.finding.severity is Verdict.FAIL
+    if failed or case.how in _BROKEN:
+        return Weight.FINDING if case.size <= dimension.demanded else Weight.WARNING
+    return Weight.WARNING
+
+
+def _why_nothing(cases: tuple[Case, ...], ended: bool) -> str:
+    """Why nothing was exercised."""
+    if not cases:
+        return "not tried: the budget was used up" if ended else "not tried: interrupted"
+    case = cases[0]
+    if case.how is How.LACKING:
+        return f"not declared: {printable(case.said)}"
+    what = case.finding.requirement if case.finding is not None else printable(case.said, _MAX_TOLD)
+    size = "1 already" if case.size == 1 else f"{case.size:,} already"
+    return f"{case.how.value} at {size}: {what}" if what else f"{case.how.value} at {size}"
+
+
+def _because(beyond: Case | None) -> str:
+    """Where it was not for want of time."""
+    told = beyond is not None and beyond.said.startswith(_NO_ROOM)
+    return f": {printable(beyond.said, _MAX_TOLD)}" if beyond is not None and told else ""

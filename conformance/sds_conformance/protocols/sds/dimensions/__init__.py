@@ -1,0 +1,17 @@
+"""The dimensions of SDS: how much of everything there can be. One function each, in the module that it belongs to."""
+
+from __future__ import annotations
+
+# They are registered in the order in which they are told.
+# isort: off
+from . import received  # noqa: F401
+from . import own  # noqa: F401
+from . import messages  # noqa: F401
+from . import repairs  # noqa: F401
+from . import numbers  # noqa: F401
+from . import crowds  # noqa: F401
+
+# isort: on
+from .register import DIMENSIONS
+
+__all__ = ["DIMENSIONS"]

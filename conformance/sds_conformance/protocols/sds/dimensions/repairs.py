@@ -1,0 +1,104 @@
+"""How much SDS-R has to do with at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sds_harness.sds.peer import signed
+from sds_harness.sds.stage import Stage
+from sds_proto.testee.v1 import testee_pb2 as pb
+from sds_reference import Message
+
+from ..scenarios.repair.crowds import AT_ONCE
+from ..scenarios.repair.repairing import repairing, t_max
+from ..scenarios.repair.requesting import say
+from ..scenarios.repair.responding import ask, wait_out
+from .messages import MOST_ENTRIES, at_once
+from .register import DIMENSIONS, SMALL_MESSAGES, TOO_MANY
+
+IN_ONE = 100
+"""Entries of one message."""
+FEW = 3
+NO_BOUND = "the text names no bound"
+
+
+@at_once(
+    "repair request entries",
+    *("R-RECV-08", "R-RECV-12", "R-SWEEP-01"),
+    demanded=AT_ONCE,
+    position="AMB-47",
+    most=MOST_ENTRIES,
+    declared="repair_request_entries",
+    within=("log_entries",),
+)
+def request(stage: Stage, size: int) -> str | None:
+    """One message asks for so many that are there."""
+    answered = _asked(stage, size, size)
+    # Beyond what is demanded no check asks for it.
+    refused = any(step.answer == "rejected" for step in stage.trace.steps)
+    return None if refused or answered >= size else f"{answered:,} of {size:,} were answered"
+
+
+@DIMENSIONS.dimension(
+    "repair answers pending",
+    *("R-RECV-08", "R-RECV-12", "R-SWEEP-01"),
+    demanded=AT_ONCE,
+    position=NO_BOUND,
+    most=TOO_MANY,
+    declared="repair_answers",
+    within=("log_entries",),
+)
+def answers(stage: Stage, size: int) -> None:
+    """Messages ask for so many in all, before one of them is answered."""
+    _asked(stage, size, IN_ONE)
+
+
+@DIMENSIONS.dimension(
+    "repair requests pending",
+    *("R-STATE-01", "R-RECV-03"),
+    demanded=AT_ONCE,
+    position=NO_BOUND,
+    most=TOO_MANY,
+    declared="repair_requests",
+    within=("log_entries",),
+)
+def requests(stage: Stage, size: int) -> None:
+    """Messages reveal that so many others are missing, and then it is time to ask for them."""
+    alice, bob = repairing(stage, configuration=_few_in_history()), stage.peer("bob")
+    lost = [bob.content(stage.now_ms - size + number) for number in range(size)]
+    for some in _slices(lost, IN_ONE):
+        alice.receive(bob.content(stage.now_ms + 1, *signed(*some)))
+    alice.observe()
+    stage.advance(t_max(alice) + 1_000)
+    # Who shows what it is going to ask for need not ask for all of it.
+    shows = stage.trace.declaration.can(pb.CAPABILITY_OBSERVE)
+    for _ in range(FEW if shows else size):
+        asking = say(alice, content=True)
+        if asking is None or not asking.repair_request:
+            break
+
+
+def _asked(stage: Stage, size: int, at_once: int) -> int:
+    """So many are asked for, and all the time for answers passes: how many of them came."""
+    alice, bob, carol = repairing(stage, configuration=_few_in_history()), stage.peer("bob"), stage.peer("carol")
+    held = [bob.content(stage.now_ms + number) for number in range(size)]
+    alice.receive(*held)
+    before = len(stage.trace.steps)
+    for some in _slices(held, at_once):
+        ask(stage, carol, alice, *some)
+    alice.observe()
+    wait_out(stage, alice)
+    wanted = {message.message_id for message in held}
+    return len(wanted & {message.message_id for step in stage.trace.steps[before:] for message in step.messages})
+
+
+def _few_in_history() -> pb.Configuration:
+    return pb.Configuration(
+        causal_history_size=SMALL_MESSAGES.causal_history_size,
+        bloom_capacity=SMALL_MESSAGES.bloom_capacity,
+        bloom_error_rate=SMALL_MESSAGES.bloom_error_rate,
+    )
+
+
+def _slices(messages: Sequence[Message], length: int) -> list[Sequence[Message]]:
+    return [messages[start : start + length] for start in range(0, len(messages), length)]
