@@ -105,6 +105,19 @@ def test_a_reader_repeats_the_signed_bytes_after_a_restart(tmp_path: Path) -> No
     assert [sent.data for sent in again.receive(1, get_updates(), NOW).sent] == [wire]
 
 
+def test_who_may_not_write_any_more_sends_what_is_signed_alone(tmp_path: Path) -> None:
+    one = peer(store=opened(tmp_path / "db"))
+    one.put("k", "1", NOW)
+    one.store.close()
+    again = peer(A, RO, store=opened(tmp_path / "db"))
+    for link, peer_id in ((1, B), (2, C)):
+        again.connect(link, peer_id, RW, NOW)
+    wire = by_read_write(update(key="l"))
+    again.receive(1, wire, NOW)
+    assert [sent.data for sent in again.receive(2, get_updates(), NOW).sent] == [wire]
+    assert values(again) == {"k": "1", "l": '{"n":1}'}
+
+
 def test_a_store_is_that_of_one_peer(tmp_path: Path) -> None:
     opened(tmp_path / "db").close()
     with pytest.raises(ConfigurationError, match=A):
