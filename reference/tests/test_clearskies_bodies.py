@@ -80,6 +80,13 @@ def test_brackets_in_strings_are_no_depth() -> None:
     assert len(read_json(b"[" + b",".join([b"[]"] * 1_000) + b"]")) == 1_000
 
 
+def test_lists_and_objects_count_alike_for_depth() -> None:
+    half = MAX_DEPTH // 2
+    assert read_json(b'[{"a":' * half + b"1" + b"}]" * half)
+    with pytest.raises(MalformedMessage, match="deeper"):
+        read_json(b'[{"a":' * half + b"[]" + b"}]" * half)
+
+
 def test_integers_are_exact() -> None:
     for number in ((1 << 53) + 1, (1 << 64) - 1, 10**30):
         assert normal(f'{{"n": {number}}}') == f'{{"n":{number}}}'
