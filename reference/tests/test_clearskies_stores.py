@@ -51,7 +51,7 @@ KEPT = st.builds(
 SINCE = st.dictionaries(st.sampled_from([A, B, C]), st.integers(0, 9) | st.just(MAX_INTEGER))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(kept=st.lists(KEPT, max_size=8), since=SINCE)
 def test_both_stores_say_the_same(kept: list[Kept], since: dict[str, int]) -> None:
     stores: list[Store] = [MemoryStore(1), SqliteStore(":memory:", A, 1)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, RO, RW, Club
@@ -77,6 +77,7 @@ def assert_agreed(club: Club) -> None:
     assert club.messages == len(club.ids) * (len(club.ids) - 1)
 
 
+@settings(max_examples=60, deadline=None)
 @given(LEVELS, st.sampled_from(CONFIGS), st.integers(0, 1 << 32))
 def test_all_come_to_one_map(levels: list[AccessLevel], config: Config, seed: int) -> None:
     club = Club(levels, seed=seed, config=config)
