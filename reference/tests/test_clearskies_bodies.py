@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import A, B, body, update
@@ -30,6 +30,7 @@ def record(**fields: Any) -> Record:
     return found
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_values_come_back_as_they_went(value: object) -> None:
     text = json.dumps(value)
@@ -37,6 +38,7 @@ def test_values_come_back_as_they_went(value: object) -> None:
     assert normal(normal(text)) == normal(text)
 
 
+@settings(deadline=None)
 @given(VALUES, TEXT, st.booleans())
 def test_an_update_says_all_of_a_record(value: object, key: str, deleted: bool) -> None:
     sent = record(value=value, key=key, deleted=deleted, last_updated_rev=(1 << 63) + 1)
@@ -78,6 +80,13 @@ def test_brackets_in_strings_are_no_depth() -> None:
     assert read_json(b'["' + b"[" * 1_000 + b'\\"[{"]') == ["[" * 1_000 + '"[{']
     assert read_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
     assert len(read_json(b"[" + b",".join([b"[]"] * 1_000) + b"]")) == 1_000
+
+
+def test_lists_and_objects_count_alike_for_depth() -> None:
+    half = MAX_DEPTH // 2
+    assert read_json(b'[{"a":' * half + b"1" + b"}]" * half)
+    with pytest.raises(MalformedMessage, match="deeper"):
+        read_json(b'[{"a":' * half + b"[]" + b"}]" * half)
 
 
 def test_integers_are_exact() -> None:
@@ -159,11 +168,13 @@ def test_a_request_of_wrong_types_is_refused(since: object) -> None:
 ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
+@settings(deadline=None)
 @given(st.datetimes(timezones=ZONES), st.datetimes(timezones=ZONES))
 def test_times_are_compared_across_zones(one: datetime, other: datetime) -> None:
     assert (timestamp(one.isoformat()) < timestamp(other.isoformat())) == (one < other)
 
 
+@settings(deadline=None)
 @given(st.integers(-(1 << 80), 1 << 80), st.integers(0, 9))
 def test_a_time_that_is_written_is_read_as_the_same(nanoseconds: int, digits: int) -> None:
     if abs(nanoseconds) > 3 * 10**17 * 10**9:
@@ -173,6 +184,7 @@ def test_a_time_that_is_written_is_read_as_the_same(nanoseconds: int, digits: in
     assert from_nanoseconds(nanoseconds_up(time) - 1, 9) == time
 
 
+@settings(deadline=None)
 @given(st.datetimes())
 def test_times_are_written_as_datetime_writes_them(when: datetime) -> None:
     since = when - datetime(1970, 1, 1)

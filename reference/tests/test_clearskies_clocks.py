@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import NOW, A, B, C, get_updates, peer, plain, said, update
@@ -15,6 +15,7 @@ from clearskies_reference.vector_clock import MAX_INTEGER, MAX_MEMBERS
 CLOCKS = st.dictionaries(st.sampled_from((A, B, C)), st.integers(1, 4))
 
 
+@settings(deadline=None)
 @given(CLOCKS, CLOCKS, CLOCKS)
 def test_before_is_a_partial_order(one: dict[str, int], other: dict[str, int], third: dict[str, int]) -> None:
     assert before(one, one)
@@ -22,6 +23,7 @@ def test_before_is_a_partial_order(one: dict[str, int], other: dict[str, int], t
     assert before(one, third) or not (before(one, other) and before(other, third))
 
 
+@settings(deadline=None)
 @given(CLOCKS, CLOCKS, CLOCKS)
 def test_the_merged_clock_is_the_least_that_both_are_before(
     one: dict[str, int], other: dict[str, int], third: dict[str, int]

@@ -7,7 +7,7 @@ from base64 import b64encode
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_reference import BrokenFraming, MalformedMessage, Message, Parser
@@ -29,6 +29,7 @@ def parsed(*pieces: bytes) -> tuple[list[Message], int]:
     return [message for piece in pieces for message in parser.feed(piece)], parser.rest
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(MESSAGES, st.lists(st.binary(min_size=1, max_size=9), max_size=3) | st.none())), st.data())
 def test_a_stream_says_the_same_in_whatever_pieces(
     sent: list[tuple[Message, list[bytes] | None]], data: st.DataObject
@@ -41,6 +42,7 @@ def test_a_stream_says_the_same_in_whatever_pieces(
     assert parsed(stream) == parsed(*pieces) == parsed(*(bytes([byte]) for byte in stream)) == (expected, 0)
 
 
+@settings(deadline=None)
 @given(MESSAGES, st.data())
 def test_what_is_not_whole_yet_is_the_rest(message: Message, data: st.DataObject) -> None:
     for wire in (message.to_wire(), attached(message, b"123", b"4")):

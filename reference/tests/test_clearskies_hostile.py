@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import (
@@ -77,6 +77,7 @@ def test_a_signature_that_is_there_must_be_right_between_writers_too() -> None:
     assert_refused(linked(), FORGED["with the signature of another message"])
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_byte_of_a_signed_update_can_be_flipped(data: st.DataObject) -> None:
     wire = bytearray(by_read_write(update()))
@@ -170,6 +171,7 @@ def test_a_peer_can_close_a_link_on_what_it_refuses() -> None:
     assert [event.link for event in effects.events if isinstance(event, LinkClosed)] == [1]
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.booleans())
 def test_nonsense_never_goes_through(data: bytes, framed: bool) -> None:
     one = linked()
@@ -178,6 +180,7 @@ def test_nonsense_never_goes_through(data: bytes, framed: bool) -> None:
     assert state(one) == before
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(list(update())), st.none() | st.integers() | st.text(max_size=3) | st.lists(st.none())

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1
 from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as elliptic
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearskies_club import RO, private
@@ -39,6 +39,7 @@ def test_a_profile_verifies_what_it_signs_and_nothing_else(name: str) -> None:
 SIGNATURE = RSA_PKCS1_SHA256.sign(BODY, private())
 
 
+@settings(deadline=None)
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255))
 def test_every_byte_of_a_body_counts(place: int, bits: int) -> None:
     flipped = bytearray(BODY)
@@ -46,6 +47,7 @@ def test_every_byte_of_a_body_counts(place: int, bits: int) -> None:
     assert not RSA_PKCS1_SHA256.verify(bytes(flipped), SIGNATURE, private().public_key())
 
 
+@settings(deadline=None)
 @given(st.integers(0, 255), st.integers(1, 255))
 def test_every_byte_of_a_signature_counts(place: int, bits: int) -> None:
     flipped = bytearray(SIGNATURE)
@@ -53,6 +55,7 @@ def test_every_byte_of_a_signature_counts(place: int, bits: int) -> None:
     assert not RSA_PKCS1_SHA256.verify(BODY, bytes(flipped), private().public_key())
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_nonsense_is_no_signature(signature: bytes) -> None:
     assert not RSA_PKCS1_SHA256.verify(BODY, signature, private().public_key())

@@ -51,7 +51,7 @@ KEPT = st.builds(
 SINCE = st.dictionaries(st.sampled_from([A, B, C]), st.integers(0, 9) | st.just(MAX_INTEGER))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(kept=st.lists(KEPT, max_size=8), since=SINCE)
 def test_both_stores_say_the_same(kept: list[Kept], since: dict[str, int]) -> None:
     stores: list[Store] = [MemoryStore(1), SqliteStore(":memory:", A, 1)]
@@ -103,6 +103,19 @@ def test_a_reader_repeats_the_signed_bytes_after_a_restart(tmp_path: Path) -> No
     again = peer(A, RO, store=opened(tmp_path / "db"))
     again.connect(1, C, RO, NOW)
     assert [sent.data for sent in again.receive(1, get_updates(), NOW).sent] == [wire]
+
+
+def test_who_may_not_write_any_more_sends_what_is_signed_alone(tmp_path: Path) -> None:
+    one = peer(store=opened(tmp_path / "db"))
+    one.put("k", "1", NOW)
+    one.store.close()
+    again = peer(A, RO, store=opened(tmp_path / "db"))
+    for link, peer_id in ((1, B), (2, C)):
+        again.connect(link, peer_id, RW, NOW)
+    wire = by_read_write(update(key="l"))
+    again.receive(1, wire, NOW)
+    assert [sent.data for sent in again.receive(2, get_updates(), NOW).sent] == [wire]
+    assert values(again) == {"k": "1", "l": '{"n":1}'}
 
 
 def test_a_store_is_that_of_one_peer(tmp_path: Path) -> None:

@@ -266,6 +266,8 @@ def test_one_of_several_links_to_a_peer_asks_and_another_if_that_ends() -> None:
 def test_both_of_two_links_are_answered() -> None:
     one = linked(B, B)
     assert [sent.link for sent in one.put("k", "1", NOW).sent] == [1, 2]
+    # Nothing goes back to whom it came from, on neither.
+    assert take(one, uuid="2" * 32, key="l", link=2).sent == []
 
 
 def test_links_have_numbers_of_their_own_and_other_ends() -> None:
