@@ -181,5 +181,5 @@ def test_everything_happens_in_its_order(data: st.DataObject) -> None:
     assert len(times) == sum(bool(world.kinds[event.kind].copies) for event in word)
     assert len(set(times)) == len(times), "at one participant one thing arrives at a time"
     assert max((ms for _, ms in times), default=0) <= at
-    assert unfolded.silent(()) == {(e.sender, e.nth) for e in word if e.sender >= 0}
+    assert unfolded.silent(()) >= {(e.sender, e.nth) for e in word if e.sender >= 0}
     assert not unfolded.silent(range(len(unfolded.schedule.operations)))

@@ -33,10 +33,10 @@ class Unfolded:
 
     schedule: Schedule
     sources: dict[Known, int]
-    """The operations that broadcast what arrives, by their index."""
+    """The operations that should broadcast something, by their index."""
 
     def silent(self, broadcast: Collection[int]) -> set[Known]:
-        """Of what should have arrived, that which was never sent; ``broadcast`` are the operations that did send."""
+        """What should have been broadcast and was not; ``broadcast`` are the operations that did broadcast."""
         return {known for known, operation in self.sources.items() if operation not in broadcast}
 
 
@@ -54,7 +54,7 @@ def unfold(world: World, word: Word, setting: Schedule) -> Unfolded:
             elapsed = one.at_ms
         kind = world.kinds[one.kind]
         assert kind.write is not None, kind.name
-        if one.arrives:
+        if kind.broadcasts:
             sources[one.known] = len(operations)
         route = _route(names, one) if kind.broadcasts else STRAIGHT
         operations.append(kind.write(names[one.known[0]], f"m{number}", route))

@@ -112,6 +112,10 @@ class World:
         """The kinds that are arrivals."""
         return tuple(index for index, kind in enumerate(self.kinds) if kind.copies)
 
+    def known(self, word: Word) -> list[tuple[Known, ...]]:
+        """What each event of a word is known by, for each participant that takes part in it."""
+        return [places for _, places in _placed(word, self.participants)]
+
     # ---- renaming --------------------------------------------------------------------------------------------------
 
     def names_matter(self, word: Word) -> bool:
@@ -136,7 +140,10 @@ class World:
         return False
 
     def first_of_its_names(self, word: Word) -> bool:
-        """Is it, of all the words that differ from it by who is called what, the first?"""
+        """Is it, of all the words that differ from it by who is called what and by nothing that depends on that, the
+        first?"""
+        if self.names_matter(word):
+            return True
         names = permutations(range(self.participants))
         next(names)
         return all(word <= self.in_order(_renamed(word, name)) for name in names)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from sds_proto.testee.v1 import testee_pb2 as pb
+
+from ..declaration import Declaration
 from ..schedules.worlds import Kind, World
 from .generator import NAMES
 from .operations import Ephemeral, Garble, Look, Member, Operation, Route, Say, Schedule, Send, Sync, Tick
@@ -14,6 +17,8 @@ PERIOD_MS = 31_000
 """After so long everything is due that the setting below has due within 30 seconds."""
 PEER = "xavier"
 ODD = "odd"
+REPAIR = "repair"
+"""No event: what there is comes of SDS-R, whose requests and answers travel with the messages of all others."""
 _KINDS: list[Kind] = []
 _REPAIRS: set[Kind] = set()
 """Those that only SDS-R knows."""
@@ -111,32 +116,39 @@ def asks(who: str, label: str, route: Route) -> Operation:
 
 
 _KINDS += [Kind("arrive", copies=1), Kind("twice", copies=2)]
-ALPHABET = tuple(dict.fromkeys(kind.name for kind in _KINDS))
-"""The names of all that can happen."""
-USUAL = ("send", "sync", "time", "arrive")
-"""What does, unless something else is asked for."""
+ALPHABET = (*dict.fromkeys(kind.name for kind in _KINDS), REPAIR)
+"""All that can be asked for."""
+USUAL = ("send", "sync", "time", "arrive", REPAIR)
+"""What is, unless something else is."""
+_NEEDS = {"sync": pb.CAPABILITY_SYNC, "ephemeral": pb.CAPABILITY_EPHEMERAL, REPAIR: pb.CAPABILITY_SDS_R}
 
 
-def world(participants: int, alphabet: Collection[str], *, sds_r: bool) -> World:
+def possible(declared: Declaration, alphabet: Collection[str]) -> tuple[str, ...]:
+    """What of an alphabet there is where this is declared, in its usual order."""
+    return tuple(n for n in ALPHABET if n in alphabet and (n not in _NEEDS or declared.can(_NEEDS[n])))
+
+
+def world(participants: int, alphabet: Collection[str]) -> World:
     """So many participants to whom this can happen. Raises ValueError."""
     if not 1 <= participants <= len(NAMES):
         raise ValueError(f"there are from 1 to {len(NAMES)} participants, not {participants}")
     if unknown := set(alphabet) - set(ALPHABET):
         raise ValueError(f"there is no event {min(unknown)!r}: there are {', '.join(ALPHABET)}")
+    sds_r = REPAIR in alphabet
     kinds = tuple(kind for kind in _KINDS if kind.name in alphabet and (sds_r or kind not in _REPAIRS))
     # With SDS-R who asks when, and who answers, follows from what participants and messages are called.
     return World(participants, kinds, alike=not sds_r)
 
 
-def setting(*, sds_r: bool) -> Schedule:
-    """What is the same for all schedules of small worlds: participants, configuration, and a look at the end."""
+def setting(alphabet: Collection[str]) -> Schedule:
+    """What all schedules of a world have in common: participants, configuration, and a look at the end."""
     configuration: dict[str, int | float | bool] = {
         "bloom_capacity": 100,
-        "sds_r": sds_r,
+        "sds_r": REPAIR in alphabet,
         "resend_unacknowledged_ms": 30_000,
         "resend_possibly_acknowledged_ms": 60_000,
         "lost_timeout_ms": 90_000,
     }
-    if sds_r:
+    if REPAIR in alphabet:
         configuration |= {"t_min_ms": 10_000, "t_max_ms": 30_000, "num_response_groups": 1}
     return Schedule(tuple(map(Member, NAMES)), (Look(),), configuration=tuple(sorted(configuration.items())))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.sds import alphabet
 from sds_harness.sds.generator import NAMES, Grammar, generated
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
@@ -15,7 +16,7 @@ from sds_harness.sds.player import play
 from sds_harness.sds.writer import PEERS
 from sds_reference import HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
-from ..schedules import Repertoire
+from ..schedules import Repertoire, Worlds
 from .properties import PROPERTIES
 from .reading import READING
 from .rules import start
@@ -71,6 +72,11 @@ def simpler(operation: Operation, schedule: Schedule) -> Iterator[Operation]:
             pass
 
 
+def possible(declared: Declaration, profile: str, wanted: Collection[str]) -> tuple[str, ...]:
+    """What of an alphabet there is in a profile: without SDS-R where that is not judged."""
+    return alphabet.possible(declared, [name for name in wanted if name != alphabet.REPAIR or profile != "core"])
+
+
 REPERTOIRE = Repertoire(
     SCHEDULED,
     NAMES,
@@ -87,4 +93,5 @@ REPERTOIRE = Repertoire(
     SITUATIONS,
     situations,
     OUT_OF_REACH,
+    worlds=Worlds(alphabet.ALPHABET, alphabet.USUAL, possible, alphabet.world, alphabet.setting),
 )
