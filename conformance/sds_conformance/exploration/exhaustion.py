@@ -19,6 +19,7 @@ from sds_harness.schedules.files import dumps
 from sds_harness.schedules.unfolding import Unfolded, unfold
 from sds_harness.schedules.worlds import Known, Word, World
 
+from ..judging.quoting import counted
 from ..judging.verdict import RANK
 from ..protocols import repertoire_of
 from ..protocols.schedules import Worlds
@@ -74,7 +75,7 @@ class Exhaustion(Order):
     def unfolded(self, word: Word, index: int) -> Unfolded:
         """A word, which has that number, as a schedule."""
         unfolded = unfold(self.world, word, self.setting)
-        told = f"schedule {index:,} of {self.participants} participants, {len(word)} events"
+        told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
         return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
 
     @cached_property
