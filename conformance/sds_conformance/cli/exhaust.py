@@ -258,7 +258,7 @@ def _show(out: Console, coverage: Coverage) -> None:
     out.print()
     if tally.gave_up:
         out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
-    out.print(_last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
+    out.print(last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
 
 
 def reached(coverage: Coverage) -> str:
@@ -274,7 +274,8 @@ def reached(coverage: Coverage) -> str:
     return "; ".join(parts)
 
 
-def _last_line(coverage: Coverage, name: str) -> Text:
+def last_line(coverage: Coverage, name: str) -> Text:
+    """The verdict in a sentence."""
     tally = coverage.tally
     failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
     warned = len(tally.found) - failed

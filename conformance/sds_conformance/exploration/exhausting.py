@@ -199,7 +199,7 @@ def _work(results: Any, order: Exhaustion, tasks: list[Task], worker: int, stop:
         company.start()
         with rarely_collecting():
             mine: Iterator[Share] = shares(
-                order, company, tasks, lambda chunk: chunk % order.jobs == worker, stop.is_set
+                order, company, tasks, lambda events, chunk: (events + chunk) % order.jobs == worker, stop.is_set
             )
             for share in mine:
                 results.put(share)

@@ -211,7 +211,7 @@ def shares(
     order: Exhaustion,
     company: Company,
     tasks: Iterable[Task],
-    mine: Callable[[int], bool] = lambda chunk: True,
+    mine: Callable[[int, int], bool] = lambda events, chunk: True,
     ended: Callable[[], bool] = lambda: False,
 ) -> Iterator[Share]:
     """Play what is left, chunk by chunk, of all chunks those that are ``mine``. One that is not whole when it is to be
@@ -223,7 +223,7 @@ def shares(
             some = list(islice(words, CHUNK))
             if not some:
                 break
-            if chunk in task.done or not mine(chunk):
+            if chunk in task.done or not mine(task.events, chunk):
                 continue
             share = Share(Tally(company.declaration), task.events, chunk)
             began = time.monotonic()

@@ -7,13 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from played import broken_adapter, reference_command
+from played import broken_adapter, reference, reference_command
 from sds_conformance.cli import exhaust as command
 from sds_conformance.exploration import exhausting
+from sds_conformance.exploration.campaign import Tally
 from sds_conformance.exploration.counterexample import load
+from sds_conformance.exploration.exhausting import Coverage
 from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.judging.verdict import Finding, Verdict
+from sds_harness.link import LocalLink
 from suite_terminal import too_wide, typed, words
 
+FINDING = Finding("SDS-SYNC-03", "", "", "plain", "alice", "c1", 1, "", "", "", Verdict.FAIL)
 MUTANT = reference_command("--mutant", "sync-does-not-increase")
 
 
@@ -44,10 +49,28 @@ def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
     schedule = load(tmp_path / "SDS-SYNC-03.json")
     assert dict(schedule.notes)["shrunk from"].startswith("schedule 7 (2 participants, 2 events)")
     assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *MUTANT).exit_code == 1
-    assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *reference_command()).exit_code == 0
-    result = typed("exhaust", *options, "--", *MUTANT)
-    assert "Again sds-conformance replay" in words(result.stdout)
-    assert "does not conform: 2 failed. Covered: all 32 schedules" in words(result.stdout)
+
+
+def test_what_is_told_is_never_more_than_was_finished() -> None:
+    """Of a bound that is not whole there is a share, which is rounded down and is no proof."""
+    order = Exhaustion(lambda _: LocalLink(reference()), alphabet=("send",))
+    company = order.company()
+    coverage = Coverage(order, Tally(company.start()))
+    company.kill()
+    coverage.aim(5)
+    assert words(command.last_line(coverage, "somebody 1").plain).startswith("No bound was finished: nothing is proved")
+    coverage.bounds[0].played = 5
+    assert "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, "x").plain
+    coverage.aim(1_000).played = 999
+    coverage.aim(30).played = 30
+    told = command.last_line(coverage, "x").plain
+    assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
+    coverage.tally.found["SDS-SYNC-03"] = finding = FINDING
+    coverage.tally.interrupted = True
+    told = command.last_line(coverage, "x").plain
+    assert finding.severity is Verdict.FAIL
+    assert told.startswith("x does not conform: 1 failed. Covered: all 5 schedules")
+    assert told.endswith("2 events: 99 % (0.0 s, interrupted).")
 
 
 def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Path) -> None:
@@ -75,11 +98,11 @@ def test_workers_share_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exhausting, "SAMPLE", 10)
     told = []
     for jobs in ("1", "2"):
-        options = ("--profile", "core", "--events", "3", "--jobs", jobs, "--json")
+        options = ("--profile", "core", "--alphabet", "send,arrive", "--events", "5", "--jobs", jobs, "--json")
         told.append(json.loads(typed("exhaust", *options, "--", *reference_command()).stdout))
     one, two = ({key: value for key, value in each.items() if key != "seconds"} for each in told)
     assert one == two
-    assert two["finished"] == 3
+    assert two["finished"] == 5
 
 
 def interrupting(*arguments: object) -> None:
