@@ -27,6 +27,7 @@ _COMMANDS = {
     "compare": "Set reports side by side: what differs, and what got better and worse.",
     "corpus": "Record many schedules, judge them without the implementation, compare two implementations.",
     "docs": "Print what is written about adapters, the testee protocol, vectors and the rest.",
+    "exhaust": "Play every schedule of a small world, the shortest first.",
     "explain": "Print a transcript, the FILE of `--transcript`, as a dialogue that people can read.",
     "fuzz": "Play generated schedules and judge everything in them.",
     "hunt": "Prove that generated schedules find faults, and accuse nobody who has none.",

@@ -127,7 +127,7 @@ def fuzz_command(
             tally.declaration.dialect(driven.dialect),
             plan(protocol_of(revision).rules, (), (), profile, revision),
         )
-    shrunk, unkept = _tell(out, err, order, tally, driven, folder, found, quiet=json_wanted)
+    shrunk, unkept = tell_found(out, err, order, tally, driven, folder, found, quiet=json_wanted)
     signals.hold()
     data = as_json(tally, order, shrunk)
     if json_wanted:
@@ -144,7 +144,7 @@ def fuzz_command(
     sys.exit(Exit.USAGE if unkept else gate(found, exit_code(tally)))
 
 
-def _tell(
+def tell_found(
     out: Console,
     err: Console,
     order: Order,
@@ -179,7 +179,7 @@ def _tell(
             except KeyboardInterrupt:
                 tally.interrupted = True
             unshrunk = example is None and tally.interrupted
-            found_by = f"seed {order.seed}, schedule {tally.found_at[what]}"
+            found_by = order.schedule(tally.found_at[what]).name
             with signals.held():
                 small = example if isinstance(example, Counterexample) else None
                 again = example if isinstance(example, Again) else None

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import Link
 from sds_harness.schedules import Notation, Operation, Performance, Schedule
+from sds_harness.schedules.worlds import World
 
 from ..judging.rules import View
 from .properties import Properties
 from .reading import Reading
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """The small worlds of a protocol, all of whose schedules can be played."""
+
+    alphabet: tuple[str, ...]
+    """All that can be asked for."""
+    usual: tuple[str, ...]
+    """What is, unless something else is."""
+    possible: Callable[[Declaration, str, Collection[str]], tuple[str, ...]]
+    """What of an alphabet there is for an implementation that declares this, in a profile."""
+    world: Callable[[int, Collection[str]], World]
+    """So many participants to whom this can happen. Raises ValueError."""
+    setting: Callable[[Collection[str]], Schedule]
+    """What all schedules of a world have in common; its operations come last."""
 
 
 @dataclass(frozen=True)
@@ -52,3 +69,5 @@ class Repertoire:
     """Mutants that need more than a schedule of a few participants has, with the reason."""
     others: tuple[Repertoire, ...] = ()
     """Those of revisions that are another text."""
+    worlds: Worlds | None = None
+    """The small worlds that are played to the end, None if there are none."""

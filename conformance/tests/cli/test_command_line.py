@@ -62,6 +62,7 @@ def test_help_of_the_program_names_commands_and_exit_codes() -> None:
         "certificate",
         "run",
         "fuzz",
+        "exhaust",
         "replay",
         "interop",
         "limits",

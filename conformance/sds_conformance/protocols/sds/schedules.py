@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
 from sds_harness.declaration import Declaration
 from sds_harness.link import LocalLink
+from sds_harness.sds import alphabet
 from sds_harness.sds.generator import NAMES, Grammar, generated, passages_of
 from sds_harness.sds.notation import NOTATION
 from sds_harness.sds.operations import Operation, Say, Schedule, Send
@@ -15,7 +16,7 @@ from sds_harness.sds.player import play
 from sds_harness.sds.writer import PEERS, SDS, Text
 from sds_reference import FORUM_2024, HASH_PROFILES, PROFILES, REVISIONS, V2026_01, Config
 
-from ..schedules import Repertoire
+from ..schedules import Repertoire, Worlds
 from .properties import PROPERTIES, PROPOSED
 from .reading import READING
 from .rules import start
@@ -81,6 +82,11 @@ def proposed_grammar_of(profile: str, fewest: int, most: int, passages: tuple[st
     return replace(grammar_of(profile, fewest, most, passages), sds_r=False)
 
 
+def possible(declared: Declaration, profile: str, wanted: Collection[str]) -> tuple[str, ...]:
+    """What of an alphabet there is in a profile: without SDS-R where that is not judged."""
+    return alphabet.possible(declared, [name for name in wanted if name != alphabet.REPAIR or profile != "core"])
+
+
 _SDS = Repertoire(
     SCHEDULED,
     NAMES,
@@ -97,6 +103,7 @@ _SDS = Repertoire(
     SITUATIONS,
     situations,
     OUT_OF_REACH,
+    worlds=Worlds(alphabet.ALPHABET, alphabet.USUAL, possible, alphabet.world, alphabet.setting),
 )
 _PROPOSAL = Text.of(FORUM_2024)
 _NOT_IN_IT = ("repair-requested", "repair-answered", "repair-rounds", "ahead-of-clock")
@@ -114,6 +121,7 @@ REPERTOIRE = replace(
             properties=PROPOSED,
             out_of_reach=OUT_OF_REACH_OF_THE_PROPOSAL,
             situations={what: words for what, words in SITUATIONS.items() if what not in _NOT_IN_IT},
+            worlds=None,
         ),
     ),
 )

@@ -1,0 +1,314 @@
+"""``sds-conformance exhaust``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from sds_harness import signals
+from sds_harness.declaration import Declaration
+
+from ..exploration.campaign import Tally
+from ..exploration.casting import Casting, Company
+from ..exploration.casts import NotPlayed
+from ..exploration.exhausting import MOST_EVENTS, Coverage, exhaust
+from ..exploration.exhaustion import Exhaustion, worlds_of
+from ..exploration.resuming import ResumeError, load, save
+from ..exploration.telling import as_json
+from ..judging.exits import Exit
+from ..judging.planning import plan
+from ..judging.quoting import counted
+from ..judging.verdict import Verdict
+from ..protocols import protocol_of, protocols
+from ..telling.story import labelled, plain_table, show_certificate, show_errors
+from .files import refuse_nowhere
+from .fuzz import tell_found
+from .keeping import keeping
+from .options import CURRENT, FILE, JOBS, SAVE, Driven, console, driving, exit_code, judging, progress_bar
+from .showing import driven_or_ended, print_json
+
+SCHEMA_ID = "sds-conformance/exhaust/1"
+_WORLDS = worlds_of(CURRENT)
+_UNITS = {"s": 1, "m": 60, "h": 3_600}
+_EPILOG = """
+\b
+Examples:
+  sds-conformance exhaust -- node my-adapter.mjs
+  sds-conformance exhaust --events 4 -- ./my-adapter
+  sds-conformance exhaust --participants 3 --budget 1h -- ./my-adapter
+  sds-conformance exhaust --alphabet send,time,arrive,twice -- ./my-adapter
+  sds-conformance exhaust --resume covered.json -- ./my-adapter
+
+Of schedules that differ only in the order of what does not touch each other
+one is played. A message that never arrives is a lost one. What is told holds
+for these schedules, and for no longer ones.
+"""
+
+
+def _budget(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """Seconds, from "90s", "10m", "2h" or a number of seconds."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value.rstrip("smh")) * _UNITS[value[-1] if value[-1:] in _UNITS else "s"]
+    except ValueError:
+        raise click.BadParameter(f"{value!r}: write for example 90s, 10m or 2h", context, parameter) from None
+    if not 0 < seconds < math.inf:
+        raise click.BadParameter(f"{value!r} is no time in which anything could be played", context, parameter)
+    return seconds
+
+
+def _alphabet(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    if unknown := [name for name in names if name not in _WORLDS.alphabet]:
+        told = f"there is no {unknown[0]!r}, but {', '.join(_WORLDS.alphabet)}"
+        raise click.BadParameter(told, context, parameter)
+    return tuple(name for name in _WORLDS.alphabet if name in names)
+
+
+@click.command("exhaust", epilog=_EPILOG)
+@click.option(
+    "--participants", type=click.IntRange(2, 3), default=2, show_default=True, help="How many there are in a schedule."
+)
+@click.option(
+    "--events",
+    type=click.IntRange(1, MOST_EVENTS),
+    metavar="K",
+    help="Up to so many events; by default the most that the budget is expected to reach.",
+)
+@click.option(
+    "--alphabet",
+    callback=_alphabet,
+    default=",".join(_WORLDS.usual),
+    show_default=True,
+    metavar="NAMES",
+    help=f"What can happen, with commas between: of {', '.join(_WORLDS.alphabet)}.",
+)
+@click.option(
+    "--budget",
+    callback=_budget,
+    metavar="TIME",
+    help="For so long schedules are begun, for example 90s, 10m or 2h; 10m unless --events is given.",
+)
+@click.option(
+    "--cast",
+    "casting",
+    type=click.Choice([casting.value for casting in Casting]),
+    default=Casting.TOGETHER.value,
+    show_default=True,
+    help="All participants of the implementation in one process, each apart in its own, or one among references.",
+)
+@judging
+@JOBS
+@click.option(
+    "--resume",
+    "resume_file",
+    type=FILE,
+    metavar="FILE",
+    help="Go on from what FILE says, if there is one, and keep there how far it is.",
+)
+@SAVE
+@click.option("--json", "json_wanted", is_flag=True, help="Print the outcome as JSON instead of the stories.")
+@driving
+@keeping
+def exhaust_command(
+    driven: Driven,
+    participants: int,
+    events: int | None,
+    alphabet: tuple[str, ...],
+    budget: float | None,
+    casting: str,
+    profile: str,
+    revision: str,
+    strict: bool,
+    jobs: int,
+    resume_file: Path | None,
+    folder: Path,
+    json_wanted: bool,
+) -> None:
+    """Play every schedule of a small world, the shortest first.
+
+    Messages are sent, arrive in any order, twice or never, and time passes: all that can come of so many events is
+    judged as by `fuzz`. What passes is proved up to that bound; what fails has no shorter schedule that shows it.
+    """
+    out, err = console(), console(stderr=True)
+    _refuse(driven, revision, participants, alphabet)
+    refuse_nowhere(resume_file)
+    order = Exhaustion(
+        driven.connect,
+        driven.limits,
+        driven.dialect,
+        revision,
+        profile,
+        Casting(casting),
+        time_budget_s=budget or (0.0 if events else 600.0),
+        jobs=jobs,
+        strict=strict,
+        participants=participants,
+        alphabet=alphabet,
+    )
+    company = order.company()
+    with driven_or_ended(err, driven):
+        declared = company.start()
+    order = order.for_whom(declared)
+    coverage = _begun(order, company, declared, resume_file)
+    with progress_bar(err) as bar:
+        task = bar.add_task("counting", total=None)
+
+        def planned(coverage: Coverage) -> None:
+            err.print(_forecast(coverage), soft_wrap=True)
+
+        def progress(coverage: Coverage) -> None:
+            open_bound = next((bound for bound in coverage.bounds if not bound.whole), coverage.bounds[-1])
+            found = f", {len(coverage.tally.found)} found" if coverage.tally.found else ""
+            told = f"{counted(open_bound.events, 'event')}{found}"
+            bar.update(task, description=told, completed=open_bound.settled, total=open_bound.schedules)
+
+        exhaust(order, company, coverage, events, planned, progress)
+    tally = coverage.tally
+    unkept = _kept(err, coverage, resume_file)
+    if not json_wanted:
+        rules = protocol_of(revision).rules
+        show_certificate(out, declared, declared.dialect(driven.dialect), plan(rules, (), (), profile, revision))
+    shrunk, unsaved = tell_found(out, err, order, tally, driven, folder, None, quiet=json_wanted)
+    signals.hold()
+    if json_wanted:
+        told = {key: value for key, value in as_json(tally, order, shrunk).items() if key != "seed"}
+        print_json({**told, "schema": SCHEMA_ID, **_as_json(coverage)})
+    else:
+        show_errors(out, tally.errors)
+        _show(out, coverage)
+    nothing = not (tally.found or tally.errors or tally.gave_up or tally.interrupted or coverage.finished)
+    code = Exit.NOTHING_EXERCISED if nothing else exit_code(tally)
+    sys.exit(Exit.USAGE if unkept or unsaved else code)
+
+
+def _refuse(driven: Driven, revision: str, participants: int, alphabet: tuple[str, ...]) -> None:
+    """Raises UsageError for what nothing can be played of."""
+    repertoires = [p.repertoire for p in protocols() if p.repertoire is not None and p.repertoire.worlds is not None]
+    small = [name for repertoire in repertoires for name in repertoire.revisions]
+    if revision not in small:
+        raise click.UsageError(
+            f"small worlds are of {' and '.join(small)}. Of {revision} there are the scenarios of `run`: "
+            f"{driven.typed('run', '--revision', revision)}"
+        )
+    if not any(kind.broadcasts for kind in worlds_of(revision).world(participants, alphabet).kinds):
+        raise click.UsageError("nobody could say anything: name for example --alphabet send,arrive")
+
+
+def _begun(order: Exhaustion, company: Company, declared: Declaration, file: Path | None) -> Coverage:
+    """What is covered already. Raises UsageError."""
+    if file is None or not file.exists():
+        return Coverage(order, Tally(declared))
+    try:
+        return load(file, order, company)
+    except (ResumeError, NotPlayed) as error:
+        company.kill()
+        raise click.UsageError(f"nothing can be gone on from {file}: {error}") from None
+
+
+def _kept(err: Console, coverage: Coverage, file: Path | None) -> str:
+    """Keep how far it is; why that could not be."""
+    if file is None:
+        return ""
+    try:
+        with signals.held():
+            save(coverage, file)
+    except OSError as error:
+        said = f"How far it is cannot be kept in {file}: {error.strerror}. Name another FILE with --resume."
+        err.print(said, style="red")
+        return said
+    return ""
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _forecast(coverage: Coverage) -> str:
+    """What there is to do, before it is done."""
+    last = coverage.bounds[-1]
+    left = sum(bound.schedules - bound.settled for bound in coverage.bounds)
+    head = f"Up to {counted(last.events, 'event')} of {coverage.order.participants} participants"
+    all_of = f"{coverage.before(last.events + 1):,} schedules"
+    if not left:
+        return f"{head}: {all_of}."
+    return f"{head}: {all_of}, {left:,} of them left, in about {_span(coverage.expected_s)}."
+
+
+def _show(out: Console, coverage: Coverage) -> None:
+    """The bounds as a table, and what is proved in a sentence."""
+    order, tally = coverage.order, coverage.tally
+    table = plain_table(right=("Events", "Schedules", "played", "impossible", "renamed", ""))
+    for bound in coverage.bounds:
+        numbers = (bound.events, bound.schedules, bound.played, bound.impossible, bound.renamed)
+        table.add_row(*(f"{number:,}" for number in numbers), f"{bound.percent} %")
+    out.print(table)
+    out.print()
+    labelled(out, "Alphabet", Text(", ".join(order.alphabet)))
+    judged = [*(requirement.id for requirement in order.scope.requirements), *order.scope.properties]
+    reached = [what for what in judged if tally.exercised[what]]
+    labelled(out, "Judged", Text(f"{len(reached)} of {len(judged)} requirements and properties"))
+    out.print()
+    if tally.gave_up:
+        out.print(f"The rest was not played: {tally.gave_up}.\n", style="yellow")
+    out.print(last_line(coverage, f"{tally.declaration.name} {tally.declaration.version}".strip()))
+
+
+def reached(coverage: Coverage) -> str:
+    """How far it came, in words: the last bound that was finished whole, and how much of the next."""
+    finished = coverage.finished
+    parts = []
+    if finished is not None:
+        among = f"{counted(finished.events, 'event')} of {coverage.order.participants} participants"
+        parts.append(f"all {coverage.schedules:,} schedules of up to {among}")
+    after = finished.events if finished is not None else 0
+    if after < len(coverage.bounds):
+        parts.append(f"{counted(after + 1, 'event')}: {coverage.bounds[after].percent} %")
+    return "; ".join(parts)
+
+
+def last_line(coverage: Coverage, name: str) -> Text:
+    """The verdict in a sentence."""
+    tally = coverage.tally
+    failed = sum(finding.severity is Verdict.FAIL for finding in tally.found.values())
+    warned = len(tally.found) - failed
+    cut = ", interrupted" if tally.interrupted else ", as many as the time allowed" if tally.out_of_time else ""
+    played = f"{reached(coverage)} ({tally.seconds:.1f} s{cut})"
+    warnings = f"; {warned} warn" if warned else ""
+    if failed:
+        return Text(f"{name} does not conform: {failed} failed{warnings}. Covered: {played}.", "bold red")
+    if tally.errors:
+        return Text(f"A fault of ours: no verdict on {name}. Covered: {played}.", "bold white on red")
+    if coverage.finished is None:
+        return Text(f"No bound was finished: nothing is proved of {name}. Covered: {played}.", "magenta")
+    return Text(f"Nothing was found against {name}{warnings} in {played}.", "bold green")
+
+
+def _as_json(coverage: Coverage) -> dict[str, Any]:
+    """How far it came, for programs."""
+    order, finished = coverage.order, coverage.finished
+    return {
+        "participants": order.participants,
+        "alphabet": list(order.alphabet),
+        "digest": order.digest,
+        "finished": finished.events if finished is not None else 0,
+        "proved_schedules": coverage.schedules,
+        "bounds": [
+            {
+                "events": bound.events,
+                "schedules": bound.schedules,
+                "played": bound.played,
+                "impossible": bound.impossible,
+                "renamed": bound.renamed,
+                "whole": bound.whole,
+            }
+            for bound in coverage.bounds
+        ],
+    }

@@ -1,0 +1,254 @@
+"""Every schedule of a small world, the shortest first: which there are, and what each of them shows.
+
+A schedule has a number, counted over all bounds, that follows from the participants and the alphabet alone. Chunks of
+them are shared out and finished in any order; a bound is finished when all of its chunks are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count, islice
+
+from sds_harness.declaration import Declaration
+from sds_harness.schedules import Schedule
+from sds_harness.schedules.files import dumps
+from sds_harness.schedules.unfolding import Unfolded, unfold
+from sds_harness.schedules.worlds import Known, Word, World
+
+from ..judging.quoting import counted
+from ..judging.verdict import RANK
+from ..protocols import repertoire_of
+from ..protocols.schedules import Worlds
+from .campaign import Order, Played, Tally
+from .casting import Casting, Company
+from .casts import NotPlayed
+from .judging import assess
+
+CHUNK = 250
+"""Schedules that are begun together: some seconds."""
+TWINS_EVERY = 64
+"""Every so many are played a second time, for the properties that compare two performances."""
+
+
+def worlds_of(revision: str) -> Worlds:
+    """The small worlds of the protocol of a revision. Raises ValueError if there are none."""
+    worlds = repertoire_of(revision).worlds
+    if worlds is None:
+        raise ValueError(f"there are no small worlds for {revision}")
+    return worlds
+
+
+@dataclass(frozen=True)
+class Exhaustion(Order):
+    """What is played to the end, and judged. Plain data, for workers to be given it."""
+
+    participants: int = 2
+    alphabet: tuple[str, ...] = ()
+
+    @cached_property
+    def world(self) -> World:
+        world = worlds_of(self.revision).world(self.participants, self.alphabet)
+        # Who is among references is not like them, whatever it is called.
+        return replace(world, alike=world.alike and self.casting is not Casting.AMONG)
+
+    @cached_property
+    def setting(self) -> Schedule:
+        return worlds_of(self.revision).setting(self.alphabet)
+
+    def for_whom(self, declared: Declaration) -> Exhaustion:
+        """With what of the alphabet there is for an implementation that declares this."""
+        return replace(self, alphabet=worlds_of(self.revision).possible(declared, self.profile, self.alphabet))
+
+    def schedule(self, index: int) -> Schedule:
+        """The schedule of that number."""
+        return self.unfolded(self.word(index), index).schedule
+
+    def word(self, index: int) -> Word:
+        """The word of that number, all bounds counted on from 0."""
+        words = (word for events in count(1) for word in self.world.words(events))
+        return next(islice(words, index, None))
+
+    def unfolded(self, word: Word, index: int) -> Unfolded:
+        """A word, which has that number, as a schedule."""
+        unfolded = unfold(self.world, word, self.setting)
+        told = f"schedule {index:,} ({self.participants} participants, {counted(len(word), 'event')})"
+        return replace(unfolded, schedule=replace(unfolded.schedule, name=told))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what the enumeration follows from: the same for the same schedules in the same order."""
+        kinds = [(kind.name, *(getattr(kind, part) for part in _SHAPE)) for kind in self.world.kinds]
+        shown = (self.participants, self.alphabet, kinds, dumps(self.setting))
+        return hashlib.sha256(repr(shown).encode()).hexdigest()
+
+
+_SHAPE = ("copies", "broadcasts", "everybody", "after_ms", "most", "equals", "ranked")
+
+
+@dataclass
+class Share:
+    """What came of some schedules of one bound, together."""
+
+    tally: Tally
+    events: int
+    """The bound."""
+    chunk: int
+    played: int = 0
+    impossible: int = 0
+    """Something should arrive that the implementation does not broadcast."""
+    renamed: int = 0
+    """Another one differs from it by who is called what, and by nothing else."""
+    seconds: float = 0.0
+    reason: str = ""
+    """Why it was not finished, if the implementation was given up."""
+
+
+@dataclass
+class Bound:
+    """How far it is with the schedules of so many events."""
+
+    events: int
+    schedules: int
+    """All that there are."""
+    played: int = 0
+    impossible: int = 0
+    renamed: int = 0
+    chunks: set[int] = field(default_factory=set)
+    """Those that are finished."""
+
+    def take(self, share: Share) -> None:
+        """One chunk more."""
+        self.chunks.add(share.chunk)
+        self.played += share.played
+        self.impossible += share.impossible
+        self.renamed += share.renamed
+
+    @property
+    def settled(self) -> int:
+        """Schedules of which is known what is to be known."""
+        return self.played + self.impossible + self.renamed
+
+    @property
+    def whole(self) -> bool:
+        return self.settled == self.schedules
+
+    @property
+    def percent(self) -> int:
+        """Rounded down: what is not whole is never a hundred."""
+        return 100 * self.settled // self.schedules if self.schedules else 100
+
+
+class Prober:
+    """Plays words one after the other, and remembers of their common beginnings what cannot arrive."""
+
+    def __init__(self, order: Exhaustion, company: Company) -> None:
+        self._order = order
+        self._company = company
+        self._last: Word = ()
+        self._silent: dict[Known, int] = {}
+        """What broadcasts nothing in the last word, with the place of its event there."""
+
+    def probe(self, word: Word, index: int, share: Share) -> None:
+        """Play what has to be played of the word with that number, and take it down. Raises NotPlayed."""
+        if not self._order.world.first_of_its_names(word):
+            share.renamed += 1
+            return
+        played = self.play(word, index)
+        if played is None:
+            share.impossible += 1
+            return
+        share.played += 1
+        share.tally.add(played)
+
+    def play(self, word: Word, index: int) -> Played | None:
+        """Play a word and judge it; None if it cannot happen. Raises NotPlayed."""
+        self._keep(word)
+        if self._cannot(word):
+            return None
+        unfolded = self._order.unfolded(word, index)
+        company, schedule = self._company, unfolded.schedule
+        performance = company.play(schedule)
+        if performance.breakdown is None:
+            self._learn(word, unfolded.silent({packet.operation for packet in performance.packets}))
+            if self._cannot(word):
+                return None
+        twin = company.play if not index % TWINS_EVERY and performance.breakdown is None else None
+        assessment = assess(performance, self._order.scope, company.judged(schedule), twin)
+        return Played(index, performance.steps, assessment, performance.breakdown)
+
+    def _cannot(self, word: Word) -> bool:
+        return bool(self._silent) and any((event.sender, event.nth) in self._silent for event in word)
+
+    def _keep(self, word: Word) -> None:
+        """Only what follows from the beginning that a word has in common with the last one."""
+        if self._silent:
+            pairs = zip(word, self._last, strict=False)
+            common = next((place for place, (one, other) in enumerate(pairs) if one != other), len(self._last))
+            self._silent = {known: place for known, place in self._silent.items() if place < common}
+
+    def _learn(self, word: Word, silent: set[Known]) -> None:
+        self._last, self._silent = word, {}
+        for place, known in enumerate(self._order.world.known(word)):
+            self._silent |= {one: place for one in known if one in silent}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is left of a bound."""
+
+    events: int
+    before: int
+    """All schedules of fewer events."""
+    done: frozenset[int]
+    """Chunks that are finished."""
+
+
+def shares(
+    order: Exhaustion,
+    company: Company,
+    tasks: Iterable[Task],
+    mine: Callable[[int, int], bool] = lambda events, chunk: True,
+    ended: Callable[[], bool] = lambda: False,
+) -> Iterator[Share]:
+    """Play what is left, chunk by chunk, of all chunks those that are ``mine``. One that is not whole when it is to be
+    ``ended`` is not told; one in which the implementation was given up is the last."""
+    prober = Prober(order, company)
+    for task in tasks:
+        words = order.world.words(task.events)
+        for chunk in count():
+            some = list(islice(words, CHUNK))
+            if not some:
+                break
+            if chunk in task.done or not mine(task.events, chunk):
+                continue
+            share = Share(Tally(company.declaration), task.events, chunk)
+            began = time.monotonic()
+            for index, word in enumerate(some, task.before + chunk * CHUNK):
+                if ended():
+                    return
+                try:
+                    prober.probe(word, index, share)
+                except NotPlayed as reason:
+                    share.reason = str(reason)
+                    yield share
+                    return
+            share.seconds = time.monotonic() - began
+            yield share
+
+
+def join(tally: Tally, more: Tally) -> None:
+    """Take in what other schedules say; the order in which they come makes no difference."""
+    tally.schedules += more.schedules
+    tally.steps += more.steps
+    for mine, others in ((tally.exercised, more.exercised), (tally.situations, more.situations)):
+        mine.update(others)
+    tally.found_in.update(more.found_in)
+    tally.errors |= {where: min(error, tally.errors.get(where, error)) for where, error in more.errors.items()}
+    for what, finding in more.found.items():
+        at, known = more.found_at[what], tally.found.get(what)
+        if known is None or (-RANK[finding.severity], at) < (-RANK[known.severity], tally.found_at[what]):
+            tally.found[what], tally.found_at[what] = finding, at

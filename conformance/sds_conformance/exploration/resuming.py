@@ -1,0 +1,171 @@
+"""The file that says how far every schedule of a small world was played, to go on from there.
+
+It names schedules by their numbers, and finished chunks by theirs; what was found is found again when it is read.
+Nothing in it is taken that could not have been written of the same world.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from sds_harness.declaration import printable
+from sds_harness.files import FileError, read_bytes, write_whole
+
+from .campaign import Tally
+from .casting import Company
+from .exhausting import Coverage
+from .exhaustion import CHUNK, Bound, Exhaustion, Prober, Share, join
+
+SCHEMA_ID = "sds-conformance/exhaustion/1"
+MAX_BYTES = 4 << 20
+MAX_COUNT = 1 << 40
+MAX_SCHEDULES = 1 << 24
+"""Of all bounds in a file: they are counted again, a minute at most."""
+
+
+class ResumeError(Exception):
+    """A file says nothing that can be gone on from: the message says what is wrong."""
+
+
+def save(coverage: Coverage, path: Path) -> None:
+    """Write how far it is. Raises OSError."""
+    tally = coverage.tally
+    write_whole(
+        path,
+        json.dumps(
+            {
+                "schema": SCHEMA_ID,
+                **_about(coverage.order, tally),
+                "bounds": [
+                    {
+                        "events": bound.events,
+                        "schedules": bound.schedules,
+                        "played": bound.played,
+                        "impossible": bound.impossible,
+                        "renamed": bound.renamed,
+                        "chunks": _ranges(bound.chunks),
+                    }
+                    for bound in coverage.bounds
+                    if bound.chunks
+                ],
+                "steps": tally.steps,
+                "seconds": round(tally.seconds, 3),
+                "found": {
+                    what: {"first": tally.found_at[what], "schedules": tally.found_in[what]} for what in tally.found
+                },
+                "exercised": dict(sorted(tally.exercised.items())),
+                "situations": dict(sorted(tally.situations.items())),
+            },
+            indent=1,
+        )
+        + "\n",
+    )
+
+
+def load(path: Path, order: Exhaustion, company: Company) -> Coverage:
+    """What a file says of what ``order`` asks for; what was found is played again. Raises ResumeError, NotPlayed."""
+    tally = Tally(company.declaration)
+    coverage = Coverage(order, tally)
+    try:
+        data = json.loads(read_bytes(path, MAX_BYTES))
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA_ID:
+            raise ResumeError("it is not of `exhaust`, or of another version of it")
+        about = _about(order, tally)
+        for key, value in about.items():
+            if data[key] != value:
+                raise ResumeError(f"it is about another {key.replace('_', ' ')} than what is played now")
+        for number, row in enumerate(data["bounds"], 1):
+            if coverage.before(number) + _count(row["schedules"]) > MAX_SCHEDULES:
+                raise ResumeError(f"it has more than {MAX_SCHEDULES:,} schedules: begin anew, with another file")
+            coverage.bounds.append(_bound(order, number, row))
+        tally.steps = _count(data["steps"])
+        coverage.earlier_s = tally.seconds = float(_count(int(data["seconds"])))
+        tally.exercised = _counter(data["exercised"], [*order.scope.by_id, *order.scope.properties])
+        tally.situations = _counter(data["situations"], order.scope.repertoire.situations)
+        tally.schedules = sum(bound.played for bound in coverage.bounds)
+        found = {_count(row["first"]): None for row in data["found"].values()}
+        often = {str(what): _count(row["schedules"]) for what, row in data["found"].items()}
+    except FileError as error:
+        raise ResumeError(f"it {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ResumeError(f"it is no JSON that `exhaust` wrote: {error}") from None
+    except (KeyError, TypeError, AttributeError, OverflowError):
+        raise ResumeError("something is missing in it, or is what it cannot be") from None
+    if any(index >= coverage.before(len(coverage.bounds) + 1) for index in found):
+        raise ResumeError("what was found has a number that no schedule has")
+    _find_again(coverage, company, found)
+    if lost := [what for what in often if what not in tally.found]:
+        raise ResumeError(f"{printable(lost[0])} was found, and does not show when that schedule is played again")
+    tally.found_in = Counter({what: often.get(what, 1) for what in tally.found})
+    return coverage
+
+
+def _find_again(coverage: Coverage, company: Company, found: Iterable[int]) -> None:
+    """Play again what showed something; it counts as before."""
+    order, tally = coverage.order, coverage.tally
+    prober = Prober(order, company)
+    for index in found:
+        share = Share(Tally(company.declaration), 0, 0)
+        prober.probe(order.word(index), index, share)
+        counted = share.tally
+        counted.schedules = counted.steps = 0
+        for counter in (counted.exercised, counted.situations, counted.found_in):
+            counter.clear()
+        join(tally, counted)
+
+
+def _about(order: Exhaustion, tally: Tally) -> dict[str, Any]:
+    """What has to be the same for a file to be gone on from."""
+    return {
+        "implementation": f"{tally.declaration.name} {tally.declaration.version}".strip(),
+        "revision": order.revision,
+        "profile": order.profile,
+        "cast": order.casting.value,
+        "strict": order.strict,
+        "participants": order.participants,
+        "alphabet": list(order.alphabet),
+        "digest_of_the_schedules": order.digest,
+    }
+
+
+def _bound(order: Exhaustion, events: int, row: Any) -> Bound:
+    """Raises ValueError for one that cannot be."""
+    played, impossible, renamed = (_count(row[key]) for key in ("played", "impossible", "renamed"))
+    bound = Bound(events, _count(row["schedules"]), played, impossible, renamed)
+    chunks = -(-bound.schedules // CHUNK)
+    for first, last in row["chunks"]:
+        if not 0 <= _count(first) <= _count(last) < chunks:
+            raise ValueError(f"there are no chunks {first} to {last} of {events} events")
+        bound.chunks.update(range(first, last + 1))
+    short = CHUNK * chunks - bound.schedules if chunks - 1 in bound.chunks else 0
+    if row["events"] != events or bound.settled != len(bound.chunks) * CHUNK - short:
+        raise ValueError(f"the numbers for {events} events do not add up")
+    if bound.schedules != order.world.count(events, bound.schedules + 1):
+        raise ValueError(f"there are not {bound.schedules} schedules of {events} events")
+    return bound
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= MAX_COUNT:
+        raise ValueError(f"{str(value)[:40]!r} is no count")
+    return value
+
+
+def _counter(counts: dict[str, Any], known: Iterable[str]) -> Counter[str]:
+    wanted = set(known)
+    return Counter({what: _count(number) for what, number in counts.items() if what in wanted})
+
+
+def _ranges(chunks: Iterable[int]) -> list[list[int]]:
+    """First and last of those that follow each other."""
+    out: list[list[int]] = []
+    for chunk in sorted(chunks):
+        if out and out[-1][1] == chunk - 1:
+            out[-1][1] = chunk
+        else:
+            out.append([chunk, chunk])
+    return out

@@ -1,0 +1,154 @@
+"""``exhaust`` as it is typed: exit codes, what stands on stdout and stderr, and the files it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from played import broken_adapter, reference, reference_command
+from sds_conformance.cli import exhaust as command
+from sds_conformance.exploration import exhausting
+from sds_conformance.exploration.campaign import Tally
+from sds_conformance.exploration.counterexample import load
+from sds_conformance.exploration.exhausting import Coverage
+from sds_conformance.exploration.exhaustion import Exhaustion
+from sds_conformance.judging.verdict import Finding, Verdict
+from sds_harness.link import LocalLink
+from suite_terminal import too_wide, typed, words
+
+FINDING = Finding("SDS-SYNC-03", "", "", "plain", "alice", "c1", 1, "", "", "", Verdict.FAIL)
+MUTANT = reference_command("--mutant", "sync-does-not-increase")
+
+
+def test_what_passes_is_told_with_its_bound() -> None:
+    result = typed("exhaust", "--jobs", "1", "--events", "2", "--", *reference_command())
+    assert result.exit_code == 0
+    assert too_wide(result.stdout) == []
+    told = words(result.stdout)
+    assert (
+        "Nothing was found against sds_reference 0.1.0 in all 32 schedules of up to 2 events of 2 participants" in told
+    )
+    assert "%;" not in told
+    assert "Up to 2 events of 2 participants: 32 schedules." in words(result.stderr)
+
+
+def test_what_fails_is_a_counterexample_as_any_other(tmp_path: Path) -> None:
+    options = ("--jobs", "1", "--events", "2", "--save", tmp_path)
+    result = typed("exhaust", *options, "--json", "--", *MUTANT)
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["schema"] == command.SCHEMA_ID
+    assert told["finished"] == 2
+    assert told["proved_schedules"] == 32
+    assert [bound["whole"] for bound in told["bounds"]] == [True, True]
+    assert "seed" not in told
+    assert {finding["id"] for finding in told["findings"]} == {"SDS-SYNC-03", "G-16"}
+    assert all(finding["reproduced"] and finding["operations"] <= 2 for finding in told["findings"])
+    schedule = load(tmp_path / "SDS-SYNC-03.json")
+    assert dict(schedule.notes)["shrunk from"].startswith("schedule 7 (2 participants, 2 events)")
+    assert typed("replay", tmp_path / "SDS-SYNC-03.json", "--", *MUTANT).exit_code == 1
+
+
+def test_what_is_told_is_never_more_than_was_finished() -> None:
+    """Of a bound that is not whole there is a share, which is rounded down and is no proof."""
+    order = Exhaustion(lambda _: LocalLink(reference()), alphabet=("send",))
+    company = order.company()
+    coverage = Coverage(order, Tally(company.start()))
+    company.kill()
+    coverage.aim(5)
+    assert words(command.last_line(coverage, "somebody 1").plain).startswith("No bound was finished: nothing is proved")
+    coverage.bounds[0].played = 5
+    assert "in all 5 schedules of up to 1 event of 2 participants (0.0 s)." in command.last_line(coverage, "x").plain
+    coverage.aim(1_000).played = 999
+    coverage.aim(30).played = 30
+    told = command.last_line(coverage, "x").plain
+    assert "in all 5 schedules of up to 1 event of 2 participants; 2 events: 99 % (" in told
+    coverage.tally.found["SDS-SYNC-03"] = finding = FINDING
+    coverage.tally.interrupted = True
+    told = command.last_line(coverage, "x").plain
+    assert finding.severity is Verdict.FAIL
+    assert told.startswith("x does not conform: 1 failed. Covered: all 5 schedules")
+    assert told.endswith("2 events: 99 % (0.0 s, interrupted).")
+
+
+def test_a_budget_that_is_over_proves_what_was_finished_and_no_more(tmp_path: Path) -> None:
+    """And the file that is kept goes on from there."""
+    covered = tmp_path / "covered.json"
+    options = ("--jobs", "1", "--profile", "core", "--resume", covered)
+    result = typed("exhaust", *options, "--events", "5", "--budget", "2s", "--json", "--", *reference_command())
+    assert result.exit_code == 0
+    told = json.loads(result.stdout)
+    assert told["out_of_time"]
+    assert told["finished"] < 5
+    assert not told["bounds"][-1]["whole"]
+    before = json.loads(covered.read_text("utf-8"))["bounds"]
+    again = json.loads(typed("exhaust", *options, "--events", "3", "--json", "--", *reference_command()).stdout)
+    assert again["finished"] >= 3
+    assert [bound["played"] for bound in again["bounds"]][: told["finished"]] == [
+        bound["played"] for bound in before[: told["finished"]]
+    ]
+    other = typed("exhaust", *options, "--participants", "3", "--", *reference_command())
+    assert other.exit_code == 2
+    assert "it is about another participants than what is played now" in words(other.stderr)
+
+
+def test_workers_share_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhausting, "SAMPLE", 10)
+    told = []
+    for jobs in ("1", "2"):
+        options = ("--profile", "core", "--alphabet", "send,arrive", "--events", "5", "--jobs", jobs, "--json")
+        told.append(json.loads(typed("exhaust", *options, "--", *reference_command()).stdout))
+    one, two = ({key: value for key, value in each.items() if key != "seconds"} for each in told)
+    assert one == two
+    assert two["finished"] == 5
+
+
+def interrupting(*arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_tells_what_was_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhausting, "SAMPLE", 10)
+    monkeypatch.setattr(exhausting, "_played_by_workers", interrupting)
+    result = typed("exhaust", "--jobs", "2", "--events", "3", "--", *reference_command())
+    assert result.exit_code == 130
+    assert "up to 1 event of 2 participants; 2 events: 0 %" in words(result.stdout) or "all 32" in words(result.stdout)
+    assert "interrupted" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--budget", "soon"), "write for example 90s, 10m or 2h"),
+        (("--budget", "0"), "no time in which anything could be played"),
+        (("--alphabet", "send,shout"), "there is no 'shout'"),
+        (("--alphabet", "arrive"), "nobody could say anything"),
+        (("--participants", "4"), "4 is not in the range"),
+        (("--events", "0"), "0 is not in the range"),
+        (("--revision", "forum-2024"), "small worlds are of sds-2026-01"),
+        (("--resume", "nowhere/covered.json"), "there is no folder nowhere"),
+    ],
+)
+def test_wrong_use(options: tuple[str, ...], says: str) -> None:
+    result = typed("exhaust", *options, "--", *reference_command())
+    assert result.exit_code == 2
+    assert says in words(result.stderr)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5_400)])
+def test_times(text: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[float] = []
+
+    def taken(order: Exhaustion, *_: object, **__: object) -> None:
+        budgets.append(order.time_budget_s)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "exhaust", taken)
+    typed("exhaust", "--budget", text, "--", *reference_command())
+    assert budgets == [seconds]
+
+
+def test_who_cannot_be_driven_is_no_verdict() -> None:
+    assert typed("exhaust", "--start-timeout", "0.3", "--", *broken_adapter("hangs-at-start")).exit_code == 3

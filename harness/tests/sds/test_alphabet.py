@@ -1,0 +1,49 @@
+"""The alphabet of small worlds of SDS: what each event is as a schedule, and that what should arrive does."""
+
+from __future__ import annotations
+
+import pytest
+
+from performed import shown
+from sds_harness.schedules.files import to_json
+from sds_harness.schedules.unfolding import unfold
+from sds_harness.sds.alphabet import ALPHABET, REPAIR, USUAL, setting, world
+from sds_harness.sds.notation import NOTATION
+from sds_harness.sds.operations import Tick
+
+
+@pytest.mark.parametrize("repairs", [False, True])
+def test_every_word_is_a_schedule(repairs: bool) -> None:
+    """Of files, too: what is found can be kept."""
+    alphabet = ALPHABET if repairs else [name for name in ALPHABET if name != REPAIR]
+    everything = world(3, alphabet)
+    assert {kind.name for kind in everything.kinds} == {*ALPHABET} - {REPAIR}
+    assert everything.alike is not repairs
+    for length in (1, 2):
+        for word in everything.words(length):
+            schedule = unfold(everything, word, setting(alphabet)).schedule
+            assert NOTATION.from_json(to_json(schedule)) == schedule
+            assert schedule.names == ("alice", "bob", "carol")
+
+
+def test_what_is_under_way_arrives() -> None:
+    """As often as the word says, at whom it says; what was never broadcast is found out."""
+    alphabet = [name for name in ALPHABET if name != REPAIR]
+    small = world(2, alphabet)
+    for word in small.words(3):
+        unfolded = unfold(small, word, setting(alphabet))
+        schedule = unfolded.schedule
+        show = shown(*schedule.operations, members=schedule.members, configuration=schedule.configuration)
+        silent = unfolded.silent({packet.operation for packet in show.packets})
+        copies = [small.kinds[event.kind].copies for event in word if (event.sender, event.nth) not in silent]
+        assert sum(act.packet is not None and act.packet.act > 0 for act in show.acts) == sum(copies)
+        assert not show.left_out
+        nothing_due = all(type(schedule.operations[unfolded.sources[known]]) is Tick for known in silent)
+        assert nothing_due, "only what time brings may be nothing"
+
+
+def test_nobody_knows_another_event() -> None:
+    with pytest.raises(ValueError, match="no event 'shout'"):
+        world(2, [*USUAL, "shout"])
+    with pytest.raises(ValueError, match="not 9"):
+        world(9, USUAL)
