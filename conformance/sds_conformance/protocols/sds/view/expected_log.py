@@ -106,7 +106,7 @@ class ExpectedLog:
         return len(self._items)
 
     def _log_syncs(self) -> None:
-        while message := next((r.message for r in self._waiting.values() if r.unmet <= self.ids), None):
+        while message := next((r.message for r in self._waiting.values() if all(i in self for i in r.unmet)), None):
             del self._waiting[message.message_id]
             self._maybe.discard(message.message_id)
             self._open.add(message.message_id)
