@@ -168,6 +168,13 @@ DROPPED = schedule(
     Calm(2, store=True),
     configuration=(("lost_timeout_ms", 30_000),),
 )
+WAITING = schedule(
+    Say("mallory", "m1", to="alice", after=("ghost",), content=None),
+    Say("mallory", "m2", to="alice", after=("m1",), content=None),
+    Say("mallory", "m3", to="alice", after=("m2",)),
+    *3 * (Wait(60_000), Tick("alice")),
+    Look("alice"),
+)
 OWED = schedule(
     Sync("alice"),
     Say("mallory", "m1", to="alice"),
@@ -193,6 +200,10 @@ def test_a_sync_message_that_was_given_up_on_may_be_in_the_log_and_need_not(drop
 
 def test_what_waited_for_a_sync_message_that_was_given_up_on_need_not_be_kept_until_that_comes() -> None:
     assert findings(DROPPED, Config(drops_the_lost=True)) == []
+
+
+def test_what_rests_on_a_sync_message_that_waits_may_wait_as_well() -> None:
+    assert findings(WAITING, Config()) == []
 
 
 def test_what_a_sweep_has_processed_may_show_in_the_timestamp_of_a_sync_message() -> None:

@@ -25,6 +25,8 @@ class ExpectedLog:
         self._waiting: dict[str, Received] = {}
         """Sync messages with unmet dependencies, by their IDs."""
         self._open: set[str] = set()
+        self._maybe: set[str] = set()
+        """Of the waiting ones those that may be in it all the same, so that nothing rests on them for certain."""
         self._unseen = 0
 
     def insert(self, message_id: str, lamport: int | None, *, own: bool) -> None:
@@ -44,10 +46,10 @@ class ExpectedLog:
         """A sync message is logged without a sign once its dependencies are met, which they may be already."""
         message = received.message
         if received.unmet and received.unmet == received.unmet_buffered:
-            # All that it depends on has come, and waits: whether that is enough is not said.
+            # All that it depends on has come, and waits: whether that is enough to log it is not said.
             self._open.add(message.message_id)
+            self._maybe.add(message.message_id)
             self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
-            return
         if received.unmet:
             self._waiting[message.message_id] = received
             return
@@ -65,6 +67,7 @@ class ExpectedLog:
             self._open.add(message_id)
             self._insert(message_id, received.message.lamport_timestamp or 0, own=False, unseen=True)
         self._waiting.clear()
+        self._maybe.clear()
 
     def claimed(self, message_id: str, lamport: int) -> None:
         """What came in the participant's own name, and it had not sent, was delivered: it should be ignored."""
@@ -82,7 +85,7 @@ class ExpectedLog:
     @property
     def ids(self) -> set[str]:
         """All IDs in it."""
-        return set(self._items)
+        return self._items.keys() - self._maybe
 
     @property
     def sure(self) -> int:
@@ -94,7 +97,7 @@ class ExpectedLog:
         return tuple(self._order[-size - self._unseen :])
 
     def __contains__(self, message_id: object) -> bool:
-        return message_id in self._items
+        return message_id in self._items and message_id not in self._maybe
 
     def __iter__(self) -> Iterator[LogItem]:
         return iter(self._order)
@@ -103,8 +106,9 @@ class ExpectedLog:
         return len(self._items)
 
     def _log_syncs(self) -> None:
-        while message := next((r.message for r in self._waiting.values() if r.unmet <= self._items.keys()), None):
+        while message := next((r.message for r in self._waiting.values() if all(i in self for i in r.unmet)), None):
             del self._waiting[message.message_id]
+            self._maybe.discard(message.message_id)
             self._open.add(message.message_id)
             self._insert(message.message_id, message.lamport_timestamp or 0, own=False, unseen=True)
 
