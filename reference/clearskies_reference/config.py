@@ -76,7 +76,11 @@ class Config:
     """
 
     unasked: bool = False
-    """Send updates to links that have not sent database.get_updates, too (CA-1)."""
+    """Send updates to links that have not sent database.get_updates, too (CA-1).
+
+    What comes before the answer to that is out of order: if the link then breaks, the client has seen a revision
+    without those before it, and never asks for them (CA-5). So peers that do this need not come to the same records.
+    """
     echoes: bool = False
     """Repeat updates to the link they came from ("as an optimization, implementations shouldn't", CSDB-21)."""
     asks_on_every_link: bool = False

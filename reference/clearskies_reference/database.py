@@ -69,17 +69,17 @@ class Database(ABC):
             uuid = current.record.uuid
         elif not uuid or self.store.get(uuid) is not None:
             uuid = self.new_uuid()
-        self.refuse_full([current])
+        self.refuse_full([current], now_ms)
         self.change(current, uuid, (key, value, False), self.time_of_change(now_ms, [current]), effects)
         return uuid
 
     def move(self, key: str, new_key: str, now_ms: int, effects: Effects) -> str:
         """Another key for the record that has one: who had that key is deleted. Its uuid. Raises RefusedWrite."""
         current, *hidden = self.having(key)
-        self.refuse_full([current])
+        self.refuse_full([current], now_ms)
         if key != new_key:
             replaced = [*hidden, *self.store.at_key(new_key)]
-            self.refuse_full([current, *replaced])
+            self.refuse_full([current, *replaced], now_ms)
             for other in replaced:
                 self.bury(other, now_ms, effects)
             after = self.time_of_change(now_ms, [current, *replaced])
@@ -89,7 +89,7 @@ class Database(ABC):
     def erase(self, key: str, now_ms: int, effects: Effects) -> str:
         """Delete the record that has a key, and those that would have it then. Its uuid. Raises RefusedWrite."""
         current, *hidden = self.having(key)
-        self.refuse_full([current, *hidden])
+        self.refuse_full([current, *hidden], now_ms)
         for other in (*hidden, current):
             self.bury(other, now_ms, effects)
         return current.record.uuid
@@ -149,12 +149,13 @@ class Database(ABC):
         """ "The revision counter is incremented by one and its value is written to the last_updated_rev field." """
         return self.store.revision + 1
 
-    def refuse_full(self, changed: list[Kept | None]) -> None:
+    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
         """Raises RefusedWrite if the changes cannot all be made, so that none is."""
         if not self.writes:
             raise RefusedWrite('a read-only peer "can read all data, but cannot change it"')
         if self.store.revision + len(changed) > MAX_INTEGER:
             raise RefusedWrite("the revision counter is at its end")
+        self.time_of_change(now_ms, changed)
         for kept in changed:
             self.logical_clock.changed(kept)
 
@@ -255,8 +256,7 @@ class Database(ABC):
             self.separate(loser, effects)
         elif not self.deletes_loser(loser):
             return
-        # As old as what it deletes, so that no later change of that is lost, of which nobody here has heard yet.
-        self.settle(loser.uuid, (loser.key, NULL, True), _just_after(loser), effects)
+        self.settle(loser.uuid, (loser.key, NULL, True), loser, effects)
 
     def deletes_loser(self, loser: Record) -> bool:
         """Does a record that loses its key become a deleted one, or is it hidden alone?"""
@@ -267,18 +267,23 @@ class Database(ABC):
         """The winner takes over what the loser has more, if it has anything more: else there is an end of it."""
         value = merged_value(winner, loser)
         if value != winner.value:
-            self.settle(uuid, (winner.key, value, winner.deleted), _just_after(winner), effects)
+            self.settle(uuid, (winner.key, value, winner.deleted), winner, effects)
 
     def separate(self, loser: Record, effects: Effects) -> None:
         """The loser goes on under a uuid of its own, if it has not done so already."""
         uuid = separated_uuid(loser)
         if not loser.deleted and self.store.get(uuid) is None:
-            self.settle(uuid, (separated_key(loser), loser.value, False), loser.update_time, effects)
+            self.settle(uuid, (separated_key(loser), loser.value, False), loser, effects)
 
-    def settle(self, uuid: str, content: tuple[str, str, bool], time: Timestamp, effects: Effects) -> None:
-        """A change that a resolution makes. Whoever cannot make it waits for that of somebody else."""
+    def settle(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
+        """A change that a resolution makes. Whoever cannot make it waits for that of somebody else.
+
+        It is as old as the record ``of`` which it is one, so that no later change of that is lost of which nobody here
+        has heard yet.
+        """
         if self.writes:
             with suppress(RefusedWrite):
+                time = from_nanoseconds(nanoseconds_up(of.update_time), 9)
                 self.change(self.store.get(uuid), uuid, content, time, effects, settles=True)
 
     # ---- What is stored ------------------------------------------------------------------------------------------
@@ -315,10 +320,6 @@ class Database(ABC):
     def records(self) -> list[Record]:
         """All records as the application sees them, those that are deleted with them."""
         return [self.shown(kept) for kept in self.store]
-
-
-def _just_after(record: Record) -> Timestamp:
-    return from_nanoseconds(nanoseconds_up(record.update_time), 9)
 
 
 def _is_large(record: Record) -> bool:

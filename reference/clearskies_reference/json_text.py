@@ -19,8 +19,10 @@ MAX_BODY_BYTES = 16_777_216
 MAX_DEPTH = 100
 """So deep lists and objects may stand in each other; the text has no limit."""
 
-_BRACKETS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[][{}]', re.DOTALL)
-"""A string as a whole, or a bracket outside of strings. Nothing is looked at twice."""
+_STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""Each as a whole, also one that does not end: nothing is looked at twice."""
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
 def read(text: bytes) -> Any:
@@ -57,14 +59,12 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_depth(text: bytes) -> None:
+    """Refuse what is nested too deep, before anything is called as often as that."""
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return
-    depth = 0
-    for found in _BRACKETS.finditer(text):
-        bracket = found.group()
-        if bracket in (b"[", b"{"):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise MalformedMessage(f"JSON nested deeper than {MAX_DEPTH}")
-        elif bracket in (b"]", b"}"):
-            depth -= 1
+    brackets = _STRINGS.sub(b"", text).translate(_ONE_KIND, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        # What is innermost goes; of what is not nested deeper than this, nothing is left.
+        brackets = brackets.replace(b"[]", b"")
+    if brackets:
+        raise MalformedMessage(f"JSON nested deeper than {MAX_DEPTH}, or brackets that do not match")

@@ -202,8 +202,11 @@ class Peer(Database):
             effects.sent.append(Sent(link.number, self.to_wire(self.about_to_send(kept), link)))
 
     def missing(self, request: GetUpdates) -> list[Kept]:
-        """What the client lacks, "sorted by the last_updated_rev value"."""
-        return self.store.since(request.since)
+        """What the client lacks, "sorted by the last_updated_rev value".
+
+        A peer that could write once and cannot any more has records that nobody has signed.
+        """
+        return [kept for kept in self.store.since(request.since) if self.writes or kept.signed is not None]
 
     # ---- Sending -------------------------------------------------------------------------------------------------
 
@@ -216,7 +219,8 @@ class Peer(Database):
 
     def listens(self, link: Link, source: int | None) -> bool:
         """Does a link get a change that came from the link ``source``, or from nobody?"""
-        return (link.subscribed or self.config.unasked) and (link.number != source or self.config.echoes)
+        came_from = self.links[source].peer_id if source in self.links else None
+        return (link.subscribed or self.config.unasked) and (link.peer_id != came_from or self.config.echoes)
 
     def about_to_send(self, kept: Kept) -> Kept:
         """Count that a record is sent; what a read-only peer repeats is as it came."""

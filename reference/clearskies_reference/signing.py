@@ -7,6 +7,7 @@ profile. Signatures cover the bytes of a body exactly as they are sent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS, AsymmetricPadding, PKCS1v15
@@ -19,9 +20,9 @@ from .errors import ConfigurationError
 KEY_BITS = 2048
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SignatureProfile:
-    """How bodies are signed."""
+    """How bodies are signed. There is one of each."""
 
     name: str
     padding: AsymmetricPadding
@@ -66,6 +67,8 @@ class Keys:
     read_write_private: RSAPrivateKey | None = None
 
 
+# A club has one key of each kind, and to look whether a private one makes sense takes a tenth of a second.
+@lru_cache(maxsize=8)
 def private_key(pem: str) -> RSAPrivateKey:
     """The private key in PEM, PKCS#8. Raises ConfigurationError."""
     try:
@@ -77,6 +80,7 @@ def private_key(pem: str) -> RSAPrivateKey:
     return key
 
 
+@lru_cache(maxsize=8)
 def public_key(pem: str) -> RSAPublicKey:
     """The public key in PEM, SubjectPublicKeyInfo. Raises ConfigurationError."""
     try:

@@ -1,4 +1,7 @@
-"""A store in a file, by the SQLite of the standard library. Beside the file stand its -wal and -shm."""
+"""A store in a file, by the SQLite of the standard library. Beside the file stand its -wal and -shm.
+
+What is committed outlives the process, however that ends; nobody waits until it would outlive the machine.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ class SqliteStore(Store):
         try:
             with _errors(path):
                 self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute("PRAGMA synchronous = OFF")
                 self._connection.executescript(_SCHEMA)
                 self._begun = False
                 owner = self._fact("peer_id", peer_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from .errors import MalformedMessage
+from .errors import MalformedMessage, RefusedWrite
 
 LONGEST = 80
 """Characters of a time that comes from outside."""
@@ -50,8 +50,13 @@ def timestamp(text: object) -> Timestamp:
 
 
 def from_nanoseconds(nanoseconds: int, digits: int) -> Timestamp:
-    """The time so long after 1970 in UTC, written with ``digits`` digits after the point, 0 to 9."""
+    """The time so long after 1970 in UTC, written with ``digits`` digits after the point, 0 to 9.
+
+    Raises RefusedWrite for years that nobody could read.
+    """
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    if seconds > _LAST_SECOND:
+        raise RefusedWrite("nothing can follow this update_time")
     fraction = f"{rest:09}"[:digits]
     days, of_day = divmod(seconds, _DAY_SECONDS)
     year, month, day = _date(days)
@@ -98,3 +103,7 @@ def _date(days: int) -> tuple[int, int, int]:
     day = of_year - (153 * month + 2) // 5 + 1
     year = era * 400 + years + (month >= 10)
     return year, month + (3 if month < 10 else -9), day
+
+
+_LAST_SECOND = _days_before(10**10, 1, 1) * _DAY_SECONDS - 1
+"""The last that ``timestamp`` reads."""

@@ -20,9 +20,13 @@ A, B, C, D = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
 NOW = 1_700_000_000_000
 
 
-@cache
 def private(level: AccessLevel = RW) -> RSAPrivateKey:
     """The private key of a level: one for each, and all tests."""
+    return _generated(level)
+
+
+@cache
+def _generated(level: AccessLevel) -> RSAPrivateKey:
     return generate_private_key(65537, 2048)
 
 

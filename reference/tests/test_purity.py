@@ -11,7 +11,7 @@ import clearskies_reference
 import sds_reference
 from source_imports import imported
 
-PACKAGES = [Path(package.__file__).parent for package in (sds_reference, clearskies_reference)]
+PACKAGES = [Path(str(package.__file__)).parent for package in (sds_reference, clearskies_reference)]
 MODULES = sorted(
     path
     for package in PACKAGES

@@ -10,7 +10,6 @@ from ..errors import MalformedMessage
 from ..framing import Message
 from ..peer import Peer
 from ..record import Kept, Record
-from ..timestamps import Timestamp
 from .registry import fault, mutant, mutants, unseen
 
 
@@ -114,7 +113,7 @@ class _Deciding(Peer):
         return (one, other) if one.deleted else (other, one)
 
     @fault(Peer.settle, "53", "does not take over what a loser has more", resolution=Resolution.MERGE)
-    def resolves_for_nobody(self, uuid: str, content: tuple[str, str, bool], time: Timestamp, effects: Effects) -> None:
+    def resolves_for_nobody(self, uuid: str, content: tuple[str, str, bool], of: Record, effects: Effects) -> None:
         pass
 
 

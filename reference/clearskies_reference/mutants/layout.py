@@ -62,7 +62,7 @@ class _Levels(Peer):
 
 @mutant("03", "lets the application of a read-only peer write")
 class LetsReadersWrite(Peer):
-    def refuse_full(self, changed: list[Kept | None]) -> None:
+    def refuse_full(self, changed: list[Kept | None], now_ms: int) -> None:
         for kept in changed:
             self.logical_clock.changed(kept)
 
@@ -178,11 +178,6 @@ class _Signing(Peer):
     def signs_nothing(self, kept: Kept, link: Link) -> bytes:
         return Message(self.body(kept.record)).to_wire() if self.writes else super().to_wire(kept, link)
 
-    @fault(Peer.refuse_unauthorised, "16", "as a read-only peer takes what read-write peers do not sign")
-    def reader_takes_unsigned(self, link: Link, update: Record, message: Message) -> None:
-        if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
-            super().refuse_unauthorised(link, update, message)
-
     @fault(Peer.to_wire, "18", "as a read-only peer repeats a message with its own clock in it")
     def repeats_in_its_own_words(self, kept: Kept, link: Link) -> bytes:
         if kept.signed is None or self.writes:
@@ -200,6 +195,18 @@ class _Signing(Peer):
         super().refuse_unauthorised(link, update, message)
         if message.signature is not None and self.writes:
             raise MalformedMessage("an update with a signature")
+
+
+@mutant("16", "as a read-only peer takes what read-write peers do not sign")
+class ReaderTakesUnsigned(Peer):
+    def refuse_unauthorised(self, link: Link, update: Record, message: Message) -> None:
+        if message.signature is not None or self.writes or link.level is AccessLevel.READ_ONLY:
+            super().refuse_unauthorised(link, update, message)
+
+    def to_wire(self, kept: Kept, link: Link) -> bytes:
+        if self.writes or kept.signed is not None:
+            return super().to_wire(kept, link)
+        return Message(self.body(kept.record)).to_wire()
 
 
 @mutant("18", "as a read-only peer forgets the signed messages when it is started again")

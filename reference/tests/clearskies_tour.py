@@ -1,0 +1,215 @@
+"""A tour of the ClearSkies database extension, as commands of the testee protocol; at the other ends are scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from clearskies_club import NOW, RO, A, B, C, D, body, by_read_write, get_updates, plain, private, update
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import AccessLevel
+
+E = "e" * 32
+WRITER, READER = pb.ACCESS_LEVEL_READ_WRITE, pb.ACCESS_LEVEL_READ_ONLY
+
+
+@cache
+def pems(level: AccessLevel) -> tuple[str, str]:
+    """The private and the public key of a level."""
+    key = private(level)
+    private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public_pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return private_pem.decode(), public_pem.decode()
+
+
+def keys(level: pb.AccessLevel = WRITER) -> pb.Keys:
+    """The keys that a peer of a level is given."""
+    (writer, writers), (reader, readers) = pems(AccessLevel.READ_WRITE), pems(RO)
+    return pb.Keys(
+        read_write_private=writer if level == WRITER else "",
+        read_only_private=reader if level == READER else "",
+        read_write_public=writers,
+        read_only_public=readers,
+    )
+
+
+class Driver:
+    """Gives commands, and keeps the answers."""
+
+    def __init__(self, handle: Callable[[pb.Request], pb.Reply]) -> None:
+        self._handle = handle
+        self.replies: list[pb.Reply] = []
+        self.now_ms = NOW
+
+    def do(self, command: str, **fields: Any) -> pb.Reply:
+        """One command, a second after the one before it."""
+        self.now_ms += 1_000
+        request = pb.Request(id=len(self.replies) + 1)
+        made = getattr(request, command)
+        if "now_ms" in made.DESCRIPTOR.fields_by_name:
+            fields = {"now_ms": self.now_ms} | fields
+        made.CopyFrom(type(made)(**fields))
+        reply = self._handle(request)
+        self.replies.append(reply)
+        return reply
+
+    def open(self, peer_id: str = A, level: pb.AccessLevel = WRITER, **more: Any) -> int:
+        opened = self.do("open", peer_id=peer_id, access_level=level, keys=keys(level), **more)
+        assert opened.HasField("opened"), opened
+        return opened.opened.handle
+
+    def said(self) -> list[bytes]:
+        return [reply.SerializeToString(deterministic=True) for reply in self.replies]
+
+
+def tour(handle: Callable[[pb.Request], pb.Reply], folder: Path) -> list[bytes]:
+    """Every answer, as bytes."""
+    driver = Driver(handle)
+    driver.do("hello", protocol_version=1)
+    writes(driver, folder)
+    conflicts(driver)
+    reads(driver, folder)
+    codecs(driver)
+    return driver.said()
+
+
+def writes(driver: Driver, folder: Path) -> None:
+    """A read-write peer, which writes, is asked, asks, and is started again."""
+    store = str(folder / "writer")
+    one = driver.open(store=store)
+
+    def receive(link: int, data: bytes) -> None:
+        driver.do("receive", handle=one, link=link, data=data)
+
+    driver.do("put", handle=one, key="Photo", value="null")
+    driver.do("put", handle=one, key="long", value=json.dumps("x" * 2_000))
+    driver.do("put", handle=one, key="photo", value='{"a": 1}', uuid="9" * 32)
+    driver.do("observe", handle=one)
+    for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER), (D, WRITER), (D, WRITER)), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=level)
+        receive(link, get_updates())
+    for link in (1, 2):
+        receive(link, get_updates(**{A: 3}))
+        receive(link, get_updates(**{A: 9}))
+    driver.do("put", handle=one, key="third", value="[1, 2.5]")
+    driver.do("rename", handle=one, key="third", new_key="fourth")
+    driver.do("put", handle=one, key="fourth", value="3", now_ms=NOW)
+    driver.do("delete", handle=one, key="fourth")
+    for number, (by, rev) in enumerate(((B, 1), (E, 4), (B, 5), (B, 7))):
+        fields: dict[str, Any] = {"key": f"k{number}", "last_updated_rev": rev, "vector_clock": {by: rev + number}}
+        receive(1, plain(update(uuid=f"{number:032x}", last_updated_by=by, **fields)))
+    wide = {"last_updated_rev": (1 << 53) + 1, "vector_clock": {E: (1 << 53) + 1}}
+    receive(3, by_read_write(update(uuid="7" * 32, key="wide", last_updated_by=E, **wide)))
+    # Once more, by another way; with another key; and deleted.
+    receive(3, plain(update(uuid=f"{3:032x}", key="k3", last_updated_rev=7, vector_clock={B: 10})))
+    receive(1, plain(update(uuid=f"{3:032x}", key="renamed", last_updated_rev=8, vector_clock={B: 12})))
+    receive(1, plain(update(uuid=f"{2:032x}", key="k2", last_updated_rev=9, vector_clock={B: 13}, deleted=True)))
+    receive(1, plain(update(uuid=f"{2:032x}", key="k2", last_updated_rev=10, vector_clock={B: 7})))
+    two = [plain(update(uuid=f"{n:032x}", key=f"k{n}", last_updated_rev=n, vector_clock={B: n})) for n in (20, 21)]
+    receive(1, b"".join(two))
+    driver.do("put", handle=one, key="k0", value="2")
+    driver.do("delete", handle=one, key="k1")
+    receive(3, plain(update(uuid=f"{1:032x}", key="k1", last_updated_by=E, last_updated_rev=3, vector_clock={E: 3})))
+    # What read-only peers say.
+    receive(2, plain(update(uuid="8" * 32, key="by a reader", last_updated_by=E)))
+    receive(2, by_read_write(update(uuid="8" * 32, key="by a reader", last_updated_by=C)))
+    receive(2, by_read_write(update(uuid="8" * 32, key="by a reader", last_updated_by=E), private(RO)))
+    receive(2, by_read_write(update(uuid="8" * 32, key="by a writer", last_updated_by=E, last_updated_rev=6)))
+    receive(2, get_updates(**{B: 5, E: 0}))
+    driver.do("observe", handle=one)
+    driver.do("close", handle=one)
+    one = driver.open(store=store)
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    receive(1, get_updates())
+    driver.do("observe", handle=one)
+
+
+EARLY, LATE = "2014-01-01T00:00:00.1Z", "2014-01-01T00:00:00.2Z"
+WEST, EAST = "2014-01-01T00:30:00-01:00", "2014-01-01T01:00:00+00:00"
+"""The later one is written as if it were the earlier one."""
+
+
+def conflicts(driver: Driver) -> None:
+    """A peer for every pair of versions of a record, and of records with a key, in both orders."""
+    pairs = [
+        (time, order)
+        for time in ((EARLY, LATE), (EAST, WEST), (EARLY, EARLY))
+        for order in (slice(None), slice(None, None, -1))
+    ]
+    for resolution in (pb.RESOLUTION_UNSPECIFIED, pb.RESOLUTION_MERGE, pb.RESOLUTION_SEPARATE):
+        for times, order in pairs if resolution == pb.RESOLUTION_UNSPECIFIED else pairs[:2]:
+            one = driver.open(configuration=pb.Configuration(resolution=resolution))
+            driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+            driver.do("connect", handle=one, link=2, peer_id=C, access_level=WRITER)
+            driver.do("receive", handle=one, link=2, data=get_updates())
+            for data in _pair(times)[order]:
+                driver.do("receive", handle=one, link=1, data=data)
+                driver.do("observe", handle=one)
+            driver.do("connect", handle=one, link=3, peer_id=D, access_level=WRITER)
+            driver.do("receive", handle=one, link=3, data=get_updates())
+    ages(driver)
+
+
+def _pair(times: tuple[str, str]) -> list[bytes]:
+    first = update(value={"b": 1, "n": 1}, vector_clock={B: 2, E: 1}, update_time=times[0])
+    other = update(value={"e": 2, "n": 2}, vector_clock={B: 1, E: 2}, update_time=times[1], last_updated_by=E)
+    rival = update(uuid="2" * 32, last_updated_by=E, last_updated_rev=2, vector_clock={E: 7}, update_time=times[1])
+    gone = update(uuid="2" * 32, last_updated_rev=3, vector_clock={B: 8}, update_time=times[0], deleted=True)
+    return [plain(first), plain(other), plain(rival), plain(gone)]
+
+
+def ages(driver: Driver) -> None:
+    """Versions that descend from each other, with times that say otherwise."""
+    one = driver.open()
+    driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+    driver.do("put", handle=one, key="k", value="1", now_ms=5)
+    driver.do("receive", handle=one, link=1, data=plain(update()))
+    driver.do("observe", handle=one)
+    for clocks, times in (
+        (({B: 1}, {B: 2}), (LATE, EARLY)),
+        (({B: 2}, {B: 1}), (EARLY, LATE)),
+        (({B: 2}, {B: 1}), (LATE, EARLY)),
+        (({B: 1}, {B: 1}), (EARLY, LATE)),
+    ):
+        one = driver.open()
+        driver.do("connect", handle=one, link=1, peer_id=B, access_level=WRITER)
+        for rev, (clock, time) in enumerate(zip(clocks, times, strict=True), start=1):
+            data = plain(update(value=rev, vector_clock=clock, update_time=time, last_updated_rev=rev))
+            driver.do("receive", handle=one, link=1, data=data)
+        driver.do("observe", handle=one)
+
+
+def reads(driver: Driver, folder: Path) -> None:
+    """A read-only peer, among others, which is started again."""
+    store = str(folder / "reader")
+    one = driver.open(A, READER, store=store)
+    driver.do("put", handle=one, key="k", value="1")
+    for link, (peer_id, level) in enumerate(((B, WRITER), (C, READER)), start=1):
+        driver.do("connect", handle=one, link=link, peer_id=peer_id, access_level=level)
+        driver.do("receive", handle=one, link=link, data=get_updates())
+    flipped = by_read_write(update()).replace(b'"n": 1', b'"n": 2')
+    for data in (plain(update()), flipped, by_read_write(update(), private(RO)), by_read_write(update())):
+        driver.do("receive", handle=one, link=1, data=data)
+        driver.do("receive", handle=one, link=2, data=data)
+    driver.do("rename", handle=one, key="k", new_key="l")
+    driver.do("observe", handle=one, uuids=["1" * 32])
+    driver.do("close", handle=one)
+    one = driver.open(A, READER, store=store)
+    driver.do("connect", handle=one, link=1, peer_id=C, access_level=READER)
+    driver.do("receive", handle=one, link=1, data=get_updates())
+
+
+def codecs(driver: Driver) -> None:
+    """What is answered without a peer."""
+    driver.do("compare_clocks", one=json.dumps({A: 1}).encode(), other=json.dumps({A: 1, B: 1}).encode())
+    driver.do("frame", body=body(update()), private_key=keys().read_write_private)
+    framed = driver.replies[-1].framed.data
+    driver.do("unframe", data=framed + b"m2{}" + framed[:9])
+    signature = driver.replies[-1].unframed.messages[0].signature
+    for text in (body(update()), body(update(value=2))):
+        driver.do("verify", body=text, signature=signature, public_key=keys().read_write_public)

@@ -1,0 +1,240 @@
+"""The model behind the testee protocol: what it answers, and that no framing changes that."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clearskies_club import A, B, C, by_read_write, get_updates, plain, update
+from clearskies_proto.testee.v1 import testee_pb2 as pb
+from clearskies_reference import Config, private_key, signature_profile
+from clearskies_reference.config import LoserOfKey
+from clearskies_reference.testee.command import main, options, parser
+from clearskies_reference.testee.server import Testee, TesteeOptions
+from clearskies_tour import READER, WRITER, Driver, keys, tour
+from sds_testee.framing import ENVIRONMENT_VARIABLE, Framing
+
+
+def driver(**more: Any) -> Driver:
+    return Driver(Testee(TesteeOptions("1.2", **more)).handle)
+
+
+def test_the_handshake_declares_what_the_model_is() -> None:
+    hello = driver().do("hello", protocol_version=1).hello
+    assert (hello.protocol_version, hello.name, hello.version) == (1, "clearskies_reference", "1.2")
+    assert list(hello.revisions) == ["clearskies-database"]
+    assert sorted(hello.capabilities) == sorted(pb.Capability.values())[1:]
+    assert hello.profiles.signature == "rsa-pkcs1-sha256"
+    assert (hello.limits.depth, hello.limits.clock_members, hello.limits.HasField("body_bytes")) == (100, 8_192, False)
+    other = driver(config=Config(signature_profile=signature_profile("rsa-pss-sha256")))
+    assert other.do("hello").hello.profiles.signature == "rsa-pss-sha256"
+
+
+def test_what_is_opened_is_told() -> None:
+    opened = driver().do("open", peer_id=A, access_level=WRITER, keys=keys()).opened
+    assert (opened.handle, list(opened.extensions)) == (1, ["database"])
+    assert opened.configuration == pb.Configuration(resolution=pb.RESOLUTION_UNSPECIFIED)
+    asked = pb.Configuration(resolution=pb.RESOLUTION_MERGE)
+    assert driver().do("open", peer_id=A, access_level=WRITER, configuration=asked).opened.configuration == asked
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"peer_id": "x"}, "peer ID"),
+        ({"access_level": 0}, "access level"),
+        ({"keys": pb.Keys(read_write_private="x")}, "PEM"),
+        ({"keys": pb.Keys(read_write_public="x")}, "PEM"),
+        ({"access_level": READER}, "does not have the private key"),
+        ({"store": "/dev/null/x"}, "unable to open"),
+        ({"configuration": pb.Configuration.FromString(b"\x08\x09")}, "no resolution"),
+    ],
+)
+def test_what_cannot_be_opened_is_rejected(fields: dict[str, Any], why: str) -> None:
+    asked = {"peer_id": A, "access_level": WRITER, "keys": keys()} | fields
+    assert why in driver().do("open", **asked).rejected.reason
+
+
+def test_effects_have_all_that_happened() -> None:
+    one = driver()
+    handle = one.open()
+    sent = one.do("connect", handle=handle, link=5, peer_id=B, access_level=WRITER).effects.sent
+    assert sent == [pb.Sent(link=5, data=b'm42{"type":"database.get_updates","since":{}}')]
+    effects = one.do("receive", handle=handle, link=5, data=plain(update())).effects
+    record = pb.Record(
+        uuid="1" * 32,
+        key="k",
+        value='{"n":1}',
+        last_updated_by=B,
+        last_updated_rev=1,
+        update_time="2014-02-23T23:45:39Z",
+        vector_clock={B: 1},
+    )
+    assert effects == pb.Effects(events=[pb.Event(changed=pb.Changed(record=record))])
+    state = one.do("observe", handle=handle).state
+    assert state == pb.State(records=[record], revision=1, known=pb.Known(since={B: 1}))
+    assert one.do("observe", handle=handle, uuids=["1" * 32, "2" * 32]).state.records == [record]
+    effects = one.do("put", handle=handle, key="k", value="2").effects
+    assert effects == pb.Effects(uuid="1" * 32)
+    late = plain(update(last_updated_rev=2, vector_clock={B: 2}, update_time="2999-01-01T00:00:00Z"))
+    kinds = [event.WhichOneof("event") for event in one.do("receive", handle=handle, link=5, data=late).effects.events]
+    assert kinds == ["conflict", "changed"]
+    closed = one.do("receive", handle=handle, link=5, data=b"x").effects.events
+    assert [event.link_closed.link for event in closed] == [5]
+    assert "no link 5" in one.do("receive", handle=handle, link=5, data=b"x").rejected.reason
+    assert one.do("tick", handle=handle).effects == pb.Effects()
+    assert one.do("close", handle=handle).effects == pb.Effects()
+    for command in ("close", "tick", "put", "observe"):
+        assert "no peer has handle" in one.do(command, handle=handle).rejected.reason
+
+
+def test_what_is_refused_as_a_whole_is_rejected_and_the_rest_is_not() -> None:
+    one = driver()
+    handle = one.open()
+    one.do("connect", handle=handle, link=1, peer_id=B, access_level=WRITER)
+    receive = partial(one.do, "receive", handle=handle, link=1)
+    bad = plain(update(last_updated_rev=0))
+    assert "last_updated_rev" in receive(data=bad).rejected.reason
+    assert receive(data=bad + plain(update())).HasField("effects")
+    assert receive(data=bad + b"m").HasField("effects")
+    assert "no link 2" in one.do("disconnect", handle=handle, link=2).rejected.reason
+    assert "no JSON" in one.do("put", handle=handle, key="k", value="{").rejected.reason
+    assert "uuid" in one.do("put", handle=handle, key="k", value="1", uuid="x").rejected.reason
+
+
+def test_codecs_reject_what_they_cannot_do() -> None:
+    one = driver()
+    clock = json.dumps({A: 1}).encode()
+    reply = one.do("compare_clocks", one=clock, other=b"{}").comparison
+    assert (reply.one_before_other, reply.other_before_one) == (False, True)
+    assert one.do("compare_clocks", one=clock, other=b"[]").HasField("rejected")
+    assert one.do("frame", body=b"[]").HasField("rejected")
+    assert one.do("frame", body=b"{}", private_key="x").HasField("rejected")
+    assert one.do("unframe", data=b"m2{}x").HasField("rejected")
+    assert one.do("unframe", data=b"s2:1{}\n!\n").HasField("rejected")
+    unframed = one.do("unframe", data=b"m2{}m2").unframed
+    assert unframed == pb.Unframed(messages=[pb.Message(body=b"{}")], rest=2)
+    key = private_key(keys().read_write_private)
+    signature = signature_profile("rsa-pkcs1-sha256").sign(b"{}", key)
+    assert one.do("verify", body=b"{}", signature=signature, public_key=keys().read_write_public).verified.valid
+    assert not one.do("verify", body=b"{}", signature=b"", public_key=keys().read_write_public).verified.valid
+    assert one.do("verify", body=b"{}", signature=b"x", public_key="x").HasField("rejected")
+    assert one._handle(pb.Request(id=3)).unsupported.what == "unknown command"
+
+
+def test_what_is_held_back_is_unsupported_and_signals_are_not_given() -> None:
+    one = driver(without=frozenset(pb.Capability.values()))
+    for fields in (
+        {"access_level": READER},
+        {"store": "x"},
+        {"configuration": pb.Configuration(resolution=pb.RESOLUTION_SEPARATE)},
+    ):
+        asked: dict[str, Any] = {"peer_id": A, "access_level": WRITER} | fields
+        assert one.do("open", **asked).unsupported.what.startswith("CAPABILITY_")
+    handle = one.open()
+    for command in ("observe", "rename", "compare_clocks", "frame", "unframe", "verify"):
+        assert one.do(command).unsupported.what.startswith("CAPABILITY_")
+    one.do("connect", handle=handle, link=1, peer_id=B, access_level=WRITER)
+    assert one.do("receive", handle=handle, link=1, data=plain(update())).effects == pb.Effects()
+    assert one.do("put", handle=handle, key="l", value="1", uuid="5" * 32).effects.uuid != "5" * 32
+
+
+# ---- The command line --------------------------------------------------------------------------------------------
+
+
+def test_options_change_one_thing_each() -> None:
+    chosen = options(parser().parse_args(["--mutant", "signs-nothing", "--without", "store"]))
+    assert chosen.name == "clearskies_reference mutant signs-nothing"
+    assert chosen.without == {pb.CAPABILITY_STORE}
+    unseen = options(parser().parse_args(["--mutant", "first-key-wins-unseen"]))
+    assert unseen.without == {pb.CAPABILITY_OBSERVE}
+    variant = options(parser().parse_args(["--variant", "losers-of-keys-deleted"]))
+    assert variant.config.loser_of_key is LoserOfKey.EVERYBODY
+    profile = options(parser().parse_args(["--signature-profile", "rsa-pkcs1-sha1"]))
+    assert profile.config.signature_profile.name == "rsa-pkcs1-sha1"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--mutant", "x"], ["--variant", "x"], ["--without", "x"], ["--signature-profile", "x"], ["--framing", "x"]],
+)
+def test_what_makes_no_sense_is_said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "x" in capsys.readouterr().err
+
+
+def test_the_list_names_mutants_and_variants(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    told = capsys.readouterr().out
+    assert "mutant   signs-nothing: CSDB-16, signs nothing" in told
+    assert "variant  clock-per-peer: " in told
+
+
+class Process:
+    """``python -m clearskies_reference``, asked over its pipes."""
+
+    def __init__(self, framing: Framing) -> None:
+        self._framing, self._buffer = framing, bytearray()
+        command = [sys.executable, "-m", "clearskies_reference"]
+        environment = {ENVIRONMENT_VARIABLE: framing.value, "PYTHONPATH": ":".join(sys.path)}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+
+    def handle(self, request: pb.Request) -> pb.Reply:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(self._framing.pack(request))
+        self.process.stdin.flush()
+        while (frame := self._framing.take(self._buffer)) is None:
+            data = self.process.stdout.read1()  # type: ignore[attr-defined]
+            assert data, "it ended"
+            self._buffer += data
+        return self._framing.parse(frame, pb.Reply)
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(20)
+
+
+def test_the_answers_are_the_same_however_they_are_framed(tmp_path: Path) -> None:
+    answers = []
+    for framing in Framing:
+        process = Process(framing)
+        one = Driver(process.handle)
+        store = str(tmp_path / framing.value)
+        handle = one.open(store=store)
+        one.do("connect", handle=handle, link=1, peer_id=B, access_level=READER)
+        one.do("put", handle=handle, key="k \U0001f5dd", value='{"n": 9007199254740993}', uuid="5" * 32)
+        one.do("receive", handle=handle, link=1, data=get_updates() + by_read_write(update(last_updated_by=C))[:100])
+        one.do("receive", handle=handle, link=1, data=by_read_write(update(last_updated_by=C))[100:])
+        one.do("observe", handle=handle)
+        one.do("rename", handle=handle, key="nothing", new_key="l")
+        process.process.kill()
+        process.process.wait(20)
+        again = Process(framing)
+        one._handle = again.handle
+        handle = one.open(store=store)
+        one.do("observe", handle=handle)
+        assert again.end() == 0
+        answers.append(one.said())
+    assert answers[0] == answers[1]
+    state = pb.Reply.FromString(answers[0][-1]).state
+    assert state == pb.Reply.FromString(answers[0][5]).state
+    assert [record.key for record in state.records] == ["k", "k \U0001f5dd"]
+
+
+def test_a_tour_over_a_pipe_ends_well(tmp_path: Path) -> None:
+    process = Process(Framing.JSON)
+    replies = [pb.Reply.FromString(reply).WhichOneof("answer") for reply in tour(process.handle, tmp_path)]
+    assert process.end() == 0
+    assert {"hello", "opened", "effects", "state", "comparison", "framed", "unframed", "verified"} <= set(replies)
+    assert not {"error", "unsupported"} & set(replies)
+    assert replies.count("rejected") < 20
