@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_DELIVERIES = 2_000
 """So often something arrives somewhere before all is quiet, of what a schedule does: more is gossip without an end."""
+DELIVERIES_A_LINK = 100
+"""And so often for each link, where there are many."""
 
 
 class Network:
@@ -32,7 +34,6 @@ class Network:
         self._last = 0
         self._links: dict[int, Line | ScriptedLink] = {}
         self._bodies = Bodies()
-        self._most = MAX_DELIVERIES
 
     def join(self, one: Actor, other: Actor) -> Line:
         """A link between two peers under test."""
@@ -89,12 +90,13 @@ class Network:
 
         Raises ScheduleStopped if there is no end of it, which is told in the trace.
         """
-        for _ in range(self._most):
+        most = max(MAX_DELIVERIES, DELIVERIES_A_LINK * len(self._links))
+        for _ in range(most):
             if not self._carry_one():
                 return
         trace = self._stage.trace
         trace.unsettled.append(len(trace.steps))
-        raise ScheduleStopped(f"after {self._most} deliveries there is still something under way")
+        raise ScheduleStopped(f"after {most} deliveries there is still something under way")
 
     def cut(self, line: Line) -> None:
         """A line breaks, and both ends hear of it."""
